@@ -1,0 +1,63 @@
+"""Headcount: learning to quantify. How many of each kind are there?
+
+The public names are imported when they are first used, so that ``import headcount`` itself costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from headcount.data import Corpus, read_corpus
+    from headcount.evaluation import Evaluation, evaluate
+    from headcount.features import LogTfidf, TermIds
+    from headcount.learners import Outputs
+    from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
+    from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC
+
+_HOME = {
+    "data": ("Corpus", "read_corpus"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "features": ("LogTfidf", "TermIds"),
+    "learners": ("Outputs",),
+    "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
+    "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_MODULES = (*_HOME, "errors", "exceptions", "simplex")
+
+__all__ = [
+    "ACC",
+    "CC",
+    "MLPE",
+    "PACC",
+    "PCC",
+    "ArtificialPrevalence",
+    "Corpus",
+    "Evaluation",
+    "LogTfidf",
+    "NaturalPrevalence",
+    "Outputs",
+    "Samples",
+    "TermIds",
+    "UniformPrevalence",
+    "__version__",
+    "evaluate",
+    "read_corpus",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULE_OF:
+        value = getattr(import_module(f"headcount.{_MODULE_OF[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"headcount.{name}")
+    else:
+        raise AttributeError(f"module 'headcount' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES})

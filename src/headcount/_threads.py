@@ -1,0 +1,43 @@
+"""Runs a compiled kernel over chunks of samples: in threads at the top of a program, in sequence inside a worker.
+
+The kernels release the interpreter's lock and write each sample's result to its own place, so the result has
+the same bits for any number of threads. Threads live for one call only: nothing is left behind that a fork could break.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from multiprocessing import parent_process
+
+__all__ = ["in_chunks", "thread_count"]
+
+
+@lru_cache(maxsize=1)
+def _cores() -> int:
+    from joblib import cpu_count  # knows affinity masks and container limits
+
+    return int(cpu_count())
+
+
+def thread_count() -> int:
+    """Threads that a kernel may use here: 1 inside a worker, else the cores, or fewer if ``OMP_NUM_THREADS`` says so."""
+    in_worker = threading.current_thread() is not threading.main_thread() or parent_process() is not None
+    if in_worker:
+        return 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")  # joblib's process workers get it set for them
+    return max(1, min(_cores(), int(asked))) if asked.isdigit() else _cores()
+
+
+def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
+    """Call ``work(start, stop)`` for the consecutive chunks of ``range(n)``."""
+    starts = range(0, n, chunk)
+    threads = min(thread_count(), len(starts))
+    if threads <= 1:
+        for start in starts:
+            work(start, min(start + chunk, n))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for future in [pool.submit(work, start, min(start + chunk, n)) for start in starts]:
+            future.result()

@@ -1,0 +1,185 @@
+"""Checks on what users hand in, worded in one place: labels, classes, shares, seeds, parameters.
+
+Parameter constraints are scikit-learn's: declared on a class as ``_parameter_constraints`` and worded by one function.
+"""
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
+from headcount.exceptions import DataError
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "as_items",
+    "as_labels",
+    "as_shares",
+    "class_codes",
+    "encode",
+    "integers_from",
+    "learn_classes",
+    "quoted",
+    "seed_of",
+    "seed_sequence",
+]
+
+
+def quoted(values: Any, most: int = 5) -> str:
+    """Word a list of values for a message: the first few, then a count."""
+    values = list(values)
+    shown = ", ".join(repr(v.item() if isinstance(v, np.generic) else v) for v in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def integers_from(low: int) -> list[Any]:
+    """Constraint of a parameter that takes an integer of at least ``low``."""
+    return [Interval(numbers.Integral, low, None, closed="left")]
+
+
+# --------------------------------------------------------------------------------------------------- labels
+
+
+def as_labels(labels: Labels, what: str = "y") -> AnyArray:
+    """Return labels as a one-dimensional array of strings, numbers or booleans without missing values."""
+    array = np.asarray(labels)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(
+            f"{what} must be one-dimensional, one label an item; it has shape {array.shape}. "
+            "Headcount quantifies single-label classes: pass one column of labels."
+        )
+    if array.size == 0:
+        raise DataError(f"{what} is empty: at least one labelled item is needed.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise DataError(f"{what} has a NaN or infinite label at position {row}: drop those items or label them.")
+    if array.dtype.kind == "O":
+        missing = [i for i, v in enumerate(array) if v is None or v != v]  # NaN and NA differ from themselves
+        if missing:
+            raise DataError(f"{what} has a missing label at position {missing[0]}: drop those items or label them.")
+        if all(isinstance(v, str) for v in array):
+            array = array.astype(str)
+    return array
+
+
+def class_codes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
+    """Return the sorted distinct labels and each item's position among them."""
+    array = as_labels(labels, what)
+    try:
+        classes, codes = np.unique(array, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(v).__name__ for v in array})
+        raise DataError(f"{what} mixes labels that can't be ordered ({', '.join(kinds)}): use one type.") from error
+    return classes, codes.astype(np.int32, copy=False)
+
+
+def learn_classes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
+    """Return classes and codes of training labels, which must be classes (not measurements) and at least two."""
+    classes, codes = class_codes(labels, what)
+    if classes.dtype.kind == "f" and not np.equal(np.mod(classes, 1), 0).all():
+        raise DataError(
+            f"{what} holds fractional numbers ({quoted(classes)}), which is an unknown label type for classes: "
+            "use integers, strings or booleans as labels."
+        )
+    if len(classes) < 2:
+        raise DataError(
+            f"{what} holds only one class, {quoted(classes)}: a quantifier needs labelled items of at least two classes."
+        )
+    return classes, codes
+
+
+def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:
+    """Return each label's position in ``classes``, which may be in any order; a label not among them is an error."""
+    array = as_labels(labels, what)
+    textual = {"U", "S", "T"}
+    if (array.dtype.kind in textual) == (classes.dtype.kind in textual):  # else numpy would match 1 with '1'
+        order = np.argsort(classes, kind="stable")
+        places = np.minimum(np.searchsorted(classes, array, sorter=order), len(classes) - 1)
+        codes = order[places]
+        strange = np.asarray(classes[codes] != array)
+    else:
+        codes, strange = np.zeros(len(array), dtype=np.intp), np.ones(len(array), dtype=bool)
+    if strange.any():
+        unseen = np.unique(array[strange])
+        raise DataError(
+            f"{what} holds {quoted(unseen)}, not among the classes known here ({quoted(classes, 10)}). "
+            "Labels must be of the same type as in training; drop or relabel items of other classes."
+        )
+    return codes.astype(np.int32)
+
+
+# ---------------------------------------------------------------------------------------------------- items
+
+
+def as_items(X: Items, what: str = "X") -> tuple[Items, int]:
+    """Return items in a form whose rows can be picked (sparse matrices as CSR), and their number."""
+    from scipy.sparse import issparse
+    from sklearn.utils.validation import _num_samples
+
+    if isinstance(X, str | bytes):
+        raise DataError(f"{what} is one string: pass a list with one text an item.")
+    if issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape") and not isinstance(X, list):
+        X = list(X) if hasattr(X, "__iter__") else X
+    n_items = int(_num_samples(X))
+    if n_items == 0:
+        raise DataError(f"Found array with 0 sample(s): {what} is empty, and at least one item is needed.")
+    return X, n_items
+
+
+# --------------------------------------------------------------------------------------------------- shares
+
+
+def as_shares(shares: Any, what: str) -> FloatArray:
+    """Return a vector or matrix of class shares as floats: finite, non-negative, each row summing to 1."""
+    array = np.asarray(shares, dtype=np.float64)
+    if array.ndim not in (1, 2) or array.shape[-1] < 2 or array.shape[0] == 0:
+        raise DataError(
+            f"{what} must hold shares of at least two classes, shape (n_classes,) or (n_samples, n_classes); "
+            f"its shape is {array.shape}."
+        )
+    rows = np.atleast_2d(array)
+    with np.errstate(invalid="ignore"):
+        bad = ~(np.isfinite(rows).all(axis=1) & (rows >= -1e-9).all(axis=1) & (abs(rows.sum(axis=1) - 1) < 1e-6))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{what} must hold shares that are not negative and sum to 1; row {row} is {rows[row].tolist()}, "
+            f"with sum {rows[row].sum():.6g}."
+        )
+    return array
+
+
+# ---------------------------------------------------------------------------------------------------- seeds
+
+
+def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
+    """Turn ``random_state`` into a seed sequence; numpy's global generator is never touched."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(random_state.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
+    if random_state is None:
+        return np.random.SeedSequence()
+    if not isinstance(random_state, numbers.Integral) or isinstance(random_state, bool) or random_state < 0:
+        raise DataError(
+            f"random_state must be None, a non-negative integer, a RandomState or a Generator; got {random_state!r}."
+        )
+    return np.random.SeedSequence(int(random_state))
+
+
+def seed_of(random_state: RandomState) -> int | np.random.RandomState:
+    """Turn ``random_state`` into one for scikit-learn; an integer stays itself, so that a split can be repeated there."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    sequence = seed_sequence(random_state)
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(sequence.generate_state(1)[0])

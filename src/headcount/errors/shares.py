@@ -1,0 +1,141 @@
+"""Errors of estimated shares, for one sample or many at once; see Sebastiani (2020) for what each of them measures.
+
+Those that divide by a share or take its logarithm are smoothed: they need the size of the sample, and take it as an
+argument (one number, or one for each sample). An infinite size means no smoothing.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import FloatArray
+from headcount._validation import as_shares
+from headcount.exceptions import DataError
+
+__all__ = ["ae", "kld", "nae", "nkld", "nmd", "nrae", "rae", "se", "smooth"]
+
+
+def _pair(true: Any, estimated: Any) -> tuple[FloatArray, FloatArray]:
+    p, p_hat = as_shares(true, "true"), as_shares(estimated, "estimated")
+    if p.shape != p_hat.shape:
+        raise DataError(f"true has shape {p.shape} and estimated {p_hat.shape}: they must be the same.")
+    return p, p_hat
+
+
+def smooth(shares: Any, sample_size: Any) -> FloatArray:
+    r"""Smooth shares additively, so that none is zero.
+
+    .. math:: \underline{p}_y = \frac{p_y + \epsilon}{1 + n \epsilon}, \qquad \epsilon = \frac{1}{2 |\sigma|}
+
+    with :math:`n` classes and a sample of :math:`|\sigma|` items (Forman 2008).
+
+    >>> smooth([0.0, 1.0], sample_size=500).round(6).tolist()
+    [0.000998, 0.999002]
+    """
+    p = as_shares(shares, "shares")
+    size = np.asarray(sample_size, dtype=np.float64)
+    if size.ndim > 1 or (size.ndim == 1 and size.shape != p.shape[:-1]):
+        raise DataError(
+            f"sample_size must be one number or one for each sample; its shape is {size.shape}, that of the shares {p.shape}."
+        )
+    if not (size > 0).all():
+        raise DataError(f"sample_size must be positive (infinite: no smoothing); the smallest given is {size.min():g}.")
+    eps = 1.0 / (2.0 * size)[..., None]
+    smoothed: FloatArray = (p + eps) / (1.0 + eps * p.shape[-1])
+    return smoothed
+
+
+def ae(true: Any, estimated: Any) -> Any:
+    r"""Absolute error, :math:`\mathrm{AE} = \frac{1}{n} \sum_y |\hat p_y - p_y|`.
+
+    >>> float(ae([0.2, 0.8], [0.25, 0.75]).round(9))
+    0.05
+    """
+    p, p_hat = _pair(true, estimated)
+    return np.abs(p_hat - p).mean(axis=-1)
+
+
+def nae(true: Any, estimated: Any) -> Any:
+    r"""Absolute error divided by its largest value for these true shares, :math:`2 (1 - \min_y p_y) / n`.
+
+    >>> float(nae([0.2, 0.8], [1.0, 0.0]))
+    1.0
+    """
+    p, _ = _pair(true, estimated)
+    return ae(true, estimated) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
+
+
+def se(true: Any, estimated: Any) -> Any:
+    r"""Squared error, :math:`\mathrm{SE} = \frac{1}{n} \sum_y (\hat p_y - p_y)^2`.
+
+    >>> float(se([0.2, 0.8], [0.4, 0.6]).round(9))
+    0.04
+    """
+    p, p_hat = _pair(true, estimated)
+    return np.square(p_hat - p).mean(axis=-1)
+
+
+def rae(true: Any, estimated: Any, sample_size: Any) -> Any:
+    r"""Relative absolute error of smoothed shares, :math:`\frac{1}{n} \sum_y |\hat p_y - p_y| / p_y`.
+
+    >>> float(rae([0.0, 1.0], [0.5, 0.5], sample_size=500).round(3))
+    250.25
+    """
+    _pair(true, estimated)
+    p, p_hat = smooth(true, sample_size), smooth(estimated, sample_size)
+    # Without smoothing a class may have no share: right to say so (0), infinitely wrong to say otherwise.
+    off = np.abs(p_hat - p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(off == 0.0, 0.0, off / p).mean(axis=-1)
+
+
+def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
+    r"""Relative absolute error divided by its largest value for these true shares.
+
+    That value is :math:`\frac{1}{n} \left( n - 1 + \frac{1 - \min_y p_y}{\min_y p_y} \right)`, all shares smoothed.
+
+    >>> 0.99 < float(nrae([0.0, 1.0], [1.0, 0.0], sample_size=500)) <= 1.0
+    True
+    """
+    lowest = smooth(true, sample_size).min(axis=-1)
+    n = np.asarray(true).shape[-1]
+    relative = np.asarray(rae(true, estimated, sample_size))
+    # Without smoothing and with an empty class the bound is infinite: then any finite error is 0 of it.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = (n - 1 + (1.0 - lowest) / lowest) / n
+        return np.where(np.isinf(bound), np.where(np.isinf(relative), 1.0, 0.0), relative / bound)[()]
+
+
+def kld(true: Any, estimated: Any, sample_size: Any) -> Any:
+    r"""Kullback-Leibler divergence of smoothed shares, :math:`\sum_y p_y \log (p_y / \hat p_y)`.
+
+    >>> float(kld([0.5, 0.5], [0.5, 0.5], sample_size=100))
+    0.0
+    """
+    _pair(true, estimated)
+    p, p_hat = smooth(true, sample_size), smooth(estimated, sample_size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0.0, p * np.log(p / p_hat), 0.0)
+    return np.maximum(terms.sum(axis=-1), 0.0)  # never negative but for rounding
+
+
+def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
+    r"""Kullback-Leibler divergence brought to [0, 1) by the logistic function: :math:`2 \frac{e^K}{1 + e^K} - 1`.
+
+    >>> float(nkld([0.5, 0.5], [0.5, 0.5], sample_size=100))
+    0.0
+    """
+    return np.tanh(np.asarray(kld(true, estimated, sample_size)) / 2.0)  # the same function
+
+
+def nmd(true: Any, estimated: Any) -> Any:
+    r"""Normalised match distance, for ordered classes: :math:`\frac{1}{n-1} \sum_{i<n} |\hat P_i - P_i|`.
+
+    P are cumulative shares; it is the least total distance, in classes, over which shares must be moved, divided by its
+    largest value (the earth mover's distance on a line; Sakai 2021).
+
+    >>> float(nmd([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    1.0
+    """
+    p, p_hat = _pair(true, estimated)
+    return np.abs(np.cumsum(p_hat - p, axis=-1)[..., :-1]).sum(axis=-1) / (p.shape[-1] - 1)

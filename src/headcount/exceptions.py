@@ -1,0 +1,39 @@
+"""What Headcount raises and warns with: every message says what was found, what was expected and what to do."""
+
+__all__ = [
+    "ClassifierError",
+    "DataError",
+    "FileFormatError",
+    "HeadcountError",
+    "HeadcountWarning",
+    "IdentifiabilityWarning",
+    "UnknownNameError",
+]
+
+
+class HeadcountError(Exception):
+    """Base of all errors that Headcount raises for a user's mistake."""
+
+
+class DataError(HeadcountError, ValueError):
+    """Items, labels, posteriors, shares or samples that can't be used as given."""
+
+
+class FileFormatError(DataError):
+    """A file that is not what its name, or the request, says it is."""
+
+
+class ClassifierError(HeadcountError, TypeError):
+    """A classifier that lacks a method the quantifier needs, or answers in a form that can't be used."""
+
+
+class UnknownNameError(HeadcountError, LookupError):
+    """A name that is not in a registry; the message lists those that are."""
+
+
+class HeadcountWarning(UserWarning):
+    """Base of all warnings of Headcount."""
+
+
+class IdentifiabilityWarning(HeadcountWarning):
+    """The classifier does not tell some classes apart, so their shares can't be told apart either."""

@@ -1,0 +1,82 @@
+"""The paper's weighted terms."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from headcount._typing import AnyArray, FloatArray, Items
+from headcount.features.terms import TermTransformer, as_texts
+
+__all__ = ["LogTfidf"]
+
+
+class LogTfidf(TermTransformer):
+    r"""Texts to weighted terms, with the weights of the paper.
+
+    .. math:: \mathrm{tfidf}(f, x) = \log(\#(f, x) + 1) \cdot \log \frac{|L|}{|\{x' \in L : \#(f, x') > 0\}|}
+
+    where #(f, x) is how often term f occurs in text x and L are the training texts; then each text is scaled to length 1.
+    Terms are scikit-learn's default tokens in lower case.
+
+    Parameters
+    ----------
+    min_count : int, default=5
+        Terms that occur fewer times in the training texts, all together, are dropped.
+    stop_words : "english", list of str or None, default="english"
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        The column of each term.
+    idf_ : array of shape (n_terms,)
+        The second factor of the weights.
+
+    References
+    ----------
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> texts = ["good film", "bad film", "good good plot"]
+    >>> LogTfidf(min_count=1).fit_transform(texts).toarray().round(3).tolist()
+    [[0.0, 0.707, 0.707, 0.0], [0.938, 0.346, 0.0, 0.0], [0.0, 0.0, 0.505, 0.863]]
+    """
+
+    idf_: FloatArray
+
+    def __init__(self, min_count: int = 5, *, stop_words: Any = "english") -> None:
+        self.min_count = min_count
+        self.stop_words = stop_words
+
+    def fit(self, X: Items, y: Any = None) -> Self:
+        """Learn the vocabulary and the weights of its terms from texts; y is ignored."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Items, y: Any = None) -> Any:
+        """Learn from texts and weight their terms, at the cost of reading them once."""
+        return self._weighted(self._fit(X))
+
+    def transform(self, X: Items) -> Any:
+        """Weight the known terms of texts; returns a CSR matrix with one row a text."""
+        check_is_fitted(self)
+        return self._weighted(self._vectorizer(self.vocabulary_).transform(as_texts(X)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:  # noqa: ARG002
+        """Return the terms in the order of the columns."""
+        check_is_fitted(self)
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def _fit(self, X: Items) -> Any:
+        self._validate_params()
+        counts = self._learn_terms(as_texts(X))
+        self.idf_ = np.log(counts.shape[0] / np.bincount(counts.indices, minlength=counts.shape[1]))
+        return counts
+
+    def _weighted(self, counts: Any) -> Any:
+        weights = counts.astype(np.float64)
+        weights.sort_indices()
+        weights.data = np.log1p(weights.data) * self.idf_[weights.indices]
+        return normalize(weights, copy=False)

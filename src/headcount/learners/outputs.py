@@ -1,0 +1,146 @@
+"""`Outputs`: what a classifier says about every item of a pool, scored once and then used by every method."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray, IntArray, Labels
+from headcount._validation import encode, quoted
+from headcount.exceptions import DataError
+
+__all__ = ["Need", "Outputs"]
+
+Need: TypeAlias = Literal["decisions", "posteriors"]
+"""What a quantifier needs to know of each item."""
+
+_ROW_SUM_TOLERANCE = 1e-3  # posteriors rounded to three digits, or computed in half precision, still pass
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outputs:
+    """A classifier's outputs for the items of a pool.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes,)
+        The classes, in the order of the posteriors' columns.
+    n_items : int
+    decisions : array of int, shape (n_items,), optional
+        The decided class of each item, as a position in ``classes``.
+    posteriors : array of shape (n_items, n_classes), optional
+        The probability of each class given the item.
+
+    See Also
+    --------
+    Outputs.from_posteriors, Outputs.from_decisions : for outputs of any black box.
+    """
+
+    classes: AnyArray
+    n_items: int
+    decisions: IntArray | None = None
+    posteriors: FloatArray | None = None
+
+    @classmethod
+    def from_posteriors(cls, posteriors: Any, classes: Labels, decisions: Labels | None = None) -> "Outputs":
+        """Make outputs from posteriors that any black box has computed.
+
+        Parameters
+        ----------
+        posteriors : array of shape (n_items, n_classes), or (n_items,) for two classes
+            Each row sums to 1. A vector holds the posteriors of the second class.
+        classes : sequence of labels, in the order of the columns
+        decisions : labels of shape (n_items,), optional
+            The classes decided for; by default those of the largest posterior.
+
+        Examples
+        --------
+        >>> Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], classes=["neg", "pos"])
+        Outputs(2 items, classes 'neg', 'pos', decisions and posteriors)
+        """
+        names = _distinct(classes)
+        try:
+            P = np.array(posteriors, dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise DataError(f"Posteriors must be numbers in a matrix, one row an item: {error}") from error
+        if P.ndim == 1 and len(names) == 2:
+            P = np.column_stack([1.0 - P, P])
+        check_posteriors(P, names)
+        codes = P.argmax(axis=1).astype(np.int32) if decisions is None else encode(decisions, names, "decisions")
+        if len(codes) != len(P):
+            raise DataError(f"There are {len(codes)} decisions for {len(P)} items: one for each is needed.")
+        return cls(names, len(P), codes, P)
+
+    @classmethod
+    def from_decisions(cls, decisions: Labels, classes: Labels) -> "Outputs":
+        """Make outputs from the labels that any black box has decided for; enough for CC and ACC.
+
+        >>> Outputs.from_decisions(["pos", "neg", "pos"], classes=["neg", "pos"])
+        Outputs(3 items, classes 'neg', 'pos', decisions)
+        """
+        names = _distinct(classes)
+        codes = encode(decisions, names, "decisions")
+        return cls(names, len(codes), codes)
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __repr__(self) -> str:
+        held = [need for need in ("decisions", "posteriors") if getattr(self, need) is not None]
+        what = " and ".join(held) or "neither decisions nor posteriors"
+        return f"Outputs({self.n_items:,} items, classes {quoted(self.classes)}, {what})"
+
+    def need(self, what: Need) -> AnyArray:
+        """Return the decisions or the posteriors; raise if these outputs were made without them."""
+        held: AnyArray | None = getattr(self, what)
+        if held is None:
+            how = {
+                "posteriors": "score the pool with a quantifier that needs them, or make them with Outputs.from_posteriors",
+                "decisions": "score the pool with a quantifier that needs them, or make them with Outputs.from_decisions",
+            }[what]
+            raise DataError(f"These outputs hold no {what}, which the method needs: {how}.")
+        return held
+
+    def aligned_to(self, classes: AnyArray) -> "Outputs":
+        """Return these outputs with their classes in the given order; other classes are an error."""
+        same_order = len(classes) == len(self.classes) and bool(np.all(classes == self.classes))
+        if same_order and (classes.dtype.kind == self.classes.dtype.kind or classes.dtype.kind not in "US"):
+            return self
+        places = encode(self.classes, classes, "classes of the outputs")
+        if len(places) != len(classes):
+            raise DataError(
+                f"The outputs know the classes {quoted(self.classes)}; the quantifier was fitted for {quoted(classes)}."
+            )
+        decisions = None if self.decisions is None else places[self.decisions]
+        posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(places)])
+        return Outputs(classes, self.n_items, decisions, posteriors)
+
+
+def _distinct(classes: Labels) -> AnyArray:
+    names = np.asarray(classes)
+    if names.dtype.kind == "O" and all(isinstance(name, str) for name in names):
+        names = names.astype(str)
+    if names.ndim != 1 or len(names) < 2 or len(set(names.tolist())) < len(names):
+        raise DataError(f"classes must name at least two classes, each once; got {quoted(names.ravel())}.")
+    return names
+
+
+def check_posteriors(P: FloatArray, classes: AnyArray) -> None:
+    """Raise unless P holds a probability for each item and class."""
+    if P.ndim != 2 or P.shape[1] != len(classes):
+        raise DataError(
+            f"Posteriors must have one column for each of the {len(classes)} classes ({quoted(classes)}); "
+            f"their shape is {P.shape}."
+        )
+    if len(P) == 0:
+        raise DataError("Posteriors are empty: at least one item is needed.")
+    sums = P.sum(axis=1)
+    if np.isfinite(sums).all() and P.min() >= 0.0 and np.abs(sums - 1.0).max() <= _ROW_SUM_TOLERANCE:
+        return
+    with np.errstate(invalid="ignore"):
+        bad = ~(np.isfinite(P).all(axis=1) & (P >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _ROW_SUM_TOLERANCE))
+    row = int(np.flatnonzero(bad)[0])
+    raise DataError(
+        f"Posteriors must be finite, not negative, and sum to 1 for each item; row {row} is {P[row].tolist()} "
+        f"({int(bad.sum()):,} of {len(P):,} rows are wrong). Divide scores by their row sums, or calibrate the classifier."
+    )

@@ -1,0 +1,55 @@
+"""Splitting labelled data into a part that trains the classifier and a part on which the quantifier learns about it."""
+
+import numbers
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from headcount._typing import IntArray, RandomState
+from headcount._validation import seed_of
+from headcount.exceptions import DataError
+
+__all__ = ["Validation", "validation_parts"]
+
+Validation: TypeAlias = Any
+"""A fraction to hold out, a number of folds, or a scikit-learn splitter."""
+
+
+def validation_parts(
+    validation: Validation, codes: IntArray, random_state: RandomState
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of row numbers: to train on, to validate on. All splits made here are stratified.
+
+    >>> parts = list(validation_parts(0.4, np.repeat([0, 1], 5), 0))
+    >>> [len(part) for part in parts[0]]
+    [6, 4]
+    """
+    from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+    rarest = int(np.bincount(codes).min())
+    rows = np.zeros((len(codes), 1))
+    if hasattr(validation, "split"):
+        yield from validation.split(rows, codes)
+    elif isinstance(validation, numbers.Integral):
+        if rarest < validation:
+            raise DataError(
+                f"validation={validation} folds need at least {validation} labelled items of each class; "
+                f"the rarest has {rarest}. Use fewer folds or label more items."
+            )
+        yield from StratifiedKFold(int(validation), shuffle=True, random_state=seed_of(random_state)).split(rows, codes)
+    else:
+        if rarest < 2:
+            raise DataError(
+                f"validation={validation} holds out a part with items of every class, so at least 2 labelled items of each "
+                f"class are needed; the rarest has {rarest}. Label more items."
+            )
+        splitter = StratifiedShuffleSplit(1, test_size=float(validation), random_state=seed_of(random_state))
+        train, held_out = next(splitter.split(rows, codes))
+        lost = np.setdiff1d(np.unique(codes), codes[held_out]).size + np.setdiff1d(np.unique(codes), codes[train]).size
+        if lost:
+            raise DataError(
+                f"validation={validation} leaves one part of the split without items of the rarest class, which has {rarest}. "
+                "Label more items, hold out a larger fraction, or use folds."
+            )
+        yield train, held_out

@@ -1,0 +1,9 @@
+"""Which items make up which sample: `Samples`, and the protocols that draw them from a labelled pool."""
+
+from headcount.protocols.artificial import ArtificialPrevalence
+from headcount.protocols.base import Protocol
+from headcount.protocols.natural import NaturalPrevalence
+from headcount.protocols.samples import Samples, as_samples
+from headcount.protocols.uniform import UniformPrevalence
+
+__all__ = ["ArtificialPrevalence", "NaturalPrevalence", "Protocol", "Samples", "UniformPrevalence", "as_samples"]

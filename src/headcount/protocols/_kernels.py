@@ -1,0 +1,116 @@
+"""Compiled: drawing the items of many samples, and adding up codes or rows over the items of each sample."""
+
+import numpy as np
+from numba import njit
+
+from headcount._typing import AnyArray, FloatArray, IntArray
+
+BLOCK = 1024
+"""Items are added up in blocks of this many, which keeps rounding errors small in samples of millions."""
+
+
+@njit(cache=True, nogil=True)
+def draw(
+    uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray
+) -> None:
+    """Draw ``counts[s, g]`` members of each group g into each sample s, sample by sample and group by group.
+
+    Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members (the first
+    steps of a Fisher-Yates shuffle, undone before the next draw), with replacement otherwise. Each drawn item uses up
+    one uniform number.
+    """
+    shuffled = members.copy()
+    swapped = np.empty(members.size, dtype=np.int64)
+    t = 0
+    for s in range(counts.shape[0]):
+        for g in range(counts.shape[1]):
+            first = starts[g]
+            size = starts[g + 1] - first
+            count = counts[s, g]
+            if count > size:
+                for _ in range(count):
+                    out[t] = members[first + int(uniforms[t] * size)]
+                    t += 1
+                continue
+            for i in range(count):
+                here = first + i
+                there = here + int(uniforms[t] * (size - i))
+                swapped[i] = there
+                chosen = shuffled[there]
+                shuffled[there] = shuffled[here]
+                shuffled[here] = chosen
+                out[t] = chosen
+                t += 1
+            for i in range(count):
+                shuffled[first + i] = members[first + i]
+                shuffled[swapped[i]] = members[swapped[i]]
+
+
+@njit(cache=True, nogil=True)
+def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+    """Add up to ``out[s, c]`` how many items of sample s have code c."""
+    for s in range(out.shape[0]):
+        for t in range(indptr[s], indptr[s + 1]):
+            out[s, codes[indices[t]]] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def sum_weights_of_codes(
+    codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
+) -> None:
+    """Add up to ``out[s, c]`` the weights of the items of sample s that have code c."""
+    block = np.zeros(out.shape[1])
+    for s in range(out.shape[0]):
+        for low in range(indptr[s], indptr[s + 1], BLOCK):
+            block[:] = 0.0
+            for t in range(low, min(low + BLOCK, indptr[s + 1])):
+                block[codes[indices[t]]] += weights[t]
+            for c in range(out.shape[1]):
+                out[s, c] += block[c]
+
+
+@njit(cache=True, nogil=True)
+def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+    """Like ``sum_rows`` for two columns, the common case: the sums stay in registers."""
+    for s in range(out.shape[0]):
+        for low in range(indptr[s], indptr[s + 1], BLOCK):
+            a = 0.0
+            b = 0.0
+            for t in range(low, min(low + BLOCK, indptr[s + 1])):
+                i = indices[t]
+                a += rows[i, 0]
+                b += rows[i, 1]
+            out[s, 0] += a
+            out[s, 1] += b
+
+
+@njit(cache=True, nogil=True)
+def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+    """Add up to ``out[s]`` the rows of the items of sample s."""
+    block = np.zeros(out.shape[1])
+    for s in range(out.shape[0]):
+        for low in range(indptr[s], indptr[s + 1], BLOCK):
+            block[:] = 0.0
+            for t in range(low, min(low + BLOCK, indptr[s + 1])):
+                i = indices[t]
+                for c in range(out.shape[1]):
+                    block[c] += rows[i, c]
+            for c in range(out.shape[1]):
+                out[s, c] += block[c]
+
+
+@njit(cache=True, nogil=True)
+def sum_weighted_rows(
+    rows: AnyArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
+) -> None:
+    """Add up to ``out[s]`` the rows of the items of sample s, each times its weight."""
+    block = np.zeros(out.shape[1])
+    for s in range(out.shape[0]):
+        for low in range(indptr[s], indptr[s + 1], BLOCK):
+            block[:] = 0.0
+            for t in range(low, min(low + BLOCK, indptr[s + 1])):
+                i = indices[t]
+                for c in range(out.shape[1]):
+                    block[c] += weights[t] * rows[i, c]
+            for c in range(out.shape[1]):
+                out[s, c] += block[c]

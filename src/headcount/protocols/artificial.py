@@ -1,0 +1,81 @@
+"""The artificial-prevalence protocol: samples at every point of a grid of class shares."""
+
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import IntArray, RandomState
+from headcount._validation import integers_from
+from headcount.exceptions import DataError
+from headcount.protocols.base import Protocol
+from headcount.simplex import apportion, grid, grid_size
+
+__all__ = ["ArtificialPrevalence"]
+
+
+class ArtificialPrevalence(Protocol):
+    r"""Draw ``repeats`` samples at each point of a regular grid of class shares.
+
+    With two classes the grid has ``n_prevalences`` points, the shares of the second class being 0, 1/(n-1), .., 1; with
+    k classes it is all :math:`\binom{n - 1 + k - 1}{k - 1}` vectors of such shares that sum to 1. A class is drawn without
+    replacement where it has enough items in the pool, with replacement otherwise.
+
+    Parameters
+    ----------
+    n_prevalences : int, default=21
+        Points of the grid along each class's share, the ends included.
+    repeats : int, default=10
+        Samples at each point of the grid.
+    sample_size : int, default=500
+        Items of each sample.
+    limit : int or None, default=1_000_000
+        The most samples to draw. The grid grows fast with the number of classes; None lifts the limit.
+    random_state : int, RandomState, Generator or None, default=None
+
+    References
+    ----------
+    Forman (2008). Quantifying counts and costs via classification. Data Mining and Knowledge Discovery 17.
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> y = ["neg"] * 60 + ["pos"] * 40
+    >>> samples, true = ArtificialPrevalence(3, repeats=2, sample_size=10, random_state=0).draw(y)
+    >>> true[:, 1].tolist()
+    [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]
+    >>> samples
+    Samples(6 samples of 10 items)
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **Protocol._parameter_constraints,
+        "n_prevalences": integers_from(2),
+        "repeats": integers_from(1),
+        "limit": [*integers_from(1), None],
+    }
+
+    def __init__(
+        self,
+        n_prevalences: int = 21,
+        *,
+        repeats: int = 10,
+        sample_size: int = 500,
+        limit: int | None = 1_000_000,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_prevalences = n_prevalences
+        self.repeats = repeats
+        self.sample_size = sample_size
+        self.limit = limit
+        self.random_state = random_state
+
+    def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
+        steps = self.n_prevalences - 1
+        asked = grid_size(n_classes, steps) * self.repeats
+        if self.limit is not None and asked > self.limit:
+            raise DataError(
+                f"A grid of {self.n_prevalences} shares for each of {n_classes} classes, {self.repeats} samples at each "
+                f"point, makes {asked:,} samples; the limit is {self.limit:,}. Lower n_prevalences or repeats, raise the limit "
+                "(limit=None lifts it), or use UniformPrevalence, which draws as many points of the simplex as you ask for."
+            )
+        return np.repeat(apportion(grid(n_classes, steps), self.sample_size, unit=steps), self.repeats, axis=0)

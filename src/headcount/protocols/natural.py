@@ -1,0 +1,52 @@
+"""Samples as they come: items drawn without regard to their class."""
+
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
+from headcount._validation import integers_from
+from headcount.protocols.base import Protocol, draw_items
+from headcount.protocols.samples import Samples
+
+__all__ = ["NaturalPrevalence"]
+
+
+class NaturalPrevalence(Protocol):
+    """Draw random samples of the pool, whose class shares vary about the pool's own.
+
+    Without replacement within a sample where the pool has enough items, with replacement otherwise.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+    sample_size : int, default=500
+    random_state : int, RandomState, Generator or None, default=None
+
+    Examples
+    --------
+    >>> samples, true = NaturalPrevalence(4, sample_size=50, random_state=0).draw([0] * 80 + [1] * 20)
+    >>> bool(abs(true[:, 1].mean() - 0.2) < 0.1)
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **Protocol._parameter_constraints,
+        "n_samples": integers_from(1),
+    }
+
+    def __init__(self, n_samples: int = 1000, *, sample_size: int = 500, random_state: RandomState = None) -> None:
+        self.n_samples = n_samples
+        self.sample_size = sample_size
+        self.random_state = random_state
+
+    def _draw(
+        self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
+    ) -> tuple[Samples, FloatArray]:
+        counts = self._class_counts(1, generator)
+        samples = draw_items(counts, Samples.whole(len(codes)), seed)
+        return samples, samples.count(codes, len(classes)) / self.sample_size
+
+    def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
+        """All items are one class here."""
+        return np.full((self.n_samples, 1), self.sample_size)

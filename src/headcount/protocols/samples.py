@@ -1,0 +1,264 @@
+"""`Samples`: which items of a pool belong to which sample, in one pair of arrays for all samples.
+
+A protocol, a grouping column or a bootstrap makes one; everything that follows works on all its samples at once.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from headcount._threads import in_chunks
+from headcount._typing import AnyArray, FloatArray, IntArray, Labels
+from headcount._validation import as_labels
+from headcount.exceptions import DataError
+
+__all__ = ["Samples", "as_samples"]
+
+_ITEMS_A_CHUNK = 1 << 16
+
+
+class Samples:
+    """Samples of a pool of items; they may differ in size, overlap, and hold an item several times.
+
+    Sample ``s`` consists of the items ``indices[indptr[s]:indptr[s + 1]]``, as in a CSR matrix. The arrays are
+    read-only; :meth:`from_matrix`, :meth:`from_lists`, :meth:`from_groups` and :meth:`whole` make samples from other
+    forms.
+
+    Parameters
+    ----------
+    indices : array of int, shape (n_entries,)
+        Row numbers of items in the pool.
+    indptr : array of int, shape (n_samples + 1,)
+        Where each sample begins and ends in ``indices``.
+    weights : array of float, shape (n_entries,), optional
+        A non-negative weight for each entry; without it every entry weighs 1.
+    names : sequence, optional
+        A name for each sample, such as the value of the column that it was grouped by.
+
+    Examples
+    --------
+    >>> samples = Samples([0, 1, 2, 0, 3], [0, 3, 5])
+    >>> samples
+    Samples(2 samples of 2 to 3 items)
+    >>> samples[1].tolist()
+    [0, 3]
+    >>> samples.sum(np.array([[1.0], [2.0], [4.0], [8.0]])).tolist()
+    [[7.0], [9.0]]
+    """
+
+    __slots__ = ("bound", "indices", "indptr", "names", "weights")
+
+    indices: IntArray
+    indptr: IntArray
+    weights: FloatArray | None
+    names: tuple[Any, ...] | None
+    bound: int
+    """One more than the largest row number: the smallest pool that these samples can be of."""
+
+    def __init__(
+        self, indices: Any, indptr: Any, weights: Any = None, names: Sequence[Any] | AnyArray | None = None
+    ) -> None:
+        rows = _whole_numbers(indices, "indices")
+        starts = _whole_numbers(indptr, "indptr").astype(np.int64)
+        if rows.ndim != 1 or starts.ndim != 1:
+            raise DataError(f"indices and indptr must be one-dimensional; their shapes are {rows.shape} and {starts.shape}.")
+        if starts.size == 0 or starts[0] != 0 or starts[-1] != rows.size or (np.diff(starts) < 0).any():
+            raise DataError(
+                f"indptr must rise from 0 to the number of indices ({rows.size}), with one entry more than there are samples."
+            )
+        if rows.size and rows.min() < 0:
+            raise DataError(f"Row numbers of items start at 0; the smallest given is {rows.min()}.")
+        if weights is not None:
+            weights = np.array(weights, dtype=np.float64)
+            if weights.shape != rows.shape:
+                raise DataError(f"weights must be one for each of the {rows.size} entries; its shape is {weights.shape}.")
+            if not (np.isfinite(weights).all() and (weights >= 0).all()):
+                raise DataError("weights must be finite and not negative.")
+        if names is not None and len(names) != starts.size - 1:
+            raise DataError(f"{len(names)} names were given for {starts.size - 1} samples: one for each is needed.")
+        bound = int(rows.max()) + 1 if rows.size else 0
+        self._set(_narrow(rows, bound), starts, weights, names, bound)
+
+    def _set(self, indices: IntArray, indptr: IntArray, weights: Any, names: Any, bound: int) -> None:
+        for array in (indices, indptr, weights):
+            if array is not None:
+                array.flags.writeable = False
+        object.__setattr__(self, "indices", indices)
+        object.__setattr__(self, "indptr", indptr)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "names", None if names is None else tuple(np.asarray(names, dtype=object)))
+        object.__setattr__(self, "bound", bound)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Samples are frozen: {name!r} can't be set. Make new samples instead.")
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.indices, self.indptr, self.weights, self.names, self.bound
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._set(*state)
+
+    @classmethod
+    def _trusted(
+        cls, indices: IntArray, indptr: IntArray, bound: int, weights: FloatArray | None = None, names: Any = None
+    ) -> "Samples":
+        """Wrap arrays that are right by construction, without copying or looking at them."""
+        samples = cls.__new__(cls)
+        samples._set(indices, indptr, weights, names, bound)
+        return samples
+
+    @classmethod
+    def from_matrix(cls, rows: Any) -> "Samples":
+        """Make samples of equal size from a matrix of row numbers, one row a sample.
+
+        >>> Samples.from_matrix([[0, 1, 2], [2, 3, 4]])
+        Samples(2 samples of 3 items)
+        """
+        matrix = _whole_numbers(rows, "the matrix of row numbers")
+        if matrix.ndim != 2:
+            raise DataError(
+                f"A matrix of row numbers has one row a sample, shape (n_samples, sample_size); this has shape {matrix.shape}. "
+                "For samples of different sizes use Samples.from_lists."
+            )
+        return cls(matrix.ravel(), np.arange(matrix.shape[0] + 1) * matrix.shape[1])
+
+    @classmethod
+    def from_lists(cls, lists: Sequence[Any], names: Sequence[Any] | None = None) -> "Samples":
+        """Make samples from a list with the row numbers of each.
+
+        >>> Samples.from_lists([[0, 1, 2], [3]]).sizes.tolist()
+        [3, 1]
+        """
+        arrays = [_whole_numbers(rows, f"the list of sample {s}") for s, rows in enumerate(lists)]
+        indptr = np.cumsum([0, *(array.size for array in arrays)])
+        return cls(np.concatenate([*arrays, np.empty(0, dtype=np.int64)]), indptr, names=names)
+
+    @classmethod
+    def from_groups(cls, groups: Labels) -> "Samples":
+        """Make a sample of the items of each distinct value, in sorted order; the values become the names.
+
+        >>> samples = Samples.from_groups(["may", "june", "may"])
+        >>> samples.names, samples[1].tolist()
+        (('june', 'may'), [0, 2])
+        """
+        values, codes = np.unique(as_labels(groups, "groups"), return_inverse=True)
+        return cls._grouped(codes, len(values), values)
+
+    @classmethod
+    def _grouped(cls, codes: IntArray, n_groups: int, names: Any = None) -> "Samples":
+        small = codes.astype(np.int16) if n_groups < 2**15 else codes  # numpy sorts 16 bits by radix
+        order = np.argsort(small, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_groups))])
+        return cls._trusted(_narrow(order, codes.size), indptr, codes.size, names=names)
+
+    @classmethod
+    def whole(cls, n_items: int) -> "Samples":
+        """Make one sample of all items of a pool.
+
+        >>> Samples.whole(3)
+        Samples(1 sample of 3 items)
+        """
+        return cls._trusted(np.arange(n_items, dtype=np.int32), np.array([0, n_items]), n_items)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of entries of each sample."""
+        return np.diff(self.indptr)
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __getitem__(self, s: int) -> IntArray:
+        if not -len(self) <= s < len(self):
+            raise IndexError(f"There are {len(self)} samples; there is no sample {s}.")
+        s = s % len(self)
+        return self.indices[self.indptr[s] : self.indptr[s + 1]]
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return (self[s] for s in range(len(self)))
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        many = f"{len(self):,} sample{'s' if len(self) != 1 else ''}"
+        if len(self) == 0:
+            return f"Samples({many})"
+        low, high = int(sizes.min()), int(sizes.max())
+        size = f"{low:,} items" if low == high else f"{low:,} to {high:,} items"
+        return f"Samples({many} of {size}{', weighted' if self.weights is not None else ''})"
+
+    def check_pool(self, n_items: int) -> None:
+        """Raise if a row number lies outside a pool of ``n_items``."""
+        if self.bound > n_items:
+            raise DataError(
+                f"The samples hold row number {self.bound - 1}, but the pool has {n_items} items (rows 0 to {n_items - 1}). "
+                "Were they drawn from another pool?"
+            )
+
+    def total_weights(self) -> FloatArray:
+        """Add up the weights of each sample; without weights, its size."""
+        if self.weights is None:
+            return self.sizes.astype(np.float64)
+        return self.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
+
+    def count(self, codes: IntArray, n_codes: int) -> FloatArray:
+        """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample."""
+        from headcount.protocols import _kernels
+
+        self.check_pool(len(codes))
+        out = np.zeros((len(self), n_codes))
+        if self.weights is None:
+            self._over_chunks(lambda a, b: _kernels.count_codes(codes, self.indices, self.indptr[a : b + 1], out[a:b]))
+        else:
+            weights = self.weights
+            self._over_chunks(
+                lambda a, b: _kernels.sum_weights_of_codes(codes, self.indices, self.indptr[a : b + 1], weights, out[a:b])
+            )
+        return out
+
+    def sum(self, rows: AnyArray) -> FloatArray:
+        """Add up the rows of a matrix (one row an item of the pool), times their weights, over each sample."""
+        from headcount.protocols import _kernels
+
+        self.check_pool(len(rows))
+        out = np.zeros((len(self), rows.shape[1]))
+        if self.weights is not None:
+            weights = self.weights
+            self._over_chunks(
+                lambda a, b: _kernels.sum_weighted_rows(rows, self.indices, self.indptr[a : b + 1], weights, out[a:b])
+            )
+        else:
+            kernel = _kernels.sum_pairs if rows.shape[1] == 2 else _kernels.sum_rows
+            self._over_chunks(lambda a, b: kernel(rows, self.indices, self.indptr[a : b + 1], out[a:b]))
+        return out
+
+    def _over_chunks(self, work: Any) -> None:
+        mean_size = max(1, self.indices.size // max(1, len(self)))
+        in_chunks(work, len(self), max(1, _ITEMS_A_CHUNK // mean_size))
+
+
+def as_samples(samples: Any, n_items: int) -> Samples:
+    """Accept samples in any of their forms: `Samples`, a matrix of row numbers, or None for the whole pool."""
+    if samples is None:
+        return Samples.whole(n_items)
+    if not isinstance(samples, Samples):
+        samples = Samples.from_matrix(samples)
+    samples.check_pool(n_items)
+    return samples
+
+
+def _whole_numbers(values: Any, what: str) -> IntArray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # numpy's answer to ragged lists
+        raise DataError(f"{what} must be whole numbers in a regular array; for lists of different lengths use Samples.from_lists.") from error
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise DataError(f"{what} must be whole numbers (row numbers of items); got values of type {array.dtype}.")
+    return array
+
+
+def _narrow(rows: IntArray, bound: int) -> IntArray:
+    """Copy row numbers into 32 bits where they fit: half the memory to move."""
+    return rows.astype(np.int32 if bound < 2**31 else np.int64)

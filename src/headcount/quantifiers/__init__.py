@@ -1,0 +1,10 @@
+"""Methods that estimate class shares. Each is `reduce` (outputs and samples to statistics) and `solve` (to shares)."""
+
+from headcount.quantifiers.adjusted import ACC, PACC
+from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.catalogue import Method, list_methods
+from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.statistics import Statistics
+
+__all__ = ["ACC", "CC", "MLPE", "PACC", "PCC", "Method", "Quantifier", "Statistics", "list_methods"]

@@ -1,0 +1,199 @@
+"""Adjusted counting: undo the classifier's known confusions, with decisions and with posteriors."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numbers import Integral, Real
+from sklearn.utils import _safe_indexing
+
+from headcount._typing import FloatArray, Items, Labels, RandomState
+from headcount._validation import Interval, quoted
+from headcount.exceptions import DataError, IdentifiabilityWarning
+from headcount.learners import Validation, score, validation_parts
+from headcount.quantifiers.aggregative import AggregativeQuantifier
+from headcount.quantifiers.base import normalised
+from headcount.quantifiers.statistics import Decisions, Posteriors, Statistics
+from headcount.simplex import mixture_least_squares
+
+__all__ = ["ACC", "PACC"]
+
+_DEFAULT_VALIDATION = 0.4
+_SAME = 1e-12
+"""Rates closer than this are the same but for rounding."""
+
+
+class _Adjusted(AggregativeQuantifier):
+    M_: FloatArray
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **AggregativeQuantifier._parameter_constraints,
+        "validation": [
+            Interval(Real, 0, 1, closed="neither"),
+            Interval(Integral, 2, None, closed="left"),
+            "cv_object",
+        ],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self, classifier: Any = None, *, validation: Validation = _DEFAULT_VALIDATION, random_state: RandomState = None
+    ) -> None:
+        self.classifier = classifier
+        self.validation = validation
+        self.random_state = random_state
+
+    def fit(self, X: Items, y: Labels) -> Self:
+        """Fit the classifier on one part of the labelled items, and learn its confusions on the other.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of texts, whatever the classifier takes
+        y : labels of shape (n_items,)
+        """
+        X, labels, codes = self._begin_fit(X, y)
+        if self._is_frozen():
+            if self.validation != _DEFAULT_VALIDATION:
+                raise DataError(
+                    "With a frozen classifier all data given to fit is the validation part: "
+                    f"leave validation at its default (got {self.validation!r})."
+                )
+            self.classifier_ = self._learner(codes).fit(X, labels)
+            by_class = self._by_class(score(self.classifier_, X, self.needs, self.classes_), codes)
+        else:
+            by_class = Statistics(np.zeros((len(self.classes_),) * 2), np.zeros(len(self.classes_)))
+            for train, held_out in validation_parts(self.validation, codes, self.random_state):
+                self.classifier_ = self._learner(codes[train]).fit(_safe_indexing(X, train), labels[train])
+                outputs = score(self.classifier_, _safe_indexing(X, held_out), self.needs, self.classes_)
+                by_class += self._by_class(outputs, codes[held_out])
+            if not isinstance(self.validation, Real) or isinstance(self.validation, Integral):
+                self.classifier_ = self._learner(codes).fit(X, labels)
+        self.M_ = self._profiles(by_class)
+        self._warn_if_confused()
+        return self
+
+    def _warn_if_confused(self) -> None:
+        """Warn if the profiles of the classes do not determine the shares."""
+        differences = self.M_[:, 1:] - self.M_[:, :1]
+        if len(self.classes_) == 2:
+            if np.abs(differences).max() <= _SAME:
+                warnings.warn(
+                    f"On the validation part the classifier's true and false positive rates are the same ({self.M_[1, 1]:.4g}), so "
+                    f"{type(self).__name__} can't adjust and returns the unadjusted shares. Use a better classifier (balanced "
+                    "class weights, another C, more labelled items).",
+                    IdentifiabilityWarning,
+                    stacklevel=3,
+                )
+        elif np.linalg.matrix_rank(differences, tol=1e-10) < len(self.classes_) - 1:
+            warnings.warn(
+                f"On the validation part the classifier does not tell the classes {quoted(self.classes_, 10)} apart well enough "
+                f"to determine all their shares: {type(self).__name__} returns one of several answers that fit equally well. Use "
+                "a better classifier or merge classes.",
+                IdentifiabilityWarning,
+                stacklevel=3,
+            )
+
+    def solve(self, statistics: Statistics) -> FloatArray:
+        """Turn sums into shares: the p on the simplex for which M p is nearest to the sample's mean vector q."""
+        q = normalised(statistics.means())
+        if len(self.classes_) > 2:
+            return mixture_least_squares(self.M_, q)
+        fpr, tpr = self.M_[1]
+        if abs(tpr - fpr) <= _SAME:
+            return q
+        positive = np.clip((q[:, 1] - fpr) / (tpr - fpr), 0.0, 1.0)
+        return np.column_stack([1.0 - positive, positive])
+
+
+class ACC(_Adjusted):
+    r"""Adjusted classify and count: counts corrected by the classifier's known rates of confusion.
+
+    With two classes
+
+    .. math:: \hat p^{\mathrm{ACC}} = \frac{\hat p^{\mathrm{CC}} - \mathrm{FPR}}{\mathrm{TPR} - \mathrm{FPR}}
+
+    clipped to [0, 1]; where TPR = FPR there is nothing to correct with, a warning says so, and the counts are returned.
+    With more, the shares p on the simplex that minimise :math:`\lVert M p - q \rVert^2`, where q are the shares of decisions
+    in the sample and column j of M those among validation items of class j.
+
+    Parameters
+    ----------
+    classifier : estimator, default=None
+        Any scikit-learn classifier; None means ``LogisticRegression()``. With a ``FrozenEstimator`` all data given to
+        ``fit`` is the validation part.
+    validation : float, int or splitter, default=0.4
+        A fraction: a stratified part of that size is held out to learn the rates, the classifier is fitted on the rest only.
+        A number of folds or a splitter: rates from out-of-fold decisions, then the classifier is fitted on all items.
+    random_state : int, RandomState, Generator or None, default=None
+        For the split.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    classifier_ : fitted classifier
+    M_ : array of shape (n_classes, n_classes)
+        ``M_[i, j]`` is the share of validation items of class j that were decided for class i.
+
+    References
+    ----------
+    Forman (2008). Quantifying counts and costs via classification. Data Mining and Knowledge Discovery 17.
+    Bunse (2022). On multi-class extensions of adjusted classify and count. LQ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> pile = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
+    >>> CC_shares = ACC(random_state=0).fit(X[:2000], y[:2000])
+    >>> CC_shares.predict(X[pile]).round(1).tolist()
+    [0.0, 1.0]
+    """
+
+    representation = Decisions()
+
+
+class PACC(_Adjusted):
+    r"""Probabilistic adjusted classify and count: mean posteriors corrected by their known means in each class.
+
+    With two classes
+
+    .. math:: \hat p^{\mathrm{PACC}} = \frac{\hat p^{\mathrm{PCC}} - \mathrm{FPR}_s}{\mathrm{TPR}_s - \mathrm{FPR}_s}
+
+    clipped to [0, 1], where :math:`\mathrm{TPR}_s` and :math:`\mathrm{FPR}_s` are the mean posteriors of the positive class
+    among positive and negative validation items. With more, the shares p on the simplex that minimise
+    :math:`\lVert M p - q \rVert^2`, where q are the mean posteriors of the sample and column j of M those of validation items
+    of class j. A classifier without ``predict_proba`` is calibrated by Platt's method, in five folds.
+
+    Parameters
+    ----------
+    classifier : estimator, default=None
+        Any scikit-learn classifier; None means ``LogisticRegression()``. With a ``FrozenEstimator`` all data given to
+        ``fit`` is the validation part.
+    validation : float, int or splitter, default=0.4
+        A fraction: a stratified part of that size is held out to learn the rates, the classifier is fitted on the rest only.
+        A number of folds or a splitter: rates from out-of-fold posteriors, then the classifier is fitted on all items.
+    random_state : int, RandomState, Generator or None, default=None
+        For the split.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    classifier_ : fitted classifier
+    M_ : array of shape (n_classes, n_classes)
+        ``M_[i, j]`` is the mean posterior of class i among validation items of class j.
+
+    References
+    ----------
+    Bella, Ferri, Hernández-Orallo and Ramírez-Quintana (2010). Quantification via probability estimators. ICDM.
+    Bunse (2022). On multi-class extensions of adjusted classify and count. LQ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> pile = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
+    >>> PACC(random_state=0).fit(X[:2000], y[:2000]).predict(X[pile]).round(1).tolist()
+    [0.0, 1.0]
+    """
+
+    representation = Posteriors()

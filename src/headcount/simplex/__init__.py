@@ -1,0 +1,6 @@
+"""Geometry of class shares: grids, random points, whole numbers that sum up, least squares."""
+
+from headcount.simplex.grid import apportion, grid, grid_size, uniform
+from headcount.simplex.least_squares import mixture_least_squares
+
+__all__ = ["apportion", "grid", "grid_size", "mixture_least_squares", "uniform"]

@@ -1,0 +1,131 @@
+"""Compiled: Wolfe's algorithm for the nearest point of a polytope (Wolfe 1976, "Finding the nearest point in a polytope").
+
+Least squares over mixtures, min_p ||M p - q||^2 with p on the simplex, asks for the point nearest to the origin in the
+hull of the columns of M - q 1'. The algorithm keeps a set of affinely independent columns ("corral") whose affine
+minimiser lies inside their hull, adds the column with the steepest descent, drops those whose weight falls to zero,
+and ends after finitely many steps with a certificate: x.x - min_j x.M_j bounds the distance to the optimum.
+"""
+
+import numpy as np
+from numba import njit
+
+from headcount._typing import FloatArray, IntArray
+
+
+@njit(cache=True, nogil=True)
+def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArray, weights: FloatArray) -> bool:
+    """Minimise ||sum_i w_i c_i|| with sum w = 1 over the corral: (11' + G) u = 1, w = u / sum(u). False: dependent."""
+    scale = 1.0
+    for i in range(size):
+        scale = max(scale, gram[corral[i], corral[i]])
+    for i in range(size):  # Cholesky
+        for j in range(i + 1):
+            value = 1.0 + gram[corral[i], corral[j]]
+            for m in range(j):
+                value -= L[i, m] * L[j, m]
+            if i > j:
+                L[i, j] = value / L[j, j]
+            elif value <= 1e-13 * scale:
+                return False
+            else:
+                L[i, i] = np.sqrt(value)
+    for i in range(size):
+        value = 1.0
+        for m in range(i):
+            value -= L[i, m] * weights[m]
+        weights[i] = value / L[i, i]
+    total = 0.0
+    for i in range(size - 1, -1, -1):
+        value = weights[i]
+        for m in range(i + 1, size):
+            value -= L[m, i] * weights[m]
+        weights[i] = value / L[i, i]
+        total += weights[i]
+    for i in range(size):
+        weights[i] /= total
+    return True
+
+
+@njit(cache=True, nogil=True)
+def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) -> None:
+    """Write to each row of P the shares p on the simplex that minimise ||M p - q||^2 for that row q of Q."""
+    d, k = M.shape
+    gram = np.empty((k, k))
+    L = np.empty((k, k))
+    corral = np.empty(k, dtype=np.int64)
+    w = np.empty(k)
+    aim = np.empty(k)
+    columns = np.empty((d, k))
+    for s in range(Q.shape[0]):
+        for r in range(d):
+            for j in range(k):
+                columns[r, j] = M[r, j] - Q[s, r]
+        nearest = 0
+        for i in range(k):
+            for j in range(i + 1):
+                value = 0.0
+                for r in range(d):
+                    value += columns[r, i] * columns[r, j]
+                gram[i, j] = value
+                gram[j, i] = value
+            if gram[i, i] < gram[nearest, nearest]:
+                nearest = i
+        # Start from all columns: most often their affine minimiser is the answer. If they are dependent, from the nearest.
+        size = k
+        for i in range(k):
+            corral[i] = i
+            w[i] = 1.0 / k
+        if not _affine_minimiser(gram, corral, size, L, aim):
+            size = 1
+            corral[0] = nearest
+            w[0] = 1.0
+            aim[0] = 1.0
+        for _ in range(20 * k + 20):
+            # Move to the corral's affine minimiser, dropping the columns that this would give a negative weight.
+            while True:
+                step = 1.0
+                for i in range(size):
+                    if aim[i] <= 0.0 and w[i] - aim[i] > 0.0:
+                        step = min(step, w[i] / (w[i] - aim[i]))
+                kept = 0
+                for i in range(size):
+                    moved = w[i] + step * (aim[i] - w[i])
+                    if aim[i] > 0.0 or moved > 1e-15:
+                        corral[kept] = corral[i]
+                        w[kept] = moved
+                        kept += 1
+                dropped = kept < size
+                size = kept
+                if not dropped or not _affine_minimiser(gram, corral, size, L, aim):
+                    break
+            # g_j = x.c_j for the current point x; the optimum is reached when none is smaller than x.x.
+            norm = 0.0
+            smallest = np.inf
+            best = -1
+            for j in range(k):
+                g = 0.0
+                for i in range(size):
+                    g += w[i] * gram[corral[i], j]
+                for i in range(size):
+                    if corral[i] == j:
+                        norm += w[i] * g
+                if g < smallest:
+                    smallest = g
+                    best = j
+            inside = False
+            for i in range(size):
+                inside = inside or corral[i] == best
+            if inside or norm - smallest <= tol:
+                break
+            corral[size] = best
+            w[size] = 0.0
+            if not _affine_minimiser(gram, corral, size + 1, L, aim):
+                break
+            size += 1
+        total = 0.0
+        for i in range(size):
+            total += w[i]
+        for j in range(k):
+            P[s, j] = 0.0
+        for i in range(size):
+            P[s, corral[i]] = w[i] / total

@@ -1,0 +1,53 @@
+"""Least squares over mixtures: the shares that best explain an observed vector as a mixture of class profiles."""
+
+import numpy as np
+
+from headcount._threads import in_chunks
+from headcount._typing import FloatArray
+
+__all__ = ["mixture_least_squares"]
+
+_CHUNK = 128
+_GAP = 1e-14
+"""Bound on the distance to the optimum at which the search ends (the objective is of the order of 1)."""
+
+
+def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
+    r"""Solve :math:`\min_p \lVert M p - q \rVert^2` over the simplex, for all rows q of Q at once.
+
+    Parameters
+    ----------
+    M : array of shape (n_features, n_classes)
+        Column j is the expected vector of an item of class j.
+    Q : array of shape (n_samples, n_features)
+        The observed vectors.
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+        Shares at the optimum. Where several are optimal (dependent columns), one of them.
+
+    References
+    ----------
+    Wolfe (1976). Finding the nearest point in a polytope. Mathematical Programming 11.
+
+    Examples
+    --------
+    >>> M = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
+    >>> mixture_least_squares(M, (M @ [0.5, 0.3, 0.2])[None, :]).round(9).tolist()
+    [[0.5, 0.3, 0.2]]
+    """
+    from headcount.simplex import _kernels
+
+    # Distances within the span of M are all that counts: rotating it into k dimensions makes each step cheaper.
+    if M.shape[0] > M.shape[1]:
+        rotation, M = np.linalg.qr(M)
+        Q = Q @ rotation
+    M, Q = np.ascontiguousarray(M), np.ascontiguousarray(Q)
+    P = np.empty((len(Q), M.shape[1]))
+
+    def solve(start: int, stop: int) -> None:
+        _kernels.nearest_mixtures(M, Q[start:stop], _GAP, P[start:stop])
+
+    in_chunks(solve, len(Q), _CHUNK)
+    return P
