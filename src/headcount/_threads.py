@@ -32,12 +32,18 @@ def thread_count() -> int:
 
 def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
     """Call ``work(start, stop)`` for the consecutive chunks of ``range(n)``."""
-    starts = range(0, n, chunk)
-    threads = min(thread_count(), len(starts))
-    if threads <= 1:
-        for start in starts:
+    starts = iter(range(0, n, chunk))
+    helpers = min(thread_count(), -(-n // chunk)) - 1
+
+    def take_chunks() -> None:
+        for start in starts:  # taking the next one is atomic
             work(start, min(start + chunk, n))
+
+    if helpers <= 0:
+        take_chunks()
         return
-    with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(work, start, min(start + chunk, n)) for start in starts]:
+    with ThreadPoolExecutor(helpers) as pool:
+        pending = [pool.submit(take_chunks) for _ in range(helpers)]
+        take_chunks()
+        for future in pending:
             future.result()

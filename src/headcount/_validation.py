@@ -4,7 +4,7 @@ Parameter constraints are scikit-learn's: declared on a class as ``_parameter_co
 """
 
 import numbers
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -71,6 +71,18 @@ def as_labels(labels: Labels, what: str = "y") -> AnyArray:
 def class_codes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
     """Return the sorted distinct labels and each item's position among them."""
     array = as_labels(labels, what)
+    if array.dtype.kind in "iub" and int(array.max()) - int(array.min()) <= 4 * array.size:
+        # A table over the range of the labels: some thirty times faster than sorting them.
+        low = array.min()
+        offsets = array.astype(np.int64) - int(low)
+        present = np.bincount(offsets) > 0
+        places = np.cumsum(present, dtype=np.int32) - 1
+        classes = (np.flatnonzero(present) + int(low)).astype(array.dtype)
+        return classes, places[offsets]
+    if array.dtype.kind == "U":
+        values = array.tolist()
+        place = {value: i for i, value in enumerate(sorted(set(values)))}
+        return np.array(list(place)), np.fromiter(map(place.__getitem__, values), np.int32, len(values))
     try:
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as error:
@@ -96,22 +108,15 @@ def learn_classes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:
     """Return each label's position in ``classes``, which may be in any order; a label not among them is an error."""
-    array = as_labels(labels, what)
-    textual = {"U", "S", "T"}
-    if (array.dtype.kind in textual) == (classes.dtype.kind in textual):  # else numpy would match 1 with '1'
-        order = np.argsort(classes, kind="stable")
-        places = np.minimum(np.searchsorted(classes, array, sorter=order), len(classes) - 1)
-        codes = order[places]
-        strange = np.asarray(classes[codes] != array)
-    else:
-        codes, strange = np.zeros(len(array), dtype=np.intp), np.ones(len(array), dtype=bool)
-    if strange.any():
-        unseen = np.unique(array[strange])
+    found, codes = class_codes(labels, what)
+    place = {label: i for i, label in enumerate(classes.tolist())}  # 1 is True and 1.0, but never '1'
+    unseen = [label for label in found.tolist() if label not in place]
+    if unseen:
         raise DataError(
             f"{what} holds {quoted(unseen)}, not among the classes known here ({quoted(classes, 10)}). "
             "Labels must be of the same type as in training; drop or relabel items of other classes."
         )
-    return codes.astype(np.int32)
+    return np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
 
 
 # ---------------------------------------------------------------------------------------------------- items
@@ -125,7 +130,7 @@ def as_items(X: Items, what: str = "X") -> tuple[Items, int]:
     if isinstance(X, str | bytes):
         raise DataError(f"{what} is one string: pass a list with one text an item.")
     if issparse(X):
-        X = X.tocsr()
+        X = cast("Any", X).tocsr()
     elif not hasattr(X, "shape") and not isinstance(X, list):
         X = list(X) if hasattr(X, "__iter__") else X
     n_items = int(_num_samples(X))
@@ -160,6 +165,10 @@ def as_shares(shares: Any, what: str) -> FloatArray:
 # ---------------------------------------------------------------------------------------------------- seeds
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     """Turn ``random_state`` into a seed sequence; numpy's global generator is never touched."""
     if isinstance(random_state, np.random.RandomState):
@@ -168,7 +177,7 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
         return np.random.SeedSequence(random_state.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
     if random_state is None:
         return np.random.SeedSequence()
-    if not isinstance(random_state, numbers.Integral) or isinstance(random_state, bool) or random_state < 0:
+    if not _is_whole(random_state) or random_state < 0:
         raise DataError(
             f"random_state must be None, a non-negative integer, a RandomState or a Generator; got {random_state!r}."
         )
@@ -180,6 +189,4 @@ def seed_of(random_state: RandomState) -> int | np.random.RandomState:
     if isinstance(random_state, np.random.RandomState):
         return random_state
     sequence = seed_sequence(random_state)
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return int(sequence.generate_state(1)[0])
+    return int(random_state) if isinstance(random_state, int | np.integer) else int(sequence.generate_state(1)[0])

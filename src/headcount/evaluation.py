@@ -44,7 +44,9 @@ class Evaluation:
         """Return the error of each sample, by the name of any registered measure of shares."""
         measure = get_error(name)
         if measure.of != "shares":
-            raise DataError(f"{measure.label} is an error of decisions about items; an evaluation holds shares of samples.")
+            raise DataError(
+                f"{measure.label} is an error of decisions about items; an evaluation holds shares of samples."
+            )
         return measure(self.true, self.estimated, self.sizes)
 
     @property
@@ -148,7 +150,5 @@ def _scored_once(quantifiers: Sequence[Quantifier], X: Items) -> list[Outputs]:
     sharing: dict[int, list[Quantifier]] = {}
     for q in quantifiers:
         sharing.setdefault(id(getattr(q, "classifier_", q)), []).append(q)
-    scored = {
-        key: group[0].outputs(X, frozenset().union(*(q.needs for q in group))) for key, group in sharing.items()
-    }
+    scored = {key: group[0].outputs(X, frozenset().union(*(q.needs for q in group))) for key, group in sharing.items()}
     return [scored[id(getattr(q, "classifier_", q))] for q in quantifiers]

@@ -30,8 +30,9 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[  # noqa: ARG001 (acted upon by its callback)
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Learning to quantify: how many of each kind are there?"""

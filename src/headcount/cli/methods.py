@@ -12,7 +12,13 @@ def methods_as_records() -> dict[str, list[dict[str, Any]]]:
     """Return methods and error measures as plain records."""
     return {
         "methods": [
-            {"name": m.name, "title": m.title, "classes": m.classes, "needs": m.needs, "reference": m.reference}
+            {
+                "name": m.name,
+                "title": m.title,
+                "classes": m.classes,
+                "needs": m.needs,
+                "reference": m.reference,
+            }
             for m in list_methods()
         ],
         "errors": [

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,17 +47,15 @@ class Corpus:
 
         items, labels = self.items, self.labels
         if issparse(items):
-            items = items.tocsr(copy=True)
-            parts = (items.data, items.indices, items.indptr)
+            items = cast("Any", items).tocsr(copy=True)
         else:
             items = np.array(items, dtype=object) if _are_texts(items) else np.array(items)
-            parts = (items,)
         if labels is not None:
             labels = np.array(labels)
             if len(labels) != items.shape[0]:
                 raise DataError(f"There are {items.shape[0]} items and {len(labels)} labels: one for each is needed.")
-            parts = (*parts, labels)
-        for array in parts:
+            labels.flags.writeable = False
+        for array in _arrays(items):
             array.flags.writeable = False
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "labels", labels)

@@ -38,7 +38,7 @@ def read_corpus(
     features: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002 (the word users expect)
 ) -> Corpus:
-    """Read items and labels from a file.
+    r"""Read items and labels from a file.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_corpus(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "reviews.csv")
-    ...     _ = path.write_text("stars,review\\n5,loved it\\n1,broke at once\\n")
+    ...     _ = path.write_text("stars,review\n5,loved it\n1,broke at once\n")
     ...     read_corpus(path, text="review", label="stars")
     Corpus(2 texts, classes 1 0.500, 5 0.500)
     """
@@ -73,7 +73,9 @@ def read_corpus(
         raise DataError(f"There is no format {kind!r}; known are {', '.join(_READERS)}.")
     content = _content(path)
     if content.startswith(_PARQUET) and kind != "parquet":
-        raise FileFormatError(f"{path} is a Parquet file, not {kind}: give it the ending .parquet or pass format='parquet'.")
+        raise FileFormatError(
+            f"{path} is a Parquet file, not {kind}: give it the ending .parquet or pass format='parquet'."
+        )
     corpus = _READERS[kind](content, path, text, label, features)
     if len(corpus) == 0:
         raise FileFormatError(f"{path} holds no items.")
@@ -126,7 +128,9 @@ def _decoded(content: bytes, path: Path) -> str:
 
 def _read_lines(content: bytes, path: Path, text: Any, label: Any, features: Any) -> Corpus:
     if (text, label, features) != (None, None, None):
-        raise DataError(f"{path} is read as label<TAB>text lines, which have no named columns: leave text, label and features out.")
+        raise DataError(
+            f"{path} is read as label<TAB>text lines, which have no named columns: leave text, label and features out."
+        )
     labels, texts = [], []
     for number, line in enumerate(_decoded(content, path).split("\n"), start=1):
         line = line.rstrip("\r")
@@ -158,7 +162,9 @@ def _read_csv(content: bytes, path: Path, text: Any, label: Any, features: Any, 
     try:
         table = pd.read_csv(BytesIO(content), sep=delimiter, encoding="utf-8-sig", keep_default_na=True)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise FileFormatError(f"{path} can't be read as a table separated by {delimiter!r}: {str(error).strip()}") from error
+        raise FileFormatError(
+            f"{path} can't be read as a table separated by {delimiter!r}: {str(error).strip()}"
+        ) from error
     return _from_table(table, path, text, label, features)
 
 

@@ -53,7 +53,7 @@ class TermIds(TermTransformer):
         self.min_count = min_count
         self.stop_words = stop_words
 
-    def fit(self, X: Items, y: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the vocabulary from texts; y is ignored."""
         self._validate_params()
         self._learn_terms(as_texts(X))

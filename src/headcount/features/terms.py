@@ -57,7 +57,9 @@ def as_texts(X: Items) -> list[str]:
     """Return items as a list of texts, or say which of them is none."""
     X, _ = as_items(X)
     if getattr(X, "ndim", 1) != 1:
-        raise DataError(f"Expected texts, one string an item; got a table of shape {X.shape}. Pass its column of texts.")
+        raise DataError(
+            f"Expected texts, one string an item; got a table of shape {X.shape}. Pass its column of texts."
+        )
     texts = list(X)
     for row, text in enumerate(texts):
         if not isinstance(text, str):

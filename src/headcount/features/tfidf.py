@@ -50,12 +50,12 @@ class LogTfidf(TermTransformer):
         self.min_count = min_count
         self.stop_words = stop_words
 
-    def fit(self, X: Items, y: Any = None) -> Self:
+    def fit(self, X: Items, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the vocabulary and the weights of its terms from texts; y is ignored."""
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Items, y: Any = None) -> Any:
+    def fit_transform(self, X: Items, y: Any = None) -> Any:  # noqa: ARG002
         """Learn from texts and weight their terms, at the cost of reading them once."""
         return self._weighted(self._fit(X))
 

@@ -1,7 +1,5 @@
 """Posteriors for classifiers that have none: Platt's sigmoid (1999) over held-out decision values."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator
 

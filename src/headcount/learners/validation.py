@@ -1,6 +1,5 @@
 """Splitting labelled data into a part that trains the classifier and a part on which the quantifier learns about it."""
 
-import numbers
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -31,7 +30,7 @@ def validation_parts(
     rows = np.zeros((len(codes), 1))
     if hasattr(validation, "split"):
         yield from validation.split(rows, codes)
-    elif isinstance(validation, numbers.Integral):
+    elif isinstance(validation, int | np.integer):
         if rarest < validation:
             raise DataError(
                 f"validation={validation} folds need at least {validation} labelled items of each class; "

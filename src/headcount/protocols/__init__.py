@@ -6,4 +6,11 @@ from headcount.protocols.natural import NaturalPrevalence
 from headcount.protocols.samples import Samples, as_samples
 from headcount.protocols.uniform import UniformPrevalence
 
-__all__ = ["ArtificialPrevalence", "NaturalPrevalence", "Protocol", "Samples", "UniformPrevalence", "as_samples"]
+__all__ = [
+    "ArtificialPrevalence",
+    "NaturalPrevalence",
+    "Protocol",
+    "Samples",
+    "UniformPrevalence",
+    "as_samples",
+]

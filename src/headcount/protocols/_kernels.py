@@ -10,17 +10,15 @@ BLOCK = 1024
 
 
 @njit(cache=True, nogil=True)
-def draw(
-    uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray
-) -> None:
+def draw(uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray) -> None:
     """Draw ``counts[s, g]`` members of each group g into each sample s, sample by sample and group by group.
 
-    Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members (the first
-    steps of a Fisher-Yates shuffle, undone before the next draw), with replacement otherwise. Each drawn item uses up
+    Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members, with
+    replacement otherwise. Without is the first steps of a Fisher-Yates shuffle; the next sample goes on from the order that
+    they leave behind, since from any order they draw every set of items with the same probability. Each drawn item uses up
     one uniform number.
     """
     shuffled = members.copy()
-    swapped = np.empty(members.size, dtype=np.int64)
     t = 0
     for s in range(counts.shape[0]):
         for g in range(counts.shape[1]):
@@ -35,20 +33,24 @@ def draw(
             for i in range(count):
                 here = first + i
                 there = here + int(uniforms[t] * (size - i))
-                swapped[i] = there
                 chosen = shuffled[there]
                 shuffled[there] = shuffled[here]
                 shuffled[here] = chosen
                 out[t] = chosen
                 t += 1
-            for i in range(count):
-                shuffled[first + i] = members[first + i]
-                shuffled[swapped[i]] = members[swapped[i]]
 
 
 @njit(cache=True, nogil=True)
 def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
     """Add up to ``out[s, c]`` how many items of sample s have code c."""
+    if out.shape[1] == 2:  # the common case: the count stays in a register
+        for s in range(out.shape[0]):
+            ones = 0
+            for t in range(indptr[s], indptr[s + 1]):
+                ones += codes[indices[t]]
+            out[s, 0] += indptr[s + 1] - indptr[s] - ones
+            out[s, 1] += ones
+        return
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
             out[s, codes[indices[t]]] += 1.0

@@ -62,7 +62,9 @@ class Samples:
         rows = _whole_numbers(indices, "indices")
         starts = _whole_numbers(indptr, "indptr").astype(np.int64)
         if rows.ndim != 1 or starts.ndim != 1:
-            raise DataError(f"indices and indptr must be one-dimensional; their shapes are {rows.shape} and {starts.shape}.")
+            raise DataError(
+                f"indices and indptr must be one-dimensional; their shapes are {rows.shape} and {starts.shape}."
+            )
         if starts.size == 0 or starts[0] != 0 or starts[-1] != rows.size or (np.diff(starts) < 0).any():
             raise DataError(
                 f"indptr must rise from 0 to the number of indices ({rows.size}), with one entry more than there are samples."
@@ -72,7 +74,9 @@ class Samples:
         if weights is not None:
             weights = np.array(weights, dtype=np.float64)
             if weights.shape != rows.shape:
-                raise DataError(f"weights must be one for each of the {rows.size} entries; its shape is {weights.shape}.")
+                raise DataError(
+                    f"weights must be one for each of the {rows.size} entries; its shape is {weights.shape}."
+                )
             if not (np.isfinite(weights).all() and (weights >= 0).all()):
                 raise DataError("weights must be finite and not negative.")
         if names is not None and len(names) != starts.size - 1:
@@ -101,7 +105,12 @@ class Samples:
 
     @classmethod
     def _trusted(
-        cls, indices: IntArray, indptr: IntArray, bound: int, weights: FloatArray | None = None, names: Any = None
+        cls,
+        indices: IntArray,
+        indptr: IntArray,
+        bound: int,
+        weights: FloatArray | None = None,
+        names: Any = None,
     ) -> "Samples":
         """Wrap arrays that are right by construction, without copying or looking at them."""
         samples = cls.__new__(cls)
@@ -212,7 +221,9 @@ class Samples:
         else:
             weights = self.weights
             self._over_chunks(
-                lambda a, b: _kernels.sum_weights_of_codes(codes, self.indices, self.indptr[a : b + 1], weights, out[a:b])
+                lambda a, b: _kernels.sum_weights_of_codes(
+                    codes, self.indices, self.indptr[a : b + 1], weights, out[a:b]
+                )
             )
         return out
 
@@ -241,17 +252,18 @@ def as_samples(samples: Any, n_items: int) -> Samples:
     """Accept samples in any of their forms: `Samples`, a matrix of row numbers, or None for the whole pool."""
     if samples is None:
         return Samples.whole(n_items)
-    if not isinstance(samples, Samples):
-        samples = Samples.from_matrix(samples)
-    samples.check_pool(n_items)
-    return samples
+    known = samples if isinstance(samples, Samples) else Samples.from_matrix(samples)
+    known.check_pool(n_items)
+    return known
 
 
 def _whole_numbers(values: Any, what: str) -> IntArray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # numpy's answer to ragged lists
-        raise DataError(f"{what} must be whole numbers in a regular array; for lists of different lengths use Samples.from_lists.") from error
+        raise DataError(
+            f"{what} must be whole numbers in a regular array; for lists of different lengths use Samples.from_lists."
+        ) from error
     if array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":

@@ -1,10 +1,10 @@
 """Adjusted counting: undo the classifier's known confusions, with decisions and with posteriors."""
 
 import warnings
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numbers import Integral, Real
 from sklearn.utils import _safe_indexing
 
 from headcount._typing import FloatArray, Items, Labels, RandomState
@@ -37,7 +37,11 @@ class _Adjusted(AggregativeQuantifier):
     }
 
     def __init__(
-        self, classifier: Any = None, *, validation: Validation = _DEFAULT_VALIDATION, random_state: RandomState = None
+        self,
+        classifier: Any = None,
+        *,
+        validation: Validation = _DEFAULT_VALIDATION,
+        random_state: RandomState = None,
     ) -> None:
         self.classifier = classifier
         self.validation = validation

@@ -52,7 +52,9 @@ class AggregativeQuantifier(Quantifier):
 
         self._validate_params()
         if y is None:
-            raise DataError("requires y to be passed, but the target y is None: a quantifier learns from labelled items.")
+            raise DataError(
+                "requires y to be passed, but the target y is None: a quantifier learns from labelled items."
+            )
         X, _ = as_items(X)
         labels = as_labels(y)
         check_consistent_length(X, labels)

@@ -63,6 +63,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         X, _ = as_items(X)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise DataError(
+                f"X is one-dimensional, but {type(self).__name__} was fitted on items of {self.n_features_in_} features. Reshape "
+                "your data: X.reshape(1, -1) if it is a single item, X.reshape(-1, 1) if it has a single feature."
+            )
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._score(X, self.needs if needs is None else needs)
 
@@ -114,4 +119,5 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
 def normalised(shares: FloatArray) -> FloatArray:
     """Take rounding out of shares: clip to [0, 1] and divide by their sum."""
     clipped = np.clip(shares, 0.0, 1.0)
-    return clipped / clipped.sum(axis=1, keepdims=True)
+    scaled: FloatArray = clipped / clipped.sum(axis=1, keepdims=True)
+    return scaled

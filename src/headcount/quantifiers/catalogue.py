@@ -31,7 +31,13 @@ _METHODS = (
     Method(CC, "classify and count", "any", "decisions", "Forman 2008"),
     Method(PCC, "probabilistic classify and count", "any", "posteriors", "Bella et al. 2010"),
     Method(ACC, "adjusted classify and count", "any", "decisions, validation part", "Forman 2008"),
-    Method(PACC, "probabilistic adjusted classify and count", "any", "posteriors, validation part", "Bella et al. 2010"),
+    Method(
+        PACC,
+        "probabilistic adjusted classify and count",
+        "any",
+        "posteriors, validation part",
+        "Bella et al. 2010",
+    ),
 )
 
 

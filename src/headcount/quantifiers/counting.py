@@ -90,7 +90,7 @@ class PCC(_Counting):
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(2000, random_state=0)
     >>> PCC().fit(X[:1000], y[:1000]).predict(X[1000:]).round(2).tolist()
-    [0.52, 0.48]
+    [0.51, 0.49]
     """
 
     representation = Posteriors()

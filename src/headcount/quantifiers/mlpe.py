@@ -50,7 +50,9 @@ class MLPE(Quantifier):
         from sklearn.utils.validation import check_consistent_length, validate_data
 
         if y is None:
-            raise DataError("requires y to be passed, but the target y is None: a quantifier learns from labelled items.")
+            raise DataError(
+                "requires y to be passed, but the target y is None: a quantifier learns from labelled items."
+            )
         X, _ = as_items(X)
         validate_data(self, X, skip_check_array=True)
         self.classes_, codes = learn_classes(y)

@@ -39,7 +39,8 @@ def uniform(n: int, n_classes: int, generator: np.random.Generator) -> FloatArra
     [1.0, 1.0, 1.0, 1.0]
     """
     points = generator.standard_exponential((n, n_classes))
-    return points / points.sum(axis=1, keepdims=True)
+    shares: FloatArray = points / points.sum(axis=1, keepdims=True)
+    return shares
 
 
 def apportion(shares: FloatArray | IntArray, total: int, unit: int = 1) -> IntArray:
@@ -53,15 +54,12 @@ def apportion(shares: FloatArray | IntArray, total: int, unit: int = 1) -> IntAr
     >>> apportion(np.array([[0.2, 0.3, 0.5]]), 7).tolist()
     [[1, 2, 4]]
     """
-    if np.issubdtype(shares.dtype, np.integer):
-        exact = shares.astype(np.int64) * total
-        counts, remainders = np.divmod(exact, unit)
-    else:
-        exact = shares * (total / unit)
-        counts = np.floor(exact).astype(np.int64)
-        remainders = exact - counts
+    exact = shares * total
+    counts = (exact // unit).astype(np.int64)
+    remainders = exact - counts * unit
     missing = total - counts.sum(axis=1)
     # Rank of each remainder from the largest down; a stable sort of the reversed columns puts later classes first.
     order = np.argsort(-remainders[:, ::-1], axis=1, kind="stable")
     ranks = np.argsort(order, axis=1, kind="stable")[:, ::-1]
-    return counts + (ranks < missing[:, None])
+    whole: IntArray = counts + (ranks < missing[:, None])
+    return whole

@@ -1,0 +1,59 @@
+# The one list of what is checked, measured and built. Needs Python 3.11 or newer and make; sets up the rest by itself.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup test check format lint types layers coverage slow bench clean
+
+help:            ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: $(VENV)/.dev  ## an environment of its own in .venv, with all that the tests need
+
+$(VENV)/.dev: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("headcount needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+test: $(VENV)/.dev  ## all tests and doctests, the kernels also as plain Python
+	$(BIN)/python -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernels tests
+
+check: format lint types layers coverage  ## everything that must hold before a change lands
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+coverage: $(VENV)/.dev  ## what `make test` runs, with branch coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m kernels tests
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+slow: $(VENV)/.dev  ## the long simulations
+	$(BIN)/python -m pytest -q -m slow tests
+
+bench: export OMP_NUM_THREADS = 2
+bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
+	$(BIN)/python -m benchmarks.aggregation
+
+clean:           ## remove the environment and all caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,19 @@
+"""Peak memory of 100,000 samples of 500, in a process of its own: prints megabytes."""
+
+import resource
+
+import headcount as hc
+from benchmarks.setting import SEED, make_pool
+
+
+def main() -> None:
+    pool = make_pool(2)
+    q = hc.PACC(pool.classifier).fit(pool.P_validation, pool.y_validation)
+    drawing = hc.UniformPrevalence(100_000, sample_size=500, random_state=SEED)
+    if len(hc.evaluate(q, pool.P, pool.y, drawing).ae) != 100_000:
+        raise SystemExit("not all samples were evaluated")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()

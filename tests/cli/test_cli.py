@@ -1,0 +1,60 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from headcount import __version__
+from headcount.cli import app as cli
+from headcount.exceptions import DataError
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.app, arguments)
+
+
+def test_version():
+    result = run("--version")
+    assert (result.exit_code, result.output) == (0, f"headcount {__version__}\n")
+
+
+def test_methods_are_listed_with_their_references():
+    output = run("methods").output
+    for word in ("MLPE", "CC", "PCC", "ACC", "PACC", "Forman 2008", "Bella et al. 2010", "nkld"):
+        assert word in output
+
+
+def test_methods_as_json():
+    records = json.loads(run("methods", "--json").output)
+    assert [m["name"] for m in records["methods"]] == ["MLPE", "CC", "PCC", "ACC", "PACC"]
+    assert all(m["reference"] for m in records["methods"])
+    assert {"name": "nmd", "ordinal": True}.items() <= records["errors"][7].items()
+
+
+def test_without_arguments_it_explains_itself():
+    result = run()
+    assert "Usage" in result.output
+    assert "methods" in result.output
+
+
+def test_an_unknown_command_is_one_line_and_exit_code_2():
+    result = run("count")
+    assert result.exit_code == 2
+    assert "No such command" in result.output
+
+
+def test_a_users_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys):
+    def fail():
+        raise DataError("There is no file x.csv.")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "headcount: There is no file x.csv.\n"
+
+
+def test_python_dash_m_runs_it():
+    done = subprocess.run([sys.executable, "-m", "headcount", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"headcount {__version__}\n"

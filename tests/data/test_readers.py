@@ -1,0 +1,202 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headcount import Corpus, read_corpus
+from headcount.exceptions import DataError, FileFormatError
+
+LINES = "1\tgood film\n0\tbad film, very\tbad\n\n1\tçok iyi\r\n"
+TEXTS = ["good film", "bad film, very\tbad", "çok iyi"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to(name, content):
+        path = tmp_path / name
+        data = content if isinstance(content, bytes) else content.encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return to
+
+
+@pytest.mark.parametrize("name", ["reviews.txt", "reviews.txt.gz", "reviews.test.TXT"])
+def test_lines_of_label_and_text(write, name):
+    corpus = read_corpus(write(name, LINES))
+    assert corpus.items.tolist() == TEXTS
+    assert corpus.labels.tolist() == [1, 0, 1]
+    assert corpus.labels.dtype.kind == "i"
+    assert corpus.source.endswith(name)
+
+
+def test_a_byte_order_mark_and_content_that_is_gzipped_without_saying_so(tmp_path):
+    path = tmp_path / "reviews.txt"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + LINES.encode()))
+    assert read_corpus(path).labels.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [("pos neg", ["pos", "neg"]), ("01 1", ["01", "1"]), ("-1 1", [-1, 1]), ("1 2.0", ["1", "2.0"])],
+)
+def test_labels_are_integers_only_if_they_can_be_written_back(write, written, expected):
+    lines = "".join(f"{label}\ttext\n" for label in written.split())
+    assert read_corpus(write("a.txt", lines)).labels.tolist() == expected
+
+
+@pytest.mark.parametrize(("name", "sep"), [("a.csv", ","), ("a.tsv", "\t"), ("a.csv.gz", ",")])
+def test_tables_with_a_text_column(write, name, sep):
+    rows = [["stars", "review", "month"], ["5", '"loved it, truly"', "may"], ["1", '"broke\nat once"', "june"]]
+    path = write(name, "\n".join(sep.join(row) for row in rows))
+    corpus = read_corpus(path, text="review", label="stars")
+    assert corpus.items.tolist() == ["loved it, truly", "broke\nat once"]
+    assert corpus.labels.tolist() == [5, 1]
+    assert corpus.is_text
+
+
+def test_parquet_and_numeric_columns(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pd.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "label": ["a", "b"]})
+    table.to_parquet(path)
+    corpus = read_corpus(path)
+    assert corpus.items.tolist() == [[1, 3], [2, 4]]
+    assert corpus.feature_names == ("x", "y")
+    assert corpus.labels.tolist() == ["a", "b"]
+    assert read_corpus(path, features=["y"]).items.tolist() == [[3], [4]]
+    table.rename(columns={"label": "text"}).to_parquet(path)
+    assert read_corpus(path).labels is None
+
+
+def test_svmlight(write):
+    corpus = read_corpus(write("a.svm", "-1 1:0.5 3:2\n1 2:1 # comment\n"))
+    assert corpus.items.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0]]
+    assert corpus.labels.tolist() == [-1, 1]
+    assert not corpus.is_text
+    assert read_corpus(write("b.libsvm", "0.5 1:1\n")).labels.tolist() == [0.5]
+
+
+def test_the_format_may_be_named(write):
+    assert len(read_corpus(write("data.dat", LINES), format="lines")) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "words"),
+    [
+        ("a.txt", "no tab here\n", {}, "line 1: expected label<TAB>text"),
+        ("a.txt", "1\tfine\n\tno label\n", {}, "line 2: expected label<TAB>text"),
+        ("a.txt", "", {}, "is empty"),
+        ("a.csv", "  \n", {}, "is empty"),
+        ("a.txt", LINES, {"label": "stars"}, "no named columns"),
+        ("a.svm", "1 1:1\n", {"text": "t"}, "no named columns"),
+        ("a.txt", b"\x89PNG\x00\x00", {}, "binary file"),
+        ("a.txt", "1\tna\xefve\n".encode("latin1"), {}, "not UTF-8 text: line 1 has the byte 0xef"),
+        ("a.txt", b"PAR1rest", {}, "is a Parquet file, not lines"),
+        ("a.parquet", "label,text\n", {}, "lacks the mark PAR1"),
+        ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", {}, "damaged Parquet"),
+        ("a.svm", "this is no svmlight\n", {}, "can't be read as svmlight"),
+        ("a.csv", "label,text\n", {}, "holds no items"),
+        ("a.csv", 'a,b\n1,2\n"3,4\n5,6,7', {}, "can't be read as a table"),
+        (
+            "a.csv",
+            "stars,review\n1,x\n",
+            {"text": "words", "label": "stars"},
+            "no column 'words'; its columns are 'stars', 'review'",
+        ),
+        ("a.csv", "label,text\n1,x\n,y\n", {}, "has no label in row 2"),
+        ("a.csv", "label,text\n1,x\n2,\n", {}, "column 'text' is empty in row 2"),
+        ("a.csv", "label,words\n1,x\n", {}, "'words' is not numeric"),
+        ("a.csv", "label\n1\n", {}, "nothing to learn from"),
+        ("a.csv", "label,text,x\n1,x,1\n", {"text": "text", "features": ["x"]}, "not both"),
+        ("a.doc", "x", {}, "can't be told from its name"),
+        ("noending", "x", {}, "can't be told from its name"),
+        ("a.txt", "x", {"format": "word"}, "no format 'word'"),
+    ],
+)
+def test_a_file_that_is_not_what_it_should_be_gets_a_sentence(write, name, content, options, words):
+    path = write(name, content)
+    with pytest.raises(DataError, match=words):
+        read_corpus(path, **options)
+
+
+def test_missing_files_folders_and_damaged_gzip(tmp_path):
+    with pytest.raises(DataError, match="There is no file"):
+        read_corpus(tmp_path / "none.txt")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(DataError, match="is a folder"):
+        read_corpus(tmp_path / "folder.txt")
+    (tmp_path / "plain.txt.gz").write_text(LINES)
+    with pytest.raises(FileFormatError, match="not gzipped"):
+        read_corpus(tmp_path / "plain.txt.gz")
+    for spoil in (lambda b: b[:-12], lambda b: b[:20] + b"\xff\xff\xff" + b[23:]):
+        (tmp_path / "cut.txt.gz").write_bytes(spoil(gzip.compress(LINES.encode() * 50)))
+        with pytest.raises(FileFormatError, match="damaged gzip"):
+            read_corpus(tmp_path / "cut.txt.gz")
+
+
+def test_a_corpus_is_frozen_and_has_a_fingerprint_of_its_content():
+    texts = ["a", "b"]
+    corpus = Corpus(texts, [0, 1])
+    texts[0] = "changed"
+    assert corpus.items[0] == "a"
+    for array in (corpus.items, corpus.labels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert corpus.fingerprint == Corpus(["a", "b"], [0, 1], source="elsewhere").fingerprint
+    different = [
+        Corpus(["ab", ""], [0, 1]),
+        Corpus(["a", "b"], [0, 2]),
+        Corpus(["a", "b"]),
+        Corpus([[0.0], [1.0]], [0, 1]),
+    ]
+    assert len({c.fingerprint for c in [corpus, *different]}) == 5
+
+
+def test_sparse_corpora_are_frozen_too():
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(np.eye(3))
+    corpus = Corpus(matrix, ["x", "y", "x"])
+    with pytest.raises(ValueError, match="read-only"):
+        corpus.items.data[0] = 5
+    matrix.data[0] = 5
+    assert corpus.items.toarray()[0, 0] == 1
+    assert corpus.select([0, 2]).labels.tolist() == ["x", "x"]
+    assert len(corpus.fingerprint) == 64
+
+
+def test_a_corpus_tells_its_classes_and_shows_itself():
+    corpus = Corpus(["a", "b", "c", "d"], ["x", "y", "x", "x"])
+    assert corpus.classes.tolist() == ["x", "y"]
+    assert corpus.prevalence.tolist() == [0.75, 0.25]
+    assert repr(corpus.select(corpus.labels == "x")) == "Corpus(3 texts, classes 'x' 1.000)"
+    assert repr(Corpus(np.eye(2))) == "Corpus(2 items of 2 features, no labels)"
+    assert repr(Corpus(np.eye(8), range(8))) == "Corpus(8 items of 8 features, 8 classes)"
+    with pytest.raises(DataError, match="no labels"):
+        _ = Corpus(["a"]).classes
+    with pytest.raises(DataError, match="2 items and 1 labels"):
+        Corpus(["a", "b"], [0])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "n_items", "n_classes", "positive"),
+    [
+        ("imdb/train.txt.gz", 25_000, 2, 0.5),
+        ("kindle_devices/train.txt.gz", 3_821, 2, 0.917),
+        ("amazon_devices_hp/train.txt.gz", 9_533, 2, 0.982),
+        ("trec6/train.txt.gz", 5_444, 6, None),
+    ],
+)
+def test_the_real_sets_have_the_sizes_they_should(data_dir, name, n_items, n_classes, positive):
+    corpus = read_corpus(data_dir / name)
+    assert (len(corpus), len(corpus.classes)) == (n_items, n_classes)
+    if positive is not None:
+        assert corpus.prevalence[1] == pytest.approx(positive, abs=0.0006)
+
+
+@pytest.mark.data
+def test_a_real_table_with_a_header(data_dir):
+    corpus = read_corpus(data_dir / "amazon_devices" / "all.tsv.gz", text="text", label="stars")
+    assert corpus.classes.tolist() == [1, 2, 3, 4, 5]

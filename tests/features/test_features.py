@@ -1,0 +1,100 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from headcount import LogTfidf, TermIds
+from headcount.exceptions import DataError
+
+TEXTS = ["Good film, good plot!", "Bad film.", "The plot: so bad, so bad", "film and Film and film"]
+
+
+def test_the_papers_weights_by_hand():
+    features = LogTfidf(min_count=1).fit(TEXTS)
+    assert features.get_feature_names_out().tolist() == ["bad", "film", "good", "plot"]
+    weights = np.zeros((4, 4))
+    counts = np.array([[0, 1, 2, 1], [1, 1, 0, 0], [2, 0, 0, 1], [0, 3, 0, 0]])
+    for d in range(4):
+        for f in range(4):
+            weights[d, f] = np.log(counts[d, f] + 1) * np.log(4 / (counts[:, f] > 0).sum())
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    np.testing.assert_allclose(features.transform(TEXTS).toarray(), weights, atol=1e-12)
+
+
+def test_rare_terms_are_dropped_by_occurrences_not_by_texts():
+    features = LogTfidf(min_count=4).fit(TEXTS)
+    assert list(features.vocabulary_) == ["film"]
+    counts = CountVectorizer(stop_words="english").fit_transform(TEXTS)
+    assert (counts > 0).sum(axis=0).max() == 3
+
+
+def test_fit_then_transform_equals_fit_transform_and_new_terms_are_ignored():
+    features = LogTfidf(min_count=1)
+    together = features.fit_transform(TEXTS)
+    np.testing.assert_array_equal(features.transform(TEXTS).toarray(), together.toarray())
+    assert features.transform(["entirely unknown words"]).nnz == 0
+    assert (together.has_sorted_indices, together.format) == (True, "csr")
+
+
+def test_a_term_in_every_text_weighs_nothing_and_an_empty_text_is_a_zero_row():
+    X = LogTfidf(min_count=1).fit_transform(["film good", "film bad", "film"])
+    assert X.toarray()[2].tolist() == [0, 0, 0]
+    assert np.isfinite(X.data).all()
+
+
+def test_stop_words_are_a_choice():
+    assert "the" in LogTfidf(min_count=1, stop_words=None).fit(TEXTS).vocabulary_
+    assert "film" not in LogTfidf(min_count=1, stop_words=["film"]).fit(TEXTS).vocabulary_
+
+
+def test_term_ids_share_the_vocabulary_and_cut_and_pad():
+    ids = TermIds(length=3, min_count=2).fit(TEXTS)
+    assert ids.vocabulary_ == LogTfidf(min_count=2).fit(TEXTS).vocabulary_
+    assert ids.n_ids_ == len(ids.vocabulary_) + 2
+    bad, film, good, plot = (ids.vocabulary_[term] + 2 for term in ("bad", "film", "good", "plot"))
+    expected = [[good, film, good], [bad, film, 0], [plot, bad, bad], [film, film, film]]
+    assert ids.transform(TEXTS).tolist() == expected
+    assert ids.transform(["the unheard plot", ""]).tolist() == [[1, plot, 0], [0, 0, 0]]
+    assert ids.transform(TEXTS).dtype == np.int32
+
+
+@pytest.mark.parametrize("features", [LogTfidf(min_count=1), TermIds(length=4, min_count=1)], ids=["tfidf", "ids"])
+def test_contract_of_a_transformer(features):
+    import pandas as pd
+
+    fitted = clone(features).fit(TEXTS)
+    again = pickle.loads(pickle.dumps(fitted))
+    for form in (TEXTS, np.array(TEXTS), np.array(TEXTS, dtype=object), pd.Series(TEXTS), tuple(TEXTS)):
+        a, b = (np.asarray(f.transform(form).sum(axis=1)).ravel() for f in (fitted, again))
+        np.testing.assert_array_equal(a, b)
+    assert make_pipeline(features, LogisticRegression()).fit(TEXTS, [1, 0, 0, 1]).score(TEXTS, [1, 0, 0, 1]) >= 0.5
+
+
+@pytest.mark.parametrize("features", [LogTfidf(), TermIds()], ids=["tfidf", "ids"])
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["good film"], "No term occurs 5 times in the 1 texts"),
+        (["", "a"], "No terms were found"),
+        ("one text", "is one string"),
+        ([], "is empty"),
+        (["good", 5], "item 1 is int"),
+        (np.eye(3), "got a table of shape"),
+    ],
+)
+def test_what_are_no_texts_gets_a_sentence(features, texts, words):
+    with pytest.raises(DataError, match=words):
+        clone(features).fit(texts)
+
+
+def test_parameters_out_of_range_get_a_sentence():
+    with pytest.raises(ValueError, match="'min_count' parameter of LogTfidf"):
+        LogTfidf(min_count=0).fit(TEXTS)
+    with pytest.raises(ValueError, match="'length' parameter of TermIds"):
+        TermIds(length=0).fit(TEXTS)
+    with pytest.raises(ValueError, match="'stop_words' parameter"):
+        LogTfidf(stop_words="french").fit(TEXTS)

@@ -1,0 +1,103 @@
+"""The laws that every error of shares keeps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headcount.errors import list_errors
+from headcount.exceptions import DataError
+
+MEASURES = list_errors("shares")
+every = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
+
+
+@st.composite
+def pairs(draw, most_classes=5):
+    """True and estimated shares of a few samples, with zeros and ones among them, and the samples' sizes."""
+    k = draw(st.integers(2, most_classes))
+    n = draw(st.integers(1, 6))
+    counts = st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any)
+    p, p_hat = (np.array(draw(st.lists(counts, min_size=n, max_size=n)), dtype=float) for _ in range(2))
+    sizes = np.array(draw(st.lists(st.integers(1, 10_000), min_size=n, max_size=n)))
+    return p / p.sum(axis=1, keepdims=True), p_hat / p_hat.sum(axis=1, keepdims=True), sizes
+
+
+@every
+@given(case=pairs())
+def test_zero_if_and_only_if_the_shares_are_the_same(measure, case):
+    p, p_hat, sizes = case
+    np.testing.assert_allclose(measure(p, p, sizes), 0, atol=1e-12)
+    errors, same = measure(p, p_hat, sizes), np.abs(p - p_hat).max(axis=1) < 1e-12
+    assert (errors >= 0).all()
+    assert (errors[~same] > 0).all()
+
+
+@every
+@given(case=pairs())
+def test_many_samples_at_once_equal_one_by_one(measure, case):
+    p, p_hat, sizes = case
+    one_by_one = [measure(a, b, size) for a, b, size in zip(p, p_hat, sizes, strict=True)]
+    np.testing.assert_allclose(measure(p, p_hat, sizes), one_by_one, rtol=1e-12)
+    assert np.shape(one_by_one[0]) == ()
+
+
+@every
+@given(case=pairs())
+def test_bounded_where_a_bound_is_known(measure, case):
+    if measure.upper is not None:
+        assert (measure(*case) <= measure.upper + 1e-9).all()
+
+
+@every
+@given(case=pairs(), seed=st.integers(0, 100))
+def test_the_order_of_classes_matters_only_to_ordinal_measures(measure, case, seed):
+    p, p_hat, sizes = case
+    k = p.shape[1]
+    turned = np.arange(k)[::-1] if measure.ordinal else np.random.default_rng(seed).permutation(k)
+    np.testing.assert_allclose(
+        measure(p[:, turned], p_hat[:, turned], sizes), measure(p, p_hat, sizes), rtol=1e-9, atol=1e-12
+    )
+
+
+@every
+@given(case=pairs(), t=st.floats(0.01, 0.99))
+def test_grows_with_the_distance_along_a_line(measure, case, t):
+    p, p_hat, sizes = case
+    between = (1 - t) * p + t * p_hat
+    assert (measure(p, between, sizes) <= measure(p, p_hat, sizes) + 1e-9).all()
+
+
+@every
+@pytest.mark.parametrize(
+    ("true", "estimated", "words"),
+    [
+        ([0.5, 0.6], [0.5, 0.5], "sum to 1"),
+        ([0.5, 0.5], [np.nan, 0.5], "sum to 1"),
+        ([1.5, -0.5], [0.5, 0.5], "not negative"),
+        ([0.5, 0.5], [0.2, 0.3, 0.5], "must be the same"),
+        ([1.0], [1.0], "at least two classes"),
+        (np.empty((0, 2)), np.empty((0, 2)), "at least two classes"),
+    ],
+)
+def test_what_are_no_shares_gets_a_sentence(measure, true, estimated, words):
+    with pytest.raises(DataError, match=words):
+        measure(true, estimated, 100)
+
+
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
+def test_what_smooths_asks_for_a_usable_sample_size(measure):
+    with pytest.raises(DataError, match="pass sample_size"):
+        measure([0.5, 0.5], [0.4, 0.6])
+    with pytest.raises(DataError, match="must be positive"):
+        measure([0.5, 0.5], [0.4, 0.6], 0)
+    with pytest.raises(DataError, match="one number or one for each sample"):
+        measure([[0.5, 0.5]], [[0.4, 0.6]], [100, 200])
+    finite = measure([0.2, 0.8], [0.4, 0.6], 10**9)
+    np.testing.assert_allclose(measure([0.2, 0.8], [0.4, 0.6], np.inf), finite, rtol=1e-6)
+
+
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
+def test_without_smoothing_an_empty_class_is_right_or_infinitely_wrong(measure):
+    assert measure([0.0, 1.0], [0.0, 1.0], np.inf) == 0
+    assert measure([0.0, 0.4, 0.6], [0.1, 0.4, 0.5], np.inf) in (1.0, np.inf) or measure.name in ("kld", "nkld")

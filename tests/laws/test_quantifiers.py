@@ -1,0 +1,316 @@
+"""The laws that every quantifier keeps. A method that is exempt from one says why."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from headcount import Outputs, Samples
+from headcount.exceptions import DataError
+from headcount.quantifiers import list_methods
+from tests.conftest import blobs, frozen, scored_items
+
+METHODS = [method.quantifier for method in list_methods()]
+OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
+RECOGNISES_SHARES = [q for q in METHODS if q.__name__ != "MLPE"]  # MLPE never looks at the items
+
+every = pytest.mark.parametrize("quantifier", METHODS)
+over_a_classifier = pytest.mark.parametrize("quantifier", OVER_A_CLASSIFIER)
+any_number_of_classes = pytest.mark.parametrize("n_classes", [2, 3, 5])
+
+
+def make(quantifier, classifier=None):
+    """The quantifier with its seeds set, over the classifier where it takes one."""
+    known = quantifier._get_param_names()
+    parameters = {"random_state": 0, "classifier": classifier or LogisticRegression()}
+    return quantifier(**{name: value for name, value in parameters.items() if name in known})
+
+
+def fitted_on_scores(quantifier, names, n=400, seed=0):
+    codes, P = scored_items(n, len(names), seed)
+    return make(quantifier, frozen(names)).fit(P, np.asarray(names)[codes])
+
+
+def some_samples(n_items, seed=0):
+    generator = np.random.default_rng(seed)
+    return Samples.from_lists([generator.integers(0, n_items, size) for size in (1, 2, 40, 200, 7)])
+
+
+@every
+def test_constructor_stores_its_arguments_as_they_are(quantifier):
+    parameters = {name: object() for name in quantifier._get_param_names()}
+    q = quantifier(**parameters)
+    assert all(getattr(q, name) is value for name, value in parameters.items())
+
+
+@every
+def test_parameters_round_trip_through_clone(quantifier):
+    q = make(quantifier)
+    assert repr(clone(q)) == repr(q)
+    assert (
+        clone(q).set_params(**q.get_params(deep=False)).get_params(deep=False).keys() == q.get_params(deep=False).keys()
+    )
+
+
+@every
+def test_fit_returns_self_and_changes_no_input(quantifier):
+    X, y = blobs(120, 3, seed=1)
+    before = X.copy(), y.copy()
+    classifier = LogisticRegression()
+    q = make(quantifier, classifier)
+    assert q.fit(X, y) is q
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(y, before[1])
+    assert not hasattr(classifier, "coef_")
+
+
+@every
+@any_number_of_classes
+def test_fitting_twice_equals_fitting_once(quantifier, n_classes):
+    X, y = blobs(150, n_classes, seed=2)
+    q = make(quantifier).fit(X, y)
+    once = q.predict(X)
+    assert np.array_equal(q.fit(X, y).predict(X), once)
+
+
+@every
+def test_predict_before_fit_raises(quantifier):
+    with pytest.raises(NotFittedError):
+        make(quantifier).predict([[0.0]])
+    with pytest.raises(NotFittedError):
+        make(quantifier).aggregate(Outputs.from_posteriors([[0.5, 0.5]], [0, 1]))
+
+
+@every
+@any_number_of_classes
+def test_shares_are_finite_non_negative_and_sum_to_one(quantifier, n_classes):
+    X, y = blobs(200, n_classes, seed=3)
+    q = make(quantifier).fit(X, y)
+    shares = q.aggregate(q.outputs(X), some_samples(len(X)))
+    assert shares.shape == (5, n_classes)
+    assert np.isfinite(shares).all()
+    assert (shares >= 0).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
+    assert q.predict(X).shape == (n_classes,)
+
+
+@every
+@pytest.mark.parametrize(
+    "names",
+    [["neg", "pos"], [False, True], [-1, 1], [1, 2], [np.int8(3), np.int8(7)], ["b", "a"], [0.0, 1.0]],
+    ids=["strings", "booleans", "minus-plus-one", "one-two", "int8", "unsorted", "whole-floats"],
+)
+def test_labels_of_any_type_work_like_integers(quantifier, names):
+    X, y = blobs(150, 2, seed=4)
+    names = np.sort(np.asarray(names))
+    expected = make(quantifier).fit(X, y).predict(X)
+    q = make(quantifier).fit(X, names[y])
+    assert np.array_equal(q.classes_, names)
+    np.testing.assert_allclose(q.predict(X), expected, atol=1e-12)
+    np.testing.assert_allclose(make(quantifier).fit(X, names[y].tolist()).predict(X), expected, atol=1e-12)
+
+
+@every
+@any_number_of_classes
+def test_renaming_classes_permutes_the_answer(quantifier, n_classes):
+    codes, P = scored_items(300, n_classes, seed=5)
+    names = np.array([f"class{i}" for i in range(n_classes)])
+    turned = np.random.default_rng(0).permutation(n_classes)
+    plain = make(quantifier, frozen(names)).fit(P, names[codes])
+    renamed = make(quantifier, frozen(names)).fit(P[:, np.argsort(turned)], names[turned[codes]])
+    target = P[:100]
+    np.testing.assert_allclose(renamed.predict(target[:, np.argsort(turned)])[turned], plain.predict(target), atol=1e-9)
+
+
+@every
+@any_number_of_classes
+def test_shuffling_a_sample_changes_nothing(quantifier, n_classes):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    _, P = scored_items(100, n_classes, seed=6)
+    shuffled = np.random.default_rng(0).permutation(100)
+    np.testing.assert_allclose(q.predict(P[shuffled]), q.predict(P), atol=1e-9)
+
+
+@every
+@any_number_of_classes
+def test_many_samples_at_once_equal_one_by_one(quantifier, n_classes):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    _, P = scored_items(300, n_classes, seed=7)
+    samples = some_samples(300)
+    one_by_one = [q.predict(P[rows]) for rows in samples]
+    np.testing.assert_allclose(q.aggregate(q.outputs(P), samples), one_by_one, atol=1e-12)
+
+
+@every
+@any_number_of_classes
+def test_statistics_of_two_halves_add_up_to_those_of_the_whole(quantifier, n_classes):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    _, P = scored_items(1000, n_classes, seed=8)
+    groups = np.random.default_rng(0).integers(0, 4, 1000)
+    groups[:4] = groups[500:504] = np.arange(4)
+    whole = q.reduce(q.outputs(P), Samples.from_groups(groups))
+    halves = [q.reduce(q.outputs(P[h]), Samples.from_groups(groups[h])) for h in (slice(500), slice(500, None))]
+    merged = halves[0] + halves[1]
+    np.testing.assert_allclose(merged.sums, whole.sums, rtol=1e-12)
+    np.testing.assert_allclose(q.solve(merged), q.solve(whole), atol=1e-12)
+
+
+@every
+@any_number_of_classes
+def test_whole_weights_mean_repeated_items(quantifier, n_classes):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    out = q.outputs(scored_items(50, n_classes, seed=9)[1])
+    times = np.random.default_rng(0).integers(0, 4, 50)
+    times[0] = 1
+    weighted = Samples(np.arange(50), [0, 50], weights=times.astype(float))
+    repeated = Samples.from_lists([np.repeat(np.arange(50), times)])
+    np.testing.assert_allclose(q.aggregate(out, weighted), q.aggregate(out, repeated), atol=1e-12)
+
+
+@pytest.mark.parametrize("quantifier", RECOGNISES_SHARES)
+@any_number_of_classes
+def test_a_perfect_classifier_gives_the_exact_shares(quantifier, n_classes):
+    P = np.eye(n_classes)[np.repeat(np.arange(n_classes), 20)]
+    q = make(quantifier, frozen(range(n_classes))).fit(P, P.argmax(axis=1))
+    target = P[np.random.default_rng(0).integers(0, len(P), 37)]
+    np.testing.assert_allclose(q.predict(target), target.mean(axis=0), atol=1e-9)
+
+
+@every
+def test_samples_of_one_item_and_of_one_class_work(quantifier):
+    q = fitted_on_scores(quantifier, ["a", "b", "c"])
+    codes, P = scored_items(200, 3, seed=10)
+    for sample in (P[:1], P[codes == 2]):
+        assert np.isfinite(q.predict(sample)).all()
+
+
+@every
+def test_an_empty_sample_raises_a_sentence(quantifier):
+    q = fitted_on_scores(quantifier, [0, 1])
+    out = q.outputs(scored_items(20, 2, seed=0)[1])
+    with pytest.raises(DataError, match="Sample 1 has no items"):
+        q.aggregate(out, Samples([0, 1, 2], [0, 2, 2, 3]))
+    with pytest.raises(DataError, match="Sample 0 has no items"):
+        q.aggregate(out, Samples([0, 1], [0, 2], weights=[0.0, 0.0]))
+    with pytest.raises(DataError, match="empty"):
+        q.predict(np.empty((0, 2)))
+
+
+@over_a_classifier
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_or_infinite_input_raises_a_sentence(quantifier, bad):
+    X, y = blobs(100, 2, seed=0)
+    spoilt = X.copy()
+    spoilt[3, 1] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        make(quantifier).fit(spoilt, y)
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        make(quantifier).fit(X, y).predict(spoilt)
+
+
+@every
+def test_items_of_another_width_raise_a_sentence(quantifier):
+    X, y = blobs(100, 2, seed=0)
+    with pytest.raises(ValueError, match=r"3 features, but \w+ is expecting 4"):
+        make(quantifier).fit(X, y).predict(X[:, :3])
+
+
+@every
+def test_one_class_only_raises_a_sentence(quantifier):
+    with pytest.raises(DataError, match="only one class, 'a'"):
+        make(quantifier).fit(np.eye(3), ["a", "a", "a"])
+
+
+@every
+def test_data_frames_with_other_column_order_raise_a_sentence(quantifier):
+    import pandas as pd
+
+    X, y = blobs(100, 2, seed=0)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    q = make(quantifier).fit(table, pd.Series(y))
+    assert np.isfinite(q.predict(table)).all()
+    with pytest.raises(ValueError, match="same order"):
+        q.predict(table[list("bacd")])
+
+
+@over_a_classifier
+def test_a_frozen_classifier_is_not_refitted(quantifier):
+    X, y = blobs(200, 2, seed=0)
+    classifier = LogisticRegression().fit(X, y)
+    before = classifier.coef_.copy()
+    q = make(quantifier, FrozenEstimator(classifier)).fit(X[:50] + 1, y[:50])
+    assert q.classifier_.estimator is classifier
+    assert np.array_equal(classifier.coef_, before)
+
+
+@over_a_classifier
+def test_the_classifier_is_what_a_plain_fit_gives(quantifier):
+    from sklearn.model_selection import train_test_split
+
+    X, y = blobs(200, 2, seed=0)
+    q = make(quantifier).fit(X, y)
+    if "validation" in quantifier._get_param_names():
+        X, _, y, _ = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    assert np.array_equal(q.classifier_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+@every
+@any_number_of_classes
+def test_the_number_of_threads_changes_no_bit(quantifier, n_classes, monkeypatch):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    out = q.outputs(scored_items(2000, n_classes, seed=0)[1])
+    samples = Samples.from_matrix(np.random.default_rng(0).integers(0, 2000, (400, 500)))
+    answers = []
+    for threads in (1, 2, 7):
+        monkeypatch.setattr("headcount._threads.thread_count", lambda threads=threads: threads)
+        answers.append(q.aggregate(out, samples))
+    assert np.array_equal(answers[0], answers[1])
+    assert np.array_equal(answers[0], answers[2])
+
+
+@every
+def test_nothing_is_drawn_from_the_global_generator_and_nothing_is_printed(quantifier, capfd):
+    X, y = blobs(100, 2, seed=0)
+    q = make(quantifier)
+    if "random_state" in q.get_params():
+        q.set_params(random_state=None)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    q.fit(X, y).predict(X)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert capfd.readouterr() == ("", "")
+
+
+@over_a_classifier
+def test_outputs_with_classes_in_another_order_give_the_same_answer(quantifier):
+    q = fitted_on_scores(quantifier, ["a", "b", "c"])
+    _, P = scored_items(60, 3, seed=1)
+    turned = Outputs.from_posteriors(P[:, [2, 0, 1]], classes=["c", "a", "b"])
+    np.testing.assert_allclose(q.aggregate(turned)[0], q.predict(P), atol=1e-12)
+
+
+@every
+def test_outputs_of_other_classes_raise_a_sentence(quantifier):
+    q = fitted_on_scores(quantifier, ["a", "b"])
+    with pytest.raises(DataError, match="not among the classes"):
+        q.aggregate(Outputs.from_posteriors([[0.5, 0.5]], ["a", "z"]))
+    with pytest.raises(DataError, match="from_posteriors"):
+        q.aggregate(np.array([[0.5, 0.5]]))
+
+
+@over_a_classifier
+def test_fits_from_raw_text_and_sparse_input(quantifier):
+    from scipy.sparse import coo_array, csc_matrix
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts = ["good film", "bad film", "good plot", "bad plot"] * 10
+    y = ["pos", "neg"] * 20
+    q = make(quantifier, make_pipeline(CountVectorizer(), LogisticRegression())).fit(texts, y)
+    np.testing.assert_allclose(q.predict(texts[:2]).sum(), 1)
+    assert q.predict(["good good"])[1] > 0.5
+    X, y = blobs(100, 2, seed=0)
+    expected = make(quantifier).fit(X, y).predict(X)
+    for form in (csc_matrix, coo_array):
+        np.testing.assert_allclose(make(quantifier).fit(form(X), y).predict(form(X)), expected, atol=1e-6)

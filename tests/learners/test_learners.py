@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import train_test_split
+from sklearn.svm import LinearSVC
+
+from headcount import Outputs
+from headcount.exceptions import ClassifierError, DataError
+from headcount.learners import score, validation_parts, with_posteriors
+from tests.conftest import blobs
+
+BOTH = ("decisions", "posteriors")
+
+
+def test_outputs_are_those_of_the_classifier():
+    X, y = blobs(100, 3, seed=0)
+    names = np.array(["a", "b", "c"])
+    classifier = LogisticRegression().fit(X, names[y])
+    out = score(classifier, X, BOTH, names)
+    assert np.array_equal(names[out.decisions], classifier.predict(X))
+    assert np.array_equal(out.posteriors, classifier.predict_proba(X))
+    assert (len(out), out.n_items) == (100, 100)
+    turned = score(classifier, X, BOTH, names[[2, 0, 1]])
+    assert np.array_equal(turned.posteriors, out.posteriors[:, [2, 0, 1]])
+    assert np.array_equal(turned.classes[turned.decisions], names[out.decisions])
+
+
+def test_only_what_is_needed_is_asked_for():
+    X, y = blobs(50, 2, seed=0)
+    classifier = LinearSVC().fit(X, y)
+    assert score(classifier, X, ["decisions"], np.array([0, 1])).posteriors is None
+    with pytest.raises(ClassifierError, match="LinearSVC has no method 'predict_proba'"):
+        score(FrozenEstimator(classifier), X, BOTH, np.array([0, 1]))
+
+
+class Odd(ClassifierMixin, BaseEstimator):
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), 7)
+
+    def predict_proba(self, X):
+        return np.full((len(X) - 1, 2), 0.5)
+
+
+def test_a_classifier_that_answers_strangely_gets_a_sentence():
+    with pytest.raises(ClassifierError, match="decided for labels outside its classes"):
+        score(Odd(), np.eye(3), ["decisions"], Odd.classes_)
+    with pytest.raises(ClassifierError, match="2 posteriors for 3 items"):
+        score(Odd(), np.eye(3), ["posteriors"], Odd.classes_)
+
+
+def test_posteriors_of_a_black_box():
+    out = Outputs.from_posteriors([0.2, 0.7], classes=["neg", "pos"])
+    np.testing.assert_allclose(out.posteriors, [[0.8, 0.2], [0.3, 0.7]])
+    assert out.decisions.tolist() == [0, 1]
+    chosen = Outputs.from_posteriors([[0.5, 0.5]], ["neg", "pos"], decisions=["pos"])
+    assert chosen.decisions.tolist() == [1]
+    rounded = Outputs.from_posteriors([[0.333, 0.333, 0.333]], ["a", "b", "c"])
+    assert len(rounded) == 1
+    assert repr(Outputs(np.array([0, 1]), 3)) == "Outputs(3 items, classes 0, 1, neither decisions nor posteriors)"
+
+
+def test_the_callers_posteriors_may_change_afterwards():
+    P = np.array([[0.2, 0.8]])
+    out = Outputs.from_posteriors(P, [0, 1])
+    P[:] = 0
+    assert out.posteriors.tolist() == [[0.2, 0.8]]
+
+
+@pytest.mark.parametrize(
+    ("P", "classes", "words"),
+    [
+        ([[0.5, np.nan]], [0, 1], "row 0 is"),
+        ([[0.5, 0.5], [np.inf, 0.5]], [0, 1], "row 1 is"),
+        ([[0.5, 0.4]], [0, 1], "sum to 1"),
+        ([[1.2, -0.2]], [0, 1], "not negative"),
+        ([[0.5, 0.5]], [0, 1, 2], "one column for each of the 3 classes"),
+        (np.empty((0, 2)), [0, 1], "empty"),
+        ([[1.0]], ["a"], "at least two classes"),
+        ([[0.5, 0.5]], ["a", "a"], "each once"),
+        ([["x", "y"]], ["a", "b"], "must be numbers"),
+        ([0.5, 0.5], [0, 1, 2], "shape is"),
+    ],
+)
+def test_what_are_no_posteriors_gets_a_sentence(P, classes, words):
+    with pytest.raises(DataError, match=words):
+        Outputs.from_posteriors(P, classes)
+
+
+def test_missing_outputs_get_a_sentence():
+    with pytest.raises(DataError, match=r"no posteriors.*from_posteriors"):
+        Outputs.from_decisions([0, 1], [0, 1]).need("posteriors")
+    with pytest.raises(DataError, match="no decisions"):
+        Outputs(np.array([0, 1]), 3).need("decisions")
+    with pytest.raises(DataError, match="1 decisions for 2 items"):
+        Outputs.from_posteriors([0.1, 0.2], [0, 1], decisions=[1])
+    with pytest.raises(DataError, match="not among the classes"):
+        Outputs.from_decisions(["1", "0"], [0, 1])
+    with pytest.raises(DataError, match="was fitted for 0, 1, 2"):
+        Outputs.from_decisions([0, 1], [0, 1]).aligned_to(np.array([0, 1, 2]))
+
+
+def test_calibration_is_scikit_learns():
+    X, y = blobs(100, 2, seed=0)
+    ours = with_posteriors(LinearSVC(random_state=0), y).fit(X, y)
+    theirs = CalibratedClassifierCV(LinearSVC(random_state=0), method="sigmoid", cv=5).fit(X, y)
+    assert np.array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    plain = LogisticRegression()
+    assert with_posteriors(plain, y) is plain
+
+
+def test_calibration_of_rare_classes_and_of_frozen_classifiers():
+    X, y = blobs(60, 2, seed=0)
+    assert with_posteriors(LinearSVC(), np.array([0] * 9 + [1] * 3)).cv == 3
+    with pytest.raises(DataError, match="the rarest class has 1"):
+        with_posteriors(LinearSVC(), np.array([0, 0, 1]))
+    with pytest.raises(ClassifierError, match="'decision_function'"):
+        with_posteriors(BaseEstimator(), y)
+    frozen = FrozenEstimator(Perceptron().fit(X, y))
+    before = frozen.coef_.copy()
+    calibrated = with_posteriors(frozen, y).fit(X + 1, y)
+    assert np.array_equal(frozen.coef_, before)
+    np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
+
+
+def test_a_held_out_fraction_is_scikit_learns_stratified_split():
+    codes = np.repeat([0, 1, 2], [50, 30, 20])
+    ((train, held_out),) = validation_parts(0.4, codes, 3)
+    expected = train_test_split(np.arange(100), test_size=0.4, stratify=codes, random_state=3)
+    assert np.array_equal(train, expected[0])
+    assert np.array_equal(held_out, expected[1])
+    assert np.bincount(codes[held_out]).tolist() == [20, 12, 8]
+    ((again, _),) = validation_parts(0.4, codes, np.random.RandomState(3))
+    assert np.array_equal(again, train)
+
+
+def test_folds_and_splitters_cover_every_item_once():
+    from sklearn.model_selection import KFold
+
+    codes = np.repeat([0, 1], [30, 10])
+    for validation in (5, KFold(4)):
+        parts = list(validation_parts(validation, codes, 0))
+        assert sorted(np.concatenate([held for _, held in parts])) == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("validation", "counts", "words"),
+    [
+        (0.4, [10, 1], "at least 2 labelled items"),
+        (5, [10, 3], "need at least 5 labelled items"),
+        (0.1, [40, 2], "without items of the rarest class"),
+    ],
+)
+def test_splits_that_would_lose_a_class_get_a_sentence(validation, counts, words):
+    with pytest.raises(DataError, match=words):
+        list(validation_parts(validation, np.repeat([0, 1], counts), 0))

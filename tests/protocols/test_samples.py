@@ -1,0 +1,126 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headcount import Samples
+from headcount.exceptions import DataError
+from headcount.protocols import as_samples
+
+
+@st.composite
+def cases(draw):
+    """A pool of codes and rows, and samples of it, some of them empty, perhaps weighted."""
+    n_items = draw(st.integers(1, 30))
+    sizes = draw(st.lists(st.integers(0, 12), min_size=1, max_size=8))
+    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_columns = draw(st.integers(1, 4))
+    indices = generator.integers(0, n_items, sum(sizes))
+    weights = generator.random(sum(sizes)) if draw(st.booleans()) else None
+    samples = Samples(indices, np.cumsum([0, *sizes]), weights)
+    return samples, generator.integers(0, n_columns, n_items).astype(np.int32), generator.random((n_items, n_columns))
+
+
+@pytest.mark.kernels
+@given(case=cases())
+def test_sums_and_counts_equal_the_obvious_loop(case):
+    samples, codes, rows = case
+    k = rows.shape[1]
+    weights = np.ones(len(samples.indices)) if samples.weights is None else samples.weights
+    for s in range(len(samples)):
+        here = slice(samples.indptr[s], samples.indptr[s + 1])
+        items, w = samples.indices[here], weights[here]
+        np.testing.assert_allclose(samples.sum(rows)[s], w @ rows[items], atol=1e-12)
+        np.testing.assert_allclose(
+            samples.count(codes, k)[s], [w[codes[items] == c].sum() for c in range(k)], atol=1e-12
+        )
+        assert samples.total_weights()[s] == pytest.approx(w.sum())
+
+
+@pytest.mark.kernels
+def test_long_samples_are_summed_in_blocks_without_losing_digits():
+    n = 5000
+    rows = np.column_stack([np.full(n, 0.1), np.full(n, 1e-9), np.linspace(0, 1, n)])
+    whole = Samples.whole(n)
+    np.testing.assert_allclose(whole.sum(rows)[0], [500, 5e-6, n / 2], rtol=1e-13)
+    np.testing.assert_allclose(whole.sum(rows[:, :2])[0], [500, 5e-6], rtol=1e-13)
+    weighted = Samples(np.arange(n), [0, n], weights=np.full(n, 0.5))
+    np.testing.assert_allclose(weighted.sum(rows)[0], [250, 2.5e-6, n / 4], rtol=1e-13)
+    assert weighted.count(np.zeros(n, dtype=np.int32), 2).tolist() == [[n / 2, 0]]
+
+
+@given(groups=st.lists(st.sampled_from(["b", "a", "zz"]), min_size=1, max_size=40))
+def test_groups_partition_the_items_in_order(groups):
+    samples = Samples.from_groups(groups)
+    assert samples.names == tuple(sorted(set(groups)))
+    for name, rows in zip(samples.names, samples, strict=True):
+        assert rows.tolist() == [i for i, g in enumerate(groups) if g == name]
+
+
+def test_other_forms_mean_the_same():
+    matrix = np.array([[0, 1], [2, 2]])
+    for samples in (Samples.from_matrix(matrix), Samples.from_lists(matrix), as_samples(matrix.tolist(), 3)):
+        assert [rows.tolist() for rows in samples] == matrix.tolist()
+    assert as_samples(None, 4)[0].tolist() == [0, 1, 2, 3]
+    assert as_samples(samples, 3) is samples
+    assert samples[-1].tolist() == [2, 2]
+    assert Samples.from_lists([]).sizes.tolist() == []
+
+
+def test_samples_are_frozen_and_keep_no_hold_on_the_callers_arrays():
+    rows = np.array([0, 1, 2])
+    samples = Samples(rows, [0, 3])
+    rows[0] = 99
+    assert samples[0].tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        samples.indices[0] = 1
+    with pytest.raises(AttributeError, match="frozen"):
+        samples.indices = rows
+
+
+def test_samples_survive_pickling():
+    samples = Samples([0, 1, 2], [0, 1, 3], weights=[1, 2, 3], names=["x", "y"])
+    again = pickle.loads(pickle.dumps(samples))
+    assert again.names == ("x", "y")
+    assert again.weights.tolist() == [1, 2, 3]
+    assert not again.indices.flags.writeable
+
+
+def test_repr_says_how_many_and_how_large():
+    assert repr(Samples.whole(1234)) == "Samples(1 sample of 1,234 items)"
+    assert repr(Samples([0, 1], [0, 2], weights=[1, 1])) == "Samples(1 sample of 2 items, weighted)"
+    assert repr(Samples([], [0])) == "Samples(0 samples)"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Samples([0, -1], [0, 2]), "start at 0"),
+        (lambda: Samples([0, 1], [0, 3]), "must rise from 0"),
+        (lambda: Samples([0, 1], [0, 2, 1, 2]), "must rise from 0"),
+        (lambda: Samples([0, 1], []), "must rise from 0"),
+        (lambda: Samples([[0, 1]], [0, 2]), "one-dimensional"),
+        (lambda: Samples([0.5, 1], [0, 2]), "whole numbers"),
+        (lambda: Samples([True, False], [0, 2]), "whole numbers"),
+        (lambda: Samples([0, 1], [0, 2], weights=[1.0]), "one for each of the 2 entries"),
+        (lambda: Samples([0, 1], [0, 2], weights=[1.0, -1]), "not negative"),
+        (lambda: Samples([0, 1], [0, 2], weights=[1.0, np.nan]), "finite"),
+        (lambda: Samples([0, 1], [0, 2], names=["a", "b"]), "2 names were given for 1 samples"),
+        (lambda: Samples.from_matrix([0, 1]), "one row a sample"),
+        (lambda: Samples.from_matrix([[0, 1], [2]]), "from_lists"),
+        (lambda: Samples.from_groups(["a", None]), "missing label at position 1"),
+        (lambda: as_samples([[0, 5]], 3), "row number 5, but the pool has 3 items"),
+        (lambda: Samples([0, 5], [0, 2]).sum(np.ones((3, 1))), "row number 5"),
+        (lambda: Samples([0, 5], [0, 2]).count(np.zeros(3, dtype=np.int32), 1), "row number 5"),
+    ],
+)
+def test_wrong_input_gets_a_sentence(make, words):
+    with pytest.raises(DataError, match=words):
+        make()
+
+
+def test_there_is_no_sample_beyond_the_last():
+    with pytest.raises(IndexError, match="no sample 2"):
+        Samples([0, 1], [0, 1, 2])[2]

@@ -1,0 +1,104 @@
+"""Kernels survive fork, threads and process workers, and give the same bits there; inside a worker they use one thread."""
+
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+
+from headcount import PACC, ArtificialPrevalence, UniformPrevalence
+from headcount._threads import in_chunks, thread_count
+from tests.conftest import frozen, scored_items
+
+
+def job(seed=0):
+    """Draw and estimate with three classes: every kind of kernel; return shares and the threads there were."""
+    codes, P = scored_items(3000, 3, seed=0)
+    q = PACC(frozen(range(3))).fit(P[:1000], codes[:1000])
+    samples, _ = UniformPrevalence(500, sample_size=200, random_state=seed).draw(codes)
+    return q.aggregate(q.outputs(P), samples), thread_count()
+
+
+def job_in_queue(queue):
+    queue.put(job())
+
+
+def test_threads():
+    expected, _ = job()
+    with ThreadPoolExecutor(4) as pool:
+        for shares, threads in pool.map(job, [0] * 8):
+            assert np.array_equal(shares, expected)
+            assert threads == 1
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_child_process(method):
+    expected, _ = job()  # the parent has used its threads before it forks
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    child = context.Process(target=job_in_queue, args=(queue,))
+    child.start()
+    shares, threads = queue.get(timeout=120)
+    child.join()
+    assert np.array_equal(shares, expected)
+    assert threads == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_bare_fork():
+    expected, _ = job()
+    pid = os.fork()
+    if pid == 0:
+        same = np.array_equal(job()[0], expected)
+        os._exit(0 if same else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
+def test_joblib_workers(backend):
+    expected, _ = job()
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        for shares, threads in joblib.Parallel()(joblib.delayed(job)() for _ in range(4)):
+            assert np.array_equal(shares, expected)
+            if backend != "sequential":
+                assert threads == 1
+
+
+def test_the_variable_limits_the_threads(monkeypatch):
+    monkeypatch.setattr("headcount._threads._cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert thread_count() == 8
+    for asked, expected in (("3", 3), ("1", 1), ("99", 8), ("many", 8), ("0", 1)):
+        monkeypatch.setenv("OMP_NUM_THREADS", asked)
+        assert thread_count() == expected
+
+
+def test_every_chunk_is_worked_on_once_and_an_error_is_not_lost(monkeypatch):
+    for threads in (1, 3):
+        monkeypatch.setattr("headcount._threads.thread_count", lambda threads=threads: threads)
+        seen = np.zeros(100, dtype=int)
+
+        def mark(start, stop, seen=seen):
+            seen[start:stop] += 1
+
+        in_chunks(mark, 100, 7)
+        assert (seen == 1).all()
+        in_chunks(mark, 0, 7)
+
+        def fail(start, stop):
+            if start >= 50:
+                raise RuntimeError("in the second half")
+
+        with pytest.raises(RuntimeError, match="second half"):
+            in_chunks(fail, 100, 10)
+
+
+def test_protocols_draw_the_same_in_a_worker():
+    protocol = ArtificialPrevalence(5, repeats=50, sample_size=400, random_state=3)
+    y = np.arange(2000) % 2
+    expected = protocol.draw(y)[0].indices
+    drawn = joblib.Parallel(n_jobs=2)(joblib.delayed(protocol.draw)(y) for _ in range(2))
+    assert all(np.array_equal(samples.indices, expected) for samples, _ in drawn)

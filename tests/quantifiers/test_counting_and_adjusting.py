@@ -1,0 +1,175 @@
+"""Reference values of the methods, worked out by hand or by an independent route."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from headcount import ACC, CC, MLPE, PACC, PCC, Outputs
+from headcount.exceptions import DataError, IdentifiabilityWarning
+from headcount.quantifiers import Statistics
+from tests.conftest import blobs, frozen, scored_items
+
+# Posteriors of the positive class for validation items and for a pile of five.
+VALIDATION = np.array([0.1, 0.3, 0.6, 0.2, 0.9, 0.8, 0.4, 0.7])
+TRUTH = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+PILE = np.array([0.9, 0.55, 0.7, 0.3, 0.6])
+
+
+def both(p):
+    return np.column_stack([1 - p, p])
+
+
+def fitted(quantifier):
+    return quantifier(frozen([0, 1])).fit(both(VALIDATION), TRUTH)
+
+
+def test_two_classes_by_hand():
+    assert fitted(CC).predict(both(PILE))[1] == pytest.approx(4 / 5)
+    assert fitted(PCC).predict(both(PILE))[1] == pytest.approx(PILE.mean())
+    tpr, fpr = 3 / 4, 1 / 4
+    assert fitted(ACC).predict(both(PILE))[1] == 1  # (0.8 - 0.25) / 0.5 is 1.1, clipped
+    assert fitted(ACC).predict(both(PILE[1:]))[1] == pytest.approx((3 / 4 - fpr) / (tpr - fpr))
+    assert fitted(ACC).predict(both(np.array([0.2])))[1] == 0
+    tpr, fpr = 0.7, 0.3
+    assert fitted(PACC).predict(both(PILE))[1] == pytest.approx((PILE.mean() - fpr) / (tpr - fpr))
+    np.testing.assert_allclose(fitted(PACC).M_, [[0.7, 0.3], [0.3, 0.7]])
+    np.testing.assert_allclose(MLPE().fit(both(VALIDATION), TRUTH).predict(both(PILE)), [0.5, 0.5])
+
+
+def test_a_classifier_worse_than_chance_is_adjusted_too():
+    upside_down = PACC(frozen([0, 1])).fit(both(1 - VALIDATION), TRUTH)
+    np.testing.assert_allclose(upside_down.predict(both(1 - PILE)), fitted(PACC).predict(both(PILE)))
+
+
+@pytest.mark.parametrize("quantifier", [ACC, PACC])
+def test_equal_rates_warn_and_leave_the_shares_unadjusted(quantifier):
+    P = both(np.full(8, 0.7))
+    with pytest.warns(IdentifiabilityWarning, match="returns the unadjusted shares"):
+        q = quantifier(frozen([0, 1])).fit(P, TRUTH)
+    plain = {ACC: CC, PACC: PCC}[quantifier](frozen([0, 1])).fit(P, TRUTH)
+    np.testing.assert_allclose(q.predict(both(PILE)), plain.predict(both(PILE)))
+
+
+@pytest.mark.parametrize("quantifier", [ACC, PACC])
+def test_classes_that_are_not_told_apart_warn(quantifier):
+    codes, P = scored_items(300, 3, seed=0)
+    P[:, 1] = P[:, 2] = (P[:, 1] + P[:, 2]) / 2
+    with pytest.warns(IdentifiabilityWarning, match="does not tell the classes 0, 1, 2 apart"):
+        q = quantifier(frozen(range(3))).fit(P, codes)
+    assert q.predict(P).sum() == pytest.approx(1)
+
+
+def test_three_classes_solve_the_least_squares_problem():
+    codes, P = scored_items(600, 3, seed=0)
+    for quantifier, values in ((PACC, P), (ACC, np.eye(3)[P.argmax(axis=1)])):
+        q = quantifier(frozen(range(3))).fit(P, codes)
+        M = np.column_stack([values[codes == c].mean(axis=0) for c in range(3)])
+        np.testing.assert_allclose(q.M_, M, atol=1e-12)
+        for seed in range(5):
+            pile = np.random.default_rng(seed).integers(0, 600, 25)
+            mean = values[pile].mean(axis=0)
+            heavy = 1e6  # an independent route: the sum as a heavily weighted equation
+            reference = lsq_linear(np.vstack([M, heavy * np.ones(3)]), np.append(mean, heavy), (0, 1), tol=1e-15).x
+            np.testing.assert_allclose(q.predict(P[pile]), reference, atol=1e-5)
+
+
+def test_folds_use_out_of_fold_outputs_and_refit_on_everything():
+    X, y = blobs(150, 3, seed=0)
+    q = PACC(GaussianNB(), validation=5, random_state=1).fit(X, y)
+    folds = StratifiedKFold(5, shuffle=True, random_state=1)
+    P = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")
+    np.testing.assert_allclose(q.M_, np.column_stack([P[y == c].mean(axis=0) for c in range(3)]), atol=1e-12)
+    assert np.array_equal(q.classifier_.theta_, GaussianNB().fit(X, y).theta_)
+    same = PACC(GaussianNB(), validation=folds).fit(X, y)
+    np.testing.assert_allclose(same.M_, q.M_, atol=1e-12)
+
+
+def test_a_held_out_part_trains_nothing_else():
+    from sklearn.model_selection import train_test_split
+
+    X, y = blobs(150, 2, seed=0)
+    q = ACC(LogisticRegression(), validation=0.3, random_state=5).fit(X, y)
+    X_train, X_held, y_train, y_held = train_test_split(X, y, test_size=0.3, stratify=y, random_state=5)
+    decided = LogisticRegression().fit(X_train, y_train).predict(X_held)
+    expected = [[(decided[y_held == j] == i).mean() for j in range(2)] for i in range(2)]
+    np.testing.assert_allclose(q.M_, expected, atol=1e-12)
+
+
+def test_classifiers_without_posteriors_are_calibrated_for_those_who_need_them():
+    X, y = blobs(200, 2, seed=0)
+    for quantifier in (PCC, PACC):
+        q = quantifier(LinearSVC(random_state=0)).fit(X, y)
+        assert type(q.classifier_).__name__ == "CalibratedClassifierCV"
+    assert isinstance(ACC(LinearSVC()).fit(X, y).classifier_, LinearSVC)
+    q = PACC(FrozenEstimator(LinearSVC().fit(X, y))).fit(X, y)
+    assert q.predict(X).sum() == pytest.approx(1)
+
+
+def test_adjusting_undoes_the_bias_of_counting():
+    codes, P = scored_items(4000, 2, seed=0, separation=1.2)
+    pool_codes, pool = scored_items(20_000, 2, seed=1, separation=1.2)
+    pile = np.concatenate([np.flatnonzero(pool_codes == 0)[:200], np.flatnonzero(pool_codes == 1)[:1800]])
+    off = {q: abs(q(frozen([0, 1])).fit(P, codes).predict(pool[pile])[1] - 0.9) for q in (CC, PCC, ACC, PACC)}
+    assert off[CC] > 0.08
+    assert off[PCC] > 0.08
+    assert off[ACC] < 0.04
+    assert off[PACC] < 0.04
+
+
+def test_the_default_classifier_is_logistic_regression():
+    X, y = blobs(60, 2, seed=0)
+    assert isinstance(CC().fit(X, y).classifier_, LogisticRegression)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda X, y: PACC(validation=1.5).fit(X, y), "'validation' parameter of PACC must be"),
+        (lambda X, y: ACC(validation=1).fit(X, y), "'validation' parameter of ACC must be"),
+        (lambda X, y: CC(object()).fit(X, y), "'classifier' parameter of CC must be"),
+        (lambda X, y: PACC(random_state="x").fit(X, y), "random_state must be"),
+        (lambda X, y: PACC(FrozenEstimator(LogisticRegression().fit(X, y)), validation=3).fit(X, y), "frozen"),
+        (
+            lambda X, y: PACC(FrozenEstimator(LogisticRegression().fit(X, y))).fit(X[y == 0], y[y == 0]),
+            "no items of class 1",
+        ),
+        (lambda X, y: CC(FrozenEstimator(LogisticRegression().fit(X, y))).fit(X, y + 5), "not among the classes"),
+        (lambda X, y: CC().fit(X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: CC().fit(X, y + 0.5), "fractional"),
+        (lambda X, y: CC().fit(X, None), "y is None"),
+        (lambda X, y: MLPE().fit(X, None), "y is None"),
+        (lambda X, y: CC().fit("text", ["a"]), "one string"),
+        (
+            lambda X, y: (
+                CC().fit(X, y).aggregate(Outputs.from_posteriors(X[:, :1] * 0 + [[0.5, 0.5]], [0, 1]), [[0, 999]])
+            ),
+            "999",
+        ),
+        (lambda X, y: PCC().fit(X, y).aggregate(CC().fit(X, y).outputs(X)), "hold no posteriors"),
+    ],
+)
+def test_wrong_input_gets_a_sentence(make, words):
+    X, y = blobs(60, 2, seed=0)
+    with pytest.raises((ValueError, TypeError), match=words):
+        make(X, y)
+
+
+def test_statistics_of_other_samples_are_not_merged():
+    a, b = Statistics(np.zeros((1, 2)), np.ones(1)), Statistics(np.zeros((2, 2)), np.ones(2))
+    with pytest.raises(DataError, match="can't be merged"):
+        a + b
+    assert repr(b) == "Statistics(2 samples, 2 sums each)"
+
+
+def test_any_iterable_of_texts_is_taken():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    q = CC(make_pipeline(CountVectorizer(), LogisticRegression()))
+    q.fit(("good film", "bad film", "good plot", "bad plot"), ("p", "n", "p", "n"))
+    assert q.predict(text for text in ["good good"]).tolist() == [0, 1]

@@ -1,0 +1,35 @@
+"""scikit-learn's own checks; each exemption with its reason."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from headcount.quantifiers import list_methods
+
+ONE_VECTOR = "predict gives one vector of class shares for all items together, not one answer an item"
+EXEMPT = {
+    "check_methods_sample_order_invariance": ONE_VECTOR,
+    "check_methods_subset_invariance": ONE_VECTOR,
+    "check_estimator_sparse_array": ONE_VECTOR + " (sparse input itself is in our laws)",
+    "check_estimator_sparse_matrix": ONE_VECTOR + " (sparse input itself is in our laws)",
+}
+NO_FEATURES = "MLPE looks at no feature: whatever they hold, it counts labels"
+EXEMPT_MLPE = dict.fromkeys(
+    (
+        "check_complex_data",
+        "check_dtype_object",
+        "check_estimators_empty_data_messages",
+        "check_estimators_nan_inf",
+        "check_fit1d",
+    ),
+    NO_FEATURES,
+)
+
+
+def exemptions(estimator):
+    return EXEMPT | (EXEMPT_MLPE if type(estimator).__name__ == "MLPE" else {})
+
+
+@pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")  # their labels are random
+@parametrize_with_checks([method.quantifier() for method in list_methods()], expected_failed_checks=exemptions)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)

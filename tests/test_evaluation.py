@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from headcount import ACC, CC, MLPE, PACC, PCC, ArtificialPrevalence, NaturalPrevalence, Outputs, evaluate
+from headcount.errors import ae, kld, rae
+from headcount.exceptions import DataError, UnknownNameError
+from tests.conftest import blobs
+
+PROTOCOL = ArtificialPrevalence(5, repeats=4, sample_size=30, random_state=0)
+
+
+@pytest.fixture
+def data():
+    X, y = blobs(400, 2, seed=0)
+    return X[:200], np.array(["neg", "pos"])[y[:200]], X[200:], np.array(["neg", "pos"])[y[200:]]
+
+
+def test_one_row_a_sample_as_if_predicted_one_by_one(data):
+    X, y, X_test, y_test = data
+    q = PACC(random_state=0).fit(X, y)
+    table = evaluate(q, X_test, y_test, PROTOCOL)
+    samples, true = PROTOCOL.draw(y_test)
+    np.testing.assert_array_equal(table.true, true)
+    np.testing.assert_allclose(table.estimated, [q.predict(X_test[rows]) for rows in samples], atol=1e-12)
+    np.testing.assert_allclose(table.ae, ae(true, table.estimated))
+    np.testing.assert_allclose(table.rae, rae(true, table.estimated, 30))
+    np.testing.assert_allclose(table.error("kld"), kld(true, table.estimated, 30))
+    assert len(table) == 20
+    assert repr(table).startswith("Evaluation of PACC on 20 samples, classes 'neg', 'pos': mean AE 0.")
+
+
+def test_as_a_data_frame(data):
+    X, y, X_test, y_test = data
+    frame = evaluate(CC().fit(X, y), X_test, y_test, PROTOCOL).to_frame(errors=("ae", "nkld"))
+    assert frame.columns.tolist() == ["size", "true_neg", "true_pos", "estimated_neg", "estimated_pos", "ae", "nkld"]
+    assert (frame["size"] == 30).all()
+
+
+class Counting(LogisticRegression):
+    """Logistic regression that counts how often it scores."""
+
+    calls = 0
+
+    def predict_proba(self, X):
+        type(self).calls += 1
+        return super().predict_proba(X)
+
+
+def test_quantifiers_over_one_classifier_score_the_pool_once(data):
+    X, y, X_test, y_test = data
+    classifier = FrozenEstimator(Counting().fit(X, y))
+    quantifiers = [q(classifier).fit(X, y) for q in (CC, PCC, ACC, PACC)] + [MLPE().fit(X, y)]
+    Counting.calls = 0
+    tables = evaluate(quantifiers, X_test, y_test, PROTOCOL)
+    assert Counting.calls == 1
+    assert [table.name for table in tables] == ["CC", "PCC", "ACC", "PACC", "MLPE"]
+    for q, table in zip(quantifiers, tables, strict=True):
+        np.testing.assert_array_equal(table.estimated, evaluate(q, X_test, y_test, PROTOCOL).estimated)
+
+
+def test_ready_made_outputs_are_taken(data):
+    X, y, X_test, y_test = data
+    q = PCC().fit(X, y)
+    out = Outputs.from_posteriors(q.classifier_.predict_proba(X_test), ["neg", "pos"])
+    np.testing.assert_array_equal(
+        evaluate(q, out, y_test, PROTOCOL).estimated, evaluate(q, X_test, y_test, PROTOCOL).estimated
+    )
+
+
+def test_a_pool_that_lacks_a_class_keeps_its_column():
+    X, y = blobs(300, 3, seed=0)
+    q = CC().fit(X, y)
+    pool = y != 1
+    table = evaluate(q, X[pool], y[pool], NaturalPrevalence(5, sample_size=40, random_state=0))
+    assert table.true.shape == (5, 3)
+    assert (table.true[:, 1] == 0).all()
+    with pytest.raises(DataError, match="asks for items of class 1"):
+        evaluate(q, X[pool], y[pool], PROTOCOL)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda q, X, y: evaluate(q, X, np.append(y[:-1], "new"), PROTOCOL),
+            DataError,
+            "holds 'new', not among the classes",
+        ),
+        (lambda q, X, y: evaluate(q, X[:-1], y, PROTOCOL), DataError, "199 items and y 200 labels"),
+        (lambda q, X, y: evaluate([], X, y, PROTOCOL), DataError, "Expected a fitted quantifier"),
+        (lambda q, X, y: evaluate([q, "cc"], X, y, PROTOCOL), DataError, "Expected a fitted quantifier"),
+        (lambda q, X, y: evaluate([q, CC().fit(X, y == "pos")], X, y, PROTOCOL), DataError, "different classes"),
+        (lambda q, X, y: evaluate(q, X, y, PROTOCOL).error("f1"), DataError, "error of decisions"),
+        (lambda q, X, y: evaluate(q, X, y, PROTOCOL).error("aee"), UnknownNameError, "Did you mean 'ae'"),
+        (lambda q, X, y: evaluate(CC(), X, y, PROTOCOL), ValueError, "not fitted"),
+    ],
+)
+def test_wrong_input_gets_a_sentence(data, call, error, words):
+    X, y, X_test, y_test = data
+    with pytest.raises(error, match=words):
+        call(CC().fit(X, y), X_test, y_test)
