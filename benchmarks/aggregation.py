@@ -81,7 +81,7 @@ def against_quapy() -> bool:
         pool = pools[n_classes]
         q, model, drawing = ours(name, pool), theirs(name, pool, **options), protocol(n_classes)
         table = hc.evaluate(q, pool.P, pool.y, drawing)  # compiles, or loads what was compiled
-        us = seconds(lambda q=q, pool=pool, drawing=drawing: hc.evaluate(q, pool.P, pool.y, drawing), 15)
+        us = seconds(lambda q=q, pool=pool, drawing=drawing: hc.evaluate(q, pool.P, pool.y, drawing))
         answer: list[Any] = []
         them = seconds(
             lambda model=model, pool=pool, n=n_classes, answer=answer: answer.append(
@@ -122,10 +122,10 @@ def where_the_time_goes() -> None:
         cc.reduce(out, samples)
         pacc.solve(sums)
         parts = [
-            seconds(lambda drawing=drawing, pool=pool: drawing.draw(pool.y), 15),
-            seconds(lambda cc=cc, out=out, samples=samples: cc.reduce(out, samples), 15),
-            seconds(lambda pacc=pacc, out=out, samples=samples: pacc.reduce(out, samples), 15),
-            seconds(lambda pacc=pacc, sums=sums: pacc.solve(sums), 15),
+            seconds(lambda drawing=drawing, pool=pool: drawing.draw(pool.y)),
+            seconds(lambda cc=cc, out=out, samples=samples: cc.reduce(out, samples)),
+            seconds(lambda pacc=pacc, out=out, samples=samples: pacc.reduce(out, samples)),
+            seconds(lambda pacc=pacc, sums=sums: pacc.solve(sums)),
         ]
         print(f"| {n_classes} | " + " | ".join(f"{1e3 * t:.2f}" for t in parts) + " |")
 
@@ -137,7 +137,7 @@ def growth() -> None:
     q = ours("PACC", pool)
     for n_samples in (2_100, 8_400, 33_600, 100_800):
         drawing = protocol(2, n_samples)
-        t = seconds(lambda drawing=drawing: hc.evaluate(q, pool.P, pool.y, drawing), 5)
+        t = seconds(lambda drawing=drawing: hc.evaluate(q, pool.P, pool.y, drawing))
         print(f"| {n_samples:,} | {1e3 * t:.1f} | {1e6 * t / n_samples:.2f} |")
 
 

@@ -57,10 +57,10 @@ def make_pool(n_classes: int, n_validation: int = 10_000, n_pool: int = 25_000, 
     return Pool(FrozenEstimator(ScoredAlready().fit(P[v], y[v])), P[v], y[v], P[t], y[t])
 
 
-def seconds(job: Callable[[], Any], repeats: int = 1) -> float:
-    """Return the median wall time of a job."""
-    times = []
-    for _ in range(repeats):
+def seconds(job: Callable[[], Any], at_least: float = 1.0) -> float:
+    """Return the median wall time of a job, run until ``at_least`` seconds have passed (once, if it takes that long)."""
+    times: list[float] = []
+    while sum(times) < at_least:
         start = time.perf_counter()
         job()
         times.append(time.perf_counter() - start)

@@ -38,21 +38,40 @@ def test_without_arguments_it_explains_itself():
     assert "methods" in result.output
 
 
-def test_an_unknown_command_is_one_line_and_exit_code_2():
-    result = run("count")
-    assert result.exit_code == 2
-    assert "No such command" in result.output
+def end_of_main(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["headcount", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    return stop.value.code, capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["count"], "No such command 'count'."), (["methods", "--xml"], "--xml"), (["methods", "x"], "unexpected extra")],
+)
+def test_a_command_that_is_not_there_is_one_line_and_exit_code_2(monkeypatch, capsys, arguments, words):
+    code, shown = end_of_main(monkeypatch, capsys, *arguments)
+    assert code == 2
+    assert words in shown.err
+    assert shown.err.startswith("headcount: ")
+    assert shown.err.count("\n") == 1
+    assert shown.out == ""
 
 
 def test_a_users_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys):
-    def fail():
+    def fail(**options):
         raise DataError("There is no file x.csv.")
 
     monkeypatch.setattr(cli, "app", fail)
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert stop.value.code == 2
-    assert capsys.readouterr().err == "headcount: There is no file x.csv.\n"
+    code, shown = end_of_main(monkeypatch, capsys)
+    assert (code, shown.err) == (2, "headcount: There is no file x.csv.\n")
+
+
+def test_success_is_exit_code_0(monkeypatch, capsys):
+    for arguments in (["--version"], ["methods"], ["--help"], []):
+        code, shown = end_of_main(monkeypatch, capsys, *arguments)
+        assert (code, shown.err) == (0, "")
+        assert shown.out
 
 
 def test_python_dash_m_runs_it():

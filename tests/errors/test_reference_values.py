@@ -97,12 +97,12 @@ def test_registry_finds_suggests_and_refuses():
     with pytest.raises(UnknownNameError, match="Known: ae, rae"):
         get_error("zzz")
     with pytest.raises(DataError, match="already"):
-        register_error(ErrorMeasure("ae", "mine", ae))
+        register_error(ErrorMeasure("ae", "mine", "my own", ae))
     assert all(measure.lower_is_better for measure in map(get_error, ("ae", "rae", "accuracy", "f1")))
 
 
 def test_a_registered_measure_of_ones_own_is_found_by_name(monkeypatch):
     monkeypatch.setattr("headcount.errors.registry._REGISTRY", {})
-    mine = register_error(ErrorMeasure("worst", "largest error", lambda p, q: np.abs(p - q).max(axis=-1)))
+    mine = register_error(ErrorMeasure("worst", "worst", "largest error", lambda p, q: np.abs(p - q).max(axis=-1)))
     assert get_error("worst") is mine
     assert mine(np.array([0.5, 0.5]), np.array([0.1, 0.9])) == pytest.approx(0.4)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,11 +15,14 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="headcount",
     help="Learning to quantify: how many of each kind are there?",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
 
 def _show_version(asked: bool) -> None:
@@ -30,19 +33,22 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 (acted upon by its callback)
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Learning to quantify: how many of each kind are there?"""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """List the quantification methods and the error measures there are, with the reference of each."""
+    """List the methods and error measures, with references."""
     if as_json:
         typer.echo(json.dumps(methods_as_records(), indent=2))
     else:
@@ -52,7 +58,14 @@ def methods(
 def main() -> None:
     """Run the command line; a user's mistake is one line and exit code 2."""
     try:
-        app()
+        status = app(standalone_mode=False)
     except HeadcountError as error:
-        sys.stderr.write(f"headcount: {error}\n")
-        sys.exit(2)
+        sys.exit(_told(str(error)))
+    except _UsageError as error:
+        sys.exit(_told(f"{error.format_message()} Try 'headcount --help'."))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _told(mistake: str) -> int:
+    sys.stderr.write(f"headcount: {mistake}\n")
+    return 2

@@ -22,7 +22,7 @@ def methods_as_records() -> dict[str, list[dict[str, Any]]]:
             for m in list_methods()
         ],
         "errors": [
-            {"name": e.name, "label": e.label, "of": e.of, "ordinal": e.ordinal, "reference": e.reference}
+            {"name": e.name, "title": e.title, "of": e.of, "ordinal": e.ordinal, "reference": e.reference}
             for e in list_errors()
         ],
     }
@@ -37,7 +37,7 @@ def print_methods() -> None:
     console = Console()
     for title, columns, rows in (
         ("Methods", ("name", "title", "classes", "needs", "reference"), records["methods"]),
-        ("Error measures", ("name", "label", "of", "reference"), records["errors"]),
+        ("Error measures", ("name", "title", "of", "reference"), records["errors"]),
     ):
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for column in columns:

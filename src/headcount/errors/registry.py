@@ -24,6 +24,8 @@ class ErrorMeasure:
         What users write: ``scoring="rae"``.
     label : str
         What tables and axes show.
+    title : str
+        Its name in words.
     function : callable
         ``(true, estimated)``, or ``(true, estimated, sample_size)`` where it ``needs_sample_size``.
     of : {"shares", "decisions"}
@@ -42,6 +44,7 @@ class ErrorMeasure:
 
     name: str
     label: str
+    title: str
     function: Callable[..., Any]
     of: Literal["shares", "decisions"] = "shares"
     needs_sample_size: bool = False
@@ -97,24 +100,29 @@ def list_errors(of: Literal["shares", "decisions"] | None = None) -> list[ErrorM
     return [measure for measure in _REGISTRY.values() if of in (None, measure.of)]
 
 
-_SEBASTIANI = "Sebastiani (2020), Evaluation measures for quantification: an axiomatic approach"
+_AXIOMS = "Sebastiani 2020"
 for _measure in (
-    ErrorMeasure("ae", "AE", shares.ae, upper=1.0, reference=_SEBASTIANI),
-    ErrorMeasure("rae", "RAE", shares.rae, needs_sample_size=True, reference=_SEBASTIANI),
-    ErrorMeasure("nae", "NAE", shares.nae, upper=1.0, reference=_SEBASTIANI),
-    ErrorMeasure("nrae", "NRAE", shares.nrae, needs_sample_size=True, upper=1.0, reference=_SEBASTIANI),
-    ErrorMeasure("se", "SE", shares.se, upper=1.0, reference=_SEBASTIANI),
-    ErrorMeasure("kld", "KLD", shares.kld, needs_sample_size=True, reference=_SEBASTIANI),
-    ErrorMeasure("nkld", "NKLD", shares.nkld, needs_sample_size=True, upper=1.0, reference=_SEBASTIANI),
+    ErrorMeasure("ae", "AE", "absolute error", shares.ae, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("rae", "RAE", "relative absolute error", shares.rae, needs_sample_size=True, reference=_AXIOMS),
+    ErrorMeasure("nae", "NAE", "normalised absolute error", shares.nae, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("nrae", "NRAE", "normalised RAE", shares.nrae, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("se", "SE", "squared error", shares.se, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True, reference=_AXIOMS),
+    ErrorMeasure("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
     ErrorMeasure(
-        "nmd",
-        "NMD",
-        shares.nmd,
-        ordinal=True,
-        upper=1.0,
-        reference="Sakai (2021), Evaluating evaluation measures for ordinal classification and ordinal quantification",
+        "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordinal=True, upper=1.0, reference="Sakai 2021"
     ),
-    ErrorMeasure("accuracy", "1 - accuracy", decisions.accuracy_error, of="decisions", upper=1.0),
-    ErrorMeasure("f1", "1 - F1", decisions.f1_error, of="decisions", upper=1.0),
+    ErrorMeasure(
+        "accuracy", "1 - accuracy", "share of wrong decisions", decisions.accuracy_error, of="decisions", upper=1.0
+    ),
+    ErrorMeasure(
+        "f1",
+        "1 - F1",
+        "of the minority class",
+        decisions.f1_error,
+        of="decisions",
+        upper=1.0,
+        reference="van Rijsbergen 1979",
+    ),
 ):
     register_error(_measure)

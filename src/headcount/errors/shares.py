@@ -1,4 +1,7 @@
-"""Errors of estimated shares, for one sample or many at once; see Sebastiani (2020) for what each of them measures.
+"""Errors of estimated shares, for one sample or many at once.
+
+What each of them measures is told by Sebastiani (2020), "Evaluation measures for quantification: an axiomatic approach",
+Information Retrieval Journal 23.
 
 Those that divide by a share or take its logarithm are smoothed: they need the size of the sample, and take it as an
 argument (one number, or one for each sample). An infinite size means no smoothing.
@@ -132,7 +135,8 @@ def nmd(true: Any, estimated: Any) -> Any:
     r"""Normalised match distance, for ordered classes: :math:`\frac{1}{n-1} \sum_{i<n} |\hat P_i - P_i|`.
 
     P are cumulative shares; it is the least total distance, in classes, over which shares must be moved, divided by its
-    largest value (the earth mover's distance on a line; Sakai 2021).
+    largest value (the earth mover's distance on a line). Sakai (2021), "Evaluating evaluation measures for ordinal
+    classification and ordinal quantification", ACL.
 
     >>> float(nmd([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
     1.0
