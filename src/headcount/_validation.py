@@ -56,15 +56,16 @@ def as_labels(labels: Labels, what: str = "y") -> AnyArray:
         )
     if array.size == 0:
         raise DataError(f"{what} is empty: at least one labelled item is needed.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if array.dtype.kind in "fmM" and not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         raise DataError(f"{what} has a NaN or infinite label at position {row}: drop those items or label them.")
     if array.dtype.kind == "O":
         missing = [i for i, v in enumerate(array) if v is None or v != v]  # NaN and NA differ from themselves
         if missing:
             raise DataError(f"{what} has a missing label at position {missing[0]}: drop those items or label them.")
-        if all(isinstance(v, str) for v in array):
-            array = array.astype(str)
+        plain = np.array(array.tolist())
+        if plain.ndim == 1 and len({type(v) for v in array}) == 1:
+            array = plain  # all strings, all integers or all booleans: what the array would have been if made of them
     return array
 
 

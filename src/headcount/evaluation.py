@@ -118,7 +118,7 @@ def evaluate(
         raise DataError(f"Expected a fitted quantifier or a list of them, got {quantifier!r}.")
     classes = _common_classes(many)
     samples, true = protocol.draw(y, classes)
-    n_items = X.n_items if isinstance(X, Outputs) else as_items(X)[1]
+    X, n_items = (X, X.n_items) if isinstance(X, Outputs) else as_items(X)
     if n_items != len(y):
         raise DataError(f"X has {n_items} items and y {len(y)} labels: they must be of the same items.")
     tables = [
