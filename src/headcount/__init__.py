@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headcount.features import LogTfidf, TermIds
     from headcount.learners import Outputs
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC
+    from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
 
 _HOME = {
     "data": ("Corpus", "read_corpus"),
@@ -22,7 +22,7 @@ _HOME = {
     "features": ("LogTfidf", "TermIds"),
     "learners": ("Outputs",),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
-    "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC"),
+    "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC", "SLD", "HDy"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "errors", "exceptions", "simplex")
@@ -33,9 +33,11 @@ __all__ = [
     "MLPE",
     "PACC",
     "PCC",
+    "SLD",
     "ArtificialPrevalence",
     "Corpus",
     "Evaluation",
+    "HDy",
     "LogTfidf",
     "NaturalPrevalence",
     "Outputs",

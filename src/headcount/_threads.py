@@ -8,10 +8,12 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from multiprocessing import parent_process
+from typing import Any
 
-__all__ = ["in_chunks", "thread_count"]
+__all__ = ["in_chunks", "one_blas_thread", "thread_count"]
 
 
 @lru_cache(maxsize=1)
@@ -47,3 +49,39 @@ def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
         take_chunks()
         for future in pending:
             future.result()
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # looking for the libraries takes milliseconds
+
+
+class _OneBlasThread:
+    """Holds BLAS to one thread while anyone is inside; may be entered from several threads at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_blas = _OneBlasThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Hold BLAS to one thread inside the ``with`` block: fits are faster so, and have the same bits for any ``n_jobs``."""
+    return _blas

@@ -22,6 +22,7 @@ __all__ = [
     "class_codes",
     "encode",
     "integers_from",
+    "labelled_items",
     "learn_classes",
     "quoted",
     "seed_of",
@@ -138,6 +139,18 @@ def as_items(X: Items, what: str = "X") -> tuple[Items, int]:
     if n_items == 0:
         raise DataError(f"Found array with 0 sample(s): {what} is empty, and at least one item is needed.")
     return X, n_items
+
+
+def labelled_items(X: Items, y: Labels) -> tuple[Items, AnyArray]:
+    """Return items and their labels, as many of the one as of the other."""
+    from sklearn.utils.validation import check_consistent_length
+
+    if y is None:
+        raise DataError("requires y to be passed, but the target y is None: a quantifier learns from labelled items.")
+    X, _ = as_items(X)
+    labels = as_labels(y)
+    check_consistent_length(X, labels)
+    return X, labels
 
 
 # --------------------------------------------------------------------------------------------------- shares

@@ -1,8 +1,9 @@
-"""Classifiers and what they say about items: `Outputs`, scoring a pool once, calibration, splitting."""
+"""Classifiers and what they say about items: `Outputs`, scoring a pool once, fitting once, calibration, splitting."""
 
 from headcount.learners.calibration import with_posteriors
+from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import score
 from headcount.learners.validation import Validation, validation_parts
 
-__all__ = ["Need", "Outputs", "Validation", "score", "validation_parts", "with_posteriors"]
+__all__ = ["Fit", "FitCache", "Fits", "Need", "Outputs", "Validation", "score", "validation_parts", "with_posteriors"]

@@ -72,6 +72,18 @@ def sum_weights_of_codes(
 
 
 @njit(cache=True, nogil=True)
+def count_many_codes(
+    codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
+) -> None:
+    """Add up to ``out[s, c]`` the weights (1 if there are none) of the items of sample s that have code c in their row."""
+    for s in range(out.shape[0]):
+        for t in range(indptr[s], indptr[s + 1]):
+            weight = weights[t] if weights.size else 1.0
+            for column in range(codes.shape[1]):
+                out[s, codes[indices[t], column]] += weight
+
+
+@njit(cache=True, nogil=True)
 def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
     """Like ``sum_rows`` for two columns, the common case: the sums stay in registers."""
     for s in range(out.shape[0]):

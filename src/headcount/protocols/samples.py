@@ -170,6 +170,24 @@ class Samples:
         """
         return cls._trusted(np.arange(n_items, dtype=np.int32), np.array([0, n_items]), n_items)
 
+    @classmethod
+    def merged(cls, a: "Samples", b: "Samples", offset: int) -> "Samples":
+        """Join sample s of ``a`` with sample s of ``b``, whose pool comes ``offset`` rows behind that of ``a``.
+
+        >>> Samples.merged(Samples([0, 1], [0, 1, 2]), Samples([0, 1], [0, 0, 2]), offset=2)[1].tolist()
+        [1, 2, 3]
+        """
+        if len(a) != len(b):
+            raise DataError(f"{a} and {b} can't be merged: there must be as many of the one as of the other.")
+        belongs = np.concatenate([np.repeat(np.arange(len(a)), a.sizes), np.repeat(np.arange(len(b)), b.sizes)])
+        order = np.argsort(belongs, kind="stable")
+        indices = np.concatenate([a.indices.astype(np.int64), b.indices.astype(np.int64) + offset])[order]
+        weights = None
+        if a.weights is not None or b.weights is not None:
+            both = [np.ones(s.indices.size) if s.weights is None else s.weights for s in (a, b)]
+            weights = np.concatenate(both)[order]
+        return cls(indices, a.indptr + b.indptr, weights, a.names)
+
     @property
     def sizes(self) -> IntArray:
         """Number of entries of each sample."""
@@ -211,11 +229,20 @@ class Samples:
         return self.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
 
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
-        """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample."""
+        """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample.
+
+        An item has one code, or a row of several.
+        """
         from headcount.protocols import _kernels
 
         self.check_pool(len(codes))
         out = np.zeros((len(self), n_codes))
+        if codes.ndim == 2:
+            some = np.empty(0) if self.weights is None else self.weights
+            self._over_chunks(
+                lambda a, b: _kernels.count_many_codes(codes, self.indices, self.indptr[a : b + 1], some, out[a:b])
+            )
+            return out
         if self.weights is None:
             self._over_chunks(lambda a, b: _kernels.count_codes(codes, self.indices, self.indptr[a : b + 1], out[a:b]))
         else:

@@ -4,7 +4,22 @@ from headcount.quantifiers.adjusted import ACC, PACC
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import Method, list_methods
 from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.sld import SLD, Convergence
 from headcount.quantifiers.statistics import Statistics
 
-__all__ = ["ACC", "CC", "MLPE", "PACC", "PCC", "Method", "Quantifier", "Statistics", "list_methods"]
+__all__ = [
+    "ACC",
+    "CC",
+    "MLPE",
+    "PACC",
+    "PCC",
+    "SLD",
+    "Convergence",
+    "HDy",
+    "Method",
+    "Quantifier",
+    "Statistics",
+    "list_methods",
+]

@@ -1,80 +1,29 @@
 """Adjusted counting: undo the classifier's known confusions, with decisions and with posteriors."""
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
-from headcount._typing import FloatArray, Items, Labels, RandomState
-from headcount._validation import Interval, quoted
-from headcount.exceptions import DataError, IdentifiabilityWarning
-from headcount.learners import Validation, score, validation_parts
-from headcount.quantifiers.aggregative import AggregativeQuantifier
+from headcount._typing import FloatArray
+from headcount._validation import quoted
+from headcount.exceptions import IdentifiabilityWarning
 from headcount.quantifiers.base import normalised
+from headcount.quantifiers.matching import MatchingQuantifier
 from headcount.quantifiers.statistics import Decisions, Posteriors, Statistics
 from headcount.simplex import mixture_least_squares
 
 __all__ = ["ACC", "PACC"]
 
-_DEFAULT_VALIDATION = 0.4
 _SAME = 1e-12
 """Rates closer than this are the same but for rounding."""
 
 
-class _Adjusted(AggregativeQuantifier):
+class _Adjusted(MatchingQuantifier):
     M_: FloatArray
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **AggregativeQuantifier._parameter_constraints,
-        "validation": [
-            Interval(Real, 0, 1, closed="neither"),
-            Interval(Integral, 2, None, closed="left"),
-            "cv_object",
-        ],
-        "random_state": "no_validation",
-    }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        validation: Validation = _DEFAULT_VALIDATION,
-        random_state: RandomState = None,
-    ) -> None:
-        self.classifier = classifier
-        self.validation = validation
-        self.random_state = random_state
-
-    def fit(self, X: Items, y: Labels) -> Self:
-        """Fit the classifier on one part of the labelled items, and learn its confusions on the other.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of texts, whatever the classifier takes
-        y : labels of shape (n_items,)
-        """
-        X, labels, codes = self._begin_fit(X, y)
-        if self._is_frozen():
-            if self.validation != _DEFAULT_VALIDATION:
-                raise DataError(
-                    "With a frozen classifier all data given to fit is the validation part: "
-                    f"leave validation at its default (got {self.validation!r})."
-                )
-            self.classifier_ = self._learner(codes).fit(X, labels)
-            by_class = self._by_class(score(self.classifier_, X, self.needs, self.classes_), codes)
-        else:
-            by_class = Statistics(np.zeros((len(self.classes_),) * 2), np.zeros(len(self.classes_)))
-            for train, held_out in validation_parts(self.validation, codes, self.random_state):
-                self.classifier_ = self._learner(codes[train]).fit(_safe_indexing(X, train), labels[train])
-                outputs = score(self.classifier_, _safe_indexing(X, held_out), self.needs, self.classes_)
-                by_class += self._by_class(outputs, codes[held_out])
-            if not isinstance(self.validation, Real) or isinstance(self.validation, Integral):
-                self.classifier_ = self._learner(codes).fit(X, labels)
-        self.M_ = self._profiles(by_class)
+    def _learn_profiles(self, by_class: Statistics) -> None:
+        self.M_ = normalised(by_class.means()).T
         self._warn_if_confused()
-        return self
 
     def _warn_if_confused(self) -> None:
         """Warn if the profiles of the classes do not determine the shares."""

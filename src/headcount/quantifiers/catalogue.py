@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from headcount.quantifiers.adjusted import ACC, PACC
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.sld import SLD
 
 __all__ = ["Method", "list_methods"]
 
@@ -32,12 +34,10 @@ _METHODS = (
     Method(PCC, "probabilistic classify and count", "any", "posteriors", "Bella et al. 2010"),
     Method(ACC, "adjusted classify and count", "any", "decisions, validation part", "Forman 2008"),
     Method(
-        PACC,
-        "probabilistic adjusted classify and count",
-        "any",
-        "posteriors, validation part",
-        "Bella et al. 2010",
+        PACC, "probabilistic adjusted classify and count", "any", "posteriors, validation part", "Bella et al. 2010"
     ),
+    Method(SLD, "maximum likelihood shares (EM)", "any", "posteriors, prior", "Saerens et al. 2002"),
+    Method(HDy, "nearest mixture of histograms", "two", "posteriors, validation part", "González-Castro et al. 2013"),
 )
 
 
@@ -45,6 +45,6 @@ def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are.
 
     >>> [method.name for method in list_methods()]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC']
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy']
     """
     return _METHODS

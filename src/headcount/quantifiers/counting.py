@@ -1,8 +1,9 @@
 """Classify and count, with decisions and with posteriors."""
 
-from typing import Any, Self
+from typing import Any
 
-from headcount._typing import FloatArray, Items, Labels
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Fits
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.quantifiers.base import normalised
 from headcount.quantifiers.statistics import Decisions, Posteriors, Statistics
@@ -14,17 +15,9 @@ class _Counting(AggregativeQuantifier):
     def __init__(self, classifier: Any = None) -> None:
         self.classifier = classifier
 
-    def fit(self, X: Items, y: Labels) -> Self:
-        """Fit the classifier on all labelled items (a frozen one is taken as it is).
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or list of texts, whatever the classifier takes
-        y : labels of shape (n_items,)
-        """
-        X, labels, codes = self._begin_fit(X, y)
-        self.classifier_ = self._learner(codes).fit(X, labels)
-        return self
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        """Fit the classifier on all labelled items (a frozen one is taken as it is)."""
+        self.classifier_ = fits.fit(self._learner(codes))
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares: the mean over each sample."""

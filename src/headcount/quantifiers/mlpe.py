@@ -4,13 +4,13 @@ from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from headcount._typing import FloatArray, Items, Labels
-from headcount._validation import as_items, learn_classes
-from headcount.exceptions import DataError
+from headcount._validation import as_items, labelled_items, learn_classes
 from headcount.learners import Need, Outputs
 from headcount.quantifiers.base import Quantifier
-from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.statistics import Statistics, require_items
 
 __all__ = ["MLPE"]
 
@@ -47,16 +47,9 @@ class MLPE(Quantifier):
 
     def fit(self, X: Items, y: Labels) -> Self:
         """Learn the shares of the labels; of the items only their number is looked at."""
-        from sklearn.utils.validation import check_consistent_length, validate_data
-
-        if y is None:
-            raise DataError(
-                "requires y to be passed, but the target y is None: a quantifier learns from labelled items."
-            )
-        X, _ = as_items(X)
+        X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
-        self.classes_, codes = learn_classes(y)
-        check_consistent_length(X, codes)
+        self.classes_, codes = learn_classes(labels)
         self.prevalence_ = np.bincount(codes) / len(codes)
         return self
 
@@ -70,5 +63,5 @@ class MLPE(Quantifier):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Repeat the training shares for each sample."""
-        statistics.require_items()
+        require_items(statistics.weights)
         return np.tile(self.prevalence_, (len(statistics), 1))

@@ -5,7 +5,7 @@ sample add up to the sum over the whole, which makes batches, groups, bootstraps
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,15 @@ from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
 from headcount.protocols import Samples
 
-__all__ = ["Decisions", "Posteriors", "Representation", "Statistics"]
+__all__ = [
+    "Decisions",
+    "EachPosterior",
+    "GatheredPosteriors",
+    "Posteriors",
+    "Representation",
+    "Statistics",
+    "require_items",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,19 +53,20 @@ class Statistics:
     def __repr__(self) -> str:
         return f"Statistics({len(self):,} samples, {self.sums.shape[1]} sums each)"
 
-    def require_items(self) -> None:
-        """Raise if a sample has no items, or only items of weight 0."""
-        empty = np.flatnonzero(~(self.weights > 0.0))
-        if empty.size:
-            raise DataError(
-                f"Sample {empty[0]} has no items ({empty.size:,} of {len(self):,} samples are empty): an empty sample has no "
-                "shares. Leave it out."
-            )
-
     def means(self) -> FloatArray:
         """Divide the sums by the weights: the mean vector of each sample."""
-        self.require_items()
+        require_items(self.weights)
         return self.sums / self.weights[:, None]
+
+
+def require_items(weights: FloatArray) -> None:
+    """Raise if a sample has no items, or only items of weight 0."""
+    empty = np.flatnonzero(~(weights > 0.0))
+    if empty.size:
+        raise DataError(
+            f"Sample {empty[0]} has no items ({empty.size:,} of {len(weights):,} samples are empty): an empty sample has no "
+            "shares. Leave it out."
+        )
 
 
 class Representation(Protocol):
@@ -65,8 +74,8 @@ class Representation(Protocol):
 
     needs: Need
 
-    def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
-        """Add up the items' vectors over each sample."""
+    def reduce(self, outputs: Outputs, samples: Samples) -> Any:
+        """Reduce the items of each sample to something that merges by addition and has ``weights``."""
 
 
 class Decisions:
@@ -88,3 +97,41 @@ class Posteriors:
     def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
         """Add up the posteriors of each class."""
         return Statistics(samples.sum(outputs.need(self.needs)), samples.total_weights())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GatheredPosteriors:
+    """The posteriors of the items of each sample: all that is known of them, for methods that no sum suffices.
+
+    Nothing is copied until two of them are merged.
+    """
+
+    posteriors: FloatArray
+    samples: Samples
+
+    @property
+    def weights(self) -> FloatArray:
+        """Total weight of each sample."""
+        return self.samples.total_weights()
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __repr__(self) -> str:
+        return f"GatheredPosteriors({self.samples})"
+
+    def __add__(self, other: "GatheredPosteriors") -> "GatheredPosteriors":
+        if len(self) != len(other) or self.posteriors.shape[1] != other.posteriors.shape[1]:
+            raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
+        merged = Samples.merged(self.samples, other.samples, offset=len(self.posteriors))
+        return GatheredPosteriors(np.concatenate([self.posteriors, other.posteriors]), merged)
+
+
+class EachPosterior:
+    """An item is its posteriors, and items are not added up but kept."""
+
+    needs: Need = "posteriors"
+
+    def reduce(self, outputs: Outputs, samples: Samples) -> GatheredPosteriors:
+        """Keep the posteriors with the samples that they belong to."""
+        return GatheredPosteriors(outputs.need(self.needs), samples)

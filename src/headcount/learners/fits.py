@@ -1,0 +1,150 @@
+"""Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
+
+What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from headcount._threads import one_blas_thread
+from headcount._typing import AnyArray, IntArray, Items
+from headcount.learners.forests import prefix_of, size_of_forest
+
+__all__ = ["Fit", "FitCache", "Fits"]
+
+
+class Fit(NamedTuple):
+    """A fitted classifier and the seconds that fitting it took."""
+
+    classifier: Any
+    seconds: float
+
+
+class FitCache:
+    """Remembers fits by content: the classifier and its parameters, the items, the labels, the rows, the library versions.
+
+    A classifier without a seed (``random_state=None``) is fitted once too, and that one fit is used wherever it is asked for.
+
+    Parameters
+    ----------
+    location : str or Path, optional
+        A folder to keep the fits in (by joblib's Memory, so as pickles: use only folders that you trust). By default they are
+        kept in memory, as long as this object lives.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> cache = FitCache()
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    >>> Fits(X, y, cache).fit(LogisticRegression()) is Fits(X, y, cache).fit(LogisticRegression())
+    True
+    """
+
+    def __init__(self, location: str | Path | None = None) -> None:
+        self.location = location
+        self._fits: dict[str, Fit] = {}
+        self._memory = None if location is None else joblib.Memory(location, verbose=0)
+
+    def get(self, key: str, make: Callable[[], Fit]) -> Fit:
+        """Return the fit of this key, making it if there is none."""
+        if self._memory is None:
+            if key not in self._fits:
+                self._fits[key] = make()
+            return self._fits[key]
+        made: Fit = self._memory.cache(_made, ignore=["make"])(key, make)
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"location": self.location}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+def _made(key: str, make: Callable[[], Fit]) -> Fit:  # noqa: ARG001 (the key is what joblib's Memory goes by)
+    return make()
+
+
+class Fits:
+    """Fits on rows of one labelled data set; the same classifier on the same rows is fitted once.
+
+    Parameters
+    ----------
+    X, y : items and labels
+    cache : FitCache, optional
+        Asked before a classifier is fitted, and told afterwards.
+    """
+
+    def __init__(self, X: Items, y: AnyArray, cache: FitCache | None = None) -> None:
+        self.X = X
+        self.y = y
+        self.cache = cache
+        self._fingerprint: str | None = None
+        self._parts: dict[str, tuple[Items, AnyArray]] = {}
+        self._fits: dict[tuple[str, str], Fit] = {}
+        self._forests: dict[tuple[str, str], Fit] = {}
+
+    def scope(self) -> "Fits":
+        """Return fits over the same data (and cut rows) that are forgotten with the returned object."""
+        scope = Fits(self.X, self.y, self.cache)
+        scope._parts, scope._fingerprint = self._parts, self._fingerprint
+        return scope
+
+    def part(self, rows: IntArray | None) -> tuple[Items, AnyArray]:
+        """Return the items and labels of some rows, cut out once."""
+        if rows is None:
+            return self.X, self.y
+        key = joblib.hash(rows)
+        if key not in self._parts:
+            self._parts[key] = _safe_indexing(self.X, rows), self.y[rows]
+        return self._parts[key]
+
+    def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:
+        """Return a clone of the classifier, fitted on these rows (by default all)."""
+        return self.fit_timed(classifier, rows).classifier
+
+    def fit_timed(self, classifier: Any, rows: IntArray | None = None) -> Fit:
+        """Return the fitted clone with the seconds that the fit took, whenever it was done."""
+        key = joblib.hash(classifier), "" if rows is None else joblib.hash(rows)
+        if key not in self._fits:
+            self._fits[key] = self._cached(classifier, rows, key)
+        return self._fits[key]
+
+    def _cached(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
+        size = size_of_forest(classifier)
+        family = joblib.hash(clone(classifier).set_params(n_estimators=1)) if size else "", key[1]
+        if size and family in self._forests and len(self._forests[family].classifier.estimators_) >= size:
+            forest = self._forests[family]
+            share = size / len(forest.classifier.estimators_)
+            return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share)
+        if self.cache is None:
+            fit = self._fitted(classifier, rows)
+        else:
+            if self._fingerprint is None:
+                self._fingerprint = joblib.hash((self.X, self.y))
+            content = joblib.hash((*key, self._fingerprint, _versions()))
+            fit = self.cache.get(content, lambda: self._fitted(classifier, rows))
+        if size:
+            self._forests[family] = fit
+        return fit
+
+    def _fitted(self, classifier: Any, rows: IntArray | None) -> Fit:
+        X, y = self.part(rows)
+        start = perf_counter()
+        with one_blas_thread():
+            fitted = clone(classifier).fit(X, y)
+        return Fit(fitted, perf_counter() - start)
+
+
+def _versions() -> tuple[str, ...]:
+    import scipy
+    import sklearn
+
+    return np.__version__, scipy.__version__, sklearn.__version__

@@ -1,0 +1,93 @@
+"""What the methods that match distributions share: learning how each class is represented, on a validation part.
+
+Such a method is composed of a representation of items (what is added up) and a way to find the shares of the mixture of
+class profiles that is nearest to a sample. ACC, PACC and HDy are presets; others need only name their two parts.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import reduce
+from numbers import Integral, Real
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import IntArray, RandomState
+from headcount._validation import Interval, quoted
+from headcount.exceptions import DataError
+from headcount.learners import Fits, Validation, score, validation_parts
+from headcount.protocols import Samples
+from headcount.quantifiers.aggregative import AggregativeQuantifier
+from headcount.quantifiers.statistics import Statistics
+
+__all__ = ["DEFAULT_VALIDATION", "MatchingQuantifier"]
+
+DEFAULT_VALIDATION = 0.4
+
+
+class MatchingQuantifier(AggregativeQuantifier):
+    """Base of the methods that explain a sample as a mixture of the profiles of its classes.
+
+    A subclass sets the representation, keeps the profiles in ``_learn_profiles``, and finds the shares in ``solve``.
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **AggregativeQuantifier._parameter_constraints,
+        "validation": [
+            Interval(Real, 0, 1, closed="neither"),
+            Interval(Integral, 2, None, closed="left"),
+            "cv_object",
+        ],
+        "random_state": "no_validation",
+    }
+
+    def __init__(
+        self, classifier: Any = None, *, validation: Validation = DEFAULT_VALIDATION, random_state: RandomState = None
+    ) -> None:
+        self.classifier = classifier
+        self.validation = validation
+        self.random_state = random_state
+
+    @abstractmethod
+    def _learn_profiles(self, by_class: Statistics) -> None:
+        """Keep what is known of each class: row j of the statistics belongs to the validation items of class j."""
+
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        """Fit the classifier on one part of the labelled items, and learn the profiles of the classes on the other."""
+        by_class = reduce(add, self._validated(fits, codes))
+        if not self._holds_out() and not self._is_frozen():
+            self.classifier_ = fits.fit(self._learner(codes))
+        self._check_all_seen(by_class)
+        self._learn_profiles(by_class)
+
+    def _validated(self, fits: Fits, codes: IntArray) -> Iterator[Any]:
+        """Yield the statistics, class by class, of each validation part."""
+        for train, held_out in self._parts(codes):
+            self.classifier_ = fits.fit(self._learner(codes[train]), train)
+            outputs = score(self.classifier_, fits.part(held_out)[0], self.needs, self.classes_)
+            yield self.representation.reduce(outputs, Samples._grouped(codes[held_out], len(self.classes_)))
+
+    def _parts(self, codes: IntArray) -> list[tuple[Any, Any]]:
+        """Return pairs of rows: to train on, to validate on."""
+        if not self._is_frozen():
+            return list(validation_parts(self.validation, codes, self.random_state))
+        if self.validation != DEFAULT_VALIDATION:
+            raise DataError(
+                "With a frozen classifier all data given to fit is the validation part: "
+                f"leave validation at its default (got {self.validation!r})."
+            )
+        everything = np.arange(len(codes))
+        return [(everything, everything)]
+
+    def _holds_out(self) -> bool:
+        """Whether validation is a fraction, so that the classifier stays the one fitted on the rest."""
+        return isinstance(self.validation, Real) and not isinstance(self.validation, Integral)
+
+    def _check_all_seen(self, by_class: Any) -> None:
+        absent = np.asarray(by_class.weights == 0)
+        if absent.any():
+            raise DataError(
+                f"The validation part has no items of class {quoted(self.classes_[absent])}: {type(self).__name__} must "
+                "see every class there. Label more items, or use another validation split."
+            )
