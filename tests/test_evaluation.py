@@ -89,6 +89,8 @@ def test_a_pool_that_lacks_a_class_keeps_its_column():
             "holds 'new', not among the classes",
         ),
         (lambda q, X, y: evaluate(q, X[:-1], y, PROTOCOL), DataError, "199 items and y 200 labels"),
+        (lambda q, X, y: evaluate(LogisticRegression(), X, y, PROTOCOL), DataError, "Expected a fitted quantifier"),
+        (lambda q, X, y: evaluate(q, X, y, "app"), DataError, "Expected a protocol"),
         (lambda q, X, y: evaluate([], X, y, PROTOCOL), DataError, "Expected a fitted quantifier"),
         (lambda q, X, y: evaluate([q, "cc"], X, y, PROTOCOL), DataError, "Expected a fitted quantifier"),
         (lambda q, X, y: evaluate([q, CC().fit(X, y == "pos")], X, y, PROTOCOL), DataError, "different classes"),

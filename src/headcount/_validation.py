@@ -1,9 +1,10 @@
-"""Checks on what users hand in, worded in one place: labels, classes, shares, seeds, parameters.
+"""Checks on what users hand in, worded in one place: labels, classes, items, shares, seeds, parameters.
 
 Parameter constraints are scikit-learn's: declared on a class as ``_parameter_constraints`` and worded by one function.
 """
 
 import numbers
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "as_classes",
     "as_items",
     "as_labels",
     "as_shares",
@@ -24,16 +26,24 @@ __all__ = [
     "integers_from",
     "labelled_items",
     "learn_classes",
+    "plain",
     "quoted",
     "seed_of",
     "seed_sequence",
 ]
 
+_TABLE_LIMIT = 2**62
 
-def quoted(values: Any, most: int = 5) -> str:
+
+def plain(value: Any) -> Any:
+    """Return a numpy scalar as Python's own; a date stays numpy's, since Python's would lose digits."""
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
+
+
+def quoted(values: Iterable[Any], most: int = 5) -> str:
     """Word a list of values for a message: the first few, then a count."""
     values = list(values)
-    shown = ", ".join(repr(v.item() if isinstance(v, np.generic) else v) for v in values[:most])
+    shown = ", ".join(repr(str(v) if isinstance(v, np.datetime64) else plain(v)) for v in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
 
 
@@ -45,9 +55,25 @@ def integers_from(low: int) -> list[Any]:
 # --------------------------------------------------------------------------------------------------- labels
 
 
-def as_labels(labels: Labels, what: str = "y") -> AnyArray:
-    """Return labels as a one-dimensional array of strings, numbers or booleans without missing values."""
-    array = np.asarray(labels)
+def _missing(value: Any) -> bool:
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def as_labels(labels: Any, what: str = "y") -> AnyArray:
+    """Return labels as a one-dimensional array of strings, numbers, booleans or dates, without missing values."""
+    if np.ma.is_masked(labels):
+        raise DataError(f"{what} has masked labels: drop those items or label them.")
+    if not hasattr(labels, "dtype") and hasattr(labels, "__iter__") and not isinstance(labels, str | bytes):
+        items = list(labels)
+        if items and all(hasattr(item, "__len__") and not isinstance(item, str | bytes) for item in items):
+            array = np.asarray(items)
+        else:
+            array = np.empty(len(items), dtype=object)  # numpy would write NaN and numbers among strings as strings
+            array[:] = items
+    else:
+        array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -57,30 +83,43 @@ def as_labels(labels: Labels, what: str = "y") -> AnyArray:
         )
     if array.size == 0:
         raise DataError(f"{what} is empty: at least one labelled item is needed.")
+    if array.dtype.kind == "T":
+        array = array.astype(object)
+    if array.dtype.kind == "O":
+        array = _of_one_type(array, what)
     if array.dtype.kind in "fmM" and not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         raise DataError(f"{what} has a NaN or infinite label at position {row}: drop those items or label them.")
-    if array.dtype.kind == "O":
-        missing = [i for i, v in enumerate(array) if v is None or v != v]  # NaN and NA differ from themselves
-        if missing:
-            raise DataError(f"{what} has a missing label at position {missing[0]}: drop those items or label them.")
-        plain = np.array(array.tolist())
-        if plain.ndim == 1 and len({type(v) for v in array}) == 1:
-            array = plain  # all strings, all integers or all booleans: what the array would have been if made of them
     return array
 
 
-def class_codes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
+def _of_one_type(array: AnyArray, what: str) -> AnyArray:
+    """Return an array of objects as what it would be if made of strings, of numbers, or of whatever type they share."""
+    values = array.tolist()
+    missing = next((i for i, value in enumerate(values) if _missing(value)), None)
+    if missing is not None:
+        raise DataError(f"{what} has a missing label at position {missing}: drop those items or label them.")
+    types = {type(value) for value in values}
+    numeric = all(issubclass(t, bool | int | float | np.number | np.bool_) for t in types)
+    if numeric or all(issubclass(t, str) for t in types):
+        return np.array(values)
+    if len(types) > 1:
+        kinds = ", ".join(sorted(t.__name__ for t in types))
+        raise DataError(f"{what} mixes labels of different types that can't be ordered ({kinds}): use one type.")
+    return array
+
+
+def class_codes(labels: Any, what: str = "y") -> tuple[AnyArray, IntArray]:
     """Return the sorted distinct labels and each item's position among them."""
     array = as_labels(labels, what)
-    if array.dtype.kind in "iub" and int(array.max()) - int(array.min()) <= 4 * array.size:
-        # A table over the range of the labels: some thirty times faster than sorting them.
-        low = array.min()
-        offsets = array.astype(np.int64) - int(low)
-        present = np.bincount(offsets) > 0
-        places = np.cumsum(present, dtype=np.int32) - 1
-        classes = (np.flatnonzero(present) + int(low)).astype(array.dtype)
-        return classes, places[offsets]
+    if array.dtype.kind in "iub":
+        low, high = int(array.min()), int(array.max())
+        if high - low <= 4 * array.size and low > -_TABLE_LIMIT and high < _TABLE_LIMIT:
+            # A table over the range of the labels: some thirty times faster than sorting them.
+            offsets = array.astype(np.int64) - low
+            present = np.bincount(offsets) > 0
+            places = np.cumsum(present, dtype=np.int32) - 1
+            return (np.flatnonzero(present) + low).astype(array.dtype), places[offsets]
     if array.dtype.kind == "U":
         values = array.tolist()
         place = {value: i for i, value in enumerate(sorted(set(values)))}
@@ -88,8 +127,8 @@ def class_codes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
     try:
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as error:
-        kinds = sorted({type(v).__name__ for v in array})
-        raise DataError(f"{what} mixes labels that can't be ordered ({', '.join(kinds)}): use one type.") from error
+        kinds = ", ".join(sorted({type(v).__name__ for v in array}))
+        raise DataError(f"{what} holds labels that can't be ordered ({kinds}): use strings or integers.") from error
     return classes, codes.astype(np.int32, copy=False)
 
 
@@ -106,6 +145,17 @@ def learn_classes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
             f"{what} holds only one class, {quoted(classes)}: a quantifier needs labelled items of at least two classes."
         )
     return classes, codes
+
+
+def as_classes(classes: Any) -> AnyArray:
+    """Return named classes as an array, in the order given: at least two, each once."""
+    given = [] if classes is None or isinstance(classes, str | bytes | set) else list(classes)
+    if len(given) < 2:
+        raise DataError(f"classes must be a list that names at least two classes, each once; got {classes!r}.")
+    names = as_labels(classes if hasattr(classes, "dtype") else given, "classes")
+    if len(set(names.tolist())) < len(names):
+        raise DataError(f"classes must name at least two classes, each once; got {quoted(names, 10)}.")
+    return names
 
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:
@@ -158,7 +208,12 @@ def labelled_items(X: Items, y: Labels) -> tuple[Items, AnyArray]:
 
 def as_shares(shares: Any, what: str) -> FloatArray:
     """Return a vector or matrix of class shares as floats: finite, non-negative, each row summing to 1."""
-    array = np.asarray(shares, dtype=np.float64)
+    try:
+        array = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{what} must hold numbers, the shares of the classes, in a vector or matrix: {error}"
+        ) from error
     if array.ndim not in (1, 2) or array.shape[-1] < 2 or array.shape[0] == 0:
         raise DataError(
             f"{what} must hold shares of at least two classes, shape (n_classes,) or (n_samples, n_classes); "
@@ -173,7 +228,7 @@ def as_shares(shares: Any, what: str) -> FloatArray:
             f"{what} must hold shares that are not negative and sum to 1; row {row} is {rows[row].tolist()}, "
             f"with sum {rows[row].sum():.6g}."
         )
-    return array
+    return np.maximum(array, 0.0)  # rounding below zero
 
 
 # ---------------------------------------------------------------------------------------------------- seeds
@@ -199,8 +254,10 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
 
 def seed_of(random_state: RandomState) -> int | np.random.RandomState:
-    """Turn ``random_state`` into one for scikit-learn; an integer stays itself, so that a split can be repeated there."""
+    """Turn ``random_state`` into one for scikit-learn; an integer that it takes stays itself: the split can be repeated there."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     sequence = seed_sequence(random_state)
-    return int(random_state) if isinstance(random_state, int | np.integer) else int(sequence.generate_state(1)[0])
+    if isinstance(random_state, int | np.integer) and random_state < 2**32:
+        return int(random_state)
+    return int(sequence.generate_state(1)[0])

@@ -113,7 +113,9 @@ def evaluate(
     >>> evaluate(cc, X[2000:], y[2000:], ArtificialPrevalence(5, sample_size=100, random_state=0))
     Evaluation of CC on 50 samples, classes 0, 1: mean AE 0.0..., mean RAE ...
     """
-    many = [quantifier] if isinstance(quantifier, Quantifier) else list(quantifier)
+    many: list[Any] = list(quantifier) if isinstance(quantifier, list | tuple) else [quantifier]
+    if not isinstance(protocol, Protocol):
+        raise DataError(f"Expected a protocol such as ArtificialPrevalence(), got {protocol!r}.")
     if not many or not all(isinstance(q, Quantifier) for q in many):
         raise DataError(f"Expected a fitted quantifier or a list of them, got {quantifier!r}.")
     classes = _common_classes(many)
@@ -125,7 +127,7 @@ def evaluate(
         Evaluation(type(q).__name__, classes, true, q.aggregate(outputs, samples), samples.sizes)
         for q, outputs in zip(many, _scored_once(many, X), strict=True)
     ]
-    return tables[0] if isinstance(quantifier, Quantifier) else tables
+    return tables if isinstance(quantifier, list | tuple) else tables[0]
 
 
 def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:

@@ -27,7 +27,7 @@ def test_methods_are_listed_with_their_references():
 
 def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
-    assert [m["name"] for m in records["methods"]] == ["MLPE", "CC", "PCC", "ACC", "PACC"]
+    assert [m["name"] for m in records["methods"]] == ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
     assert all(m["reference"] for m in records["methods"])
     assert {"name": "nmd", "ordinal": True}.items() <= records["errors"][7].items()
 

@@ -1,4 +1,6 @@
+import copy
 import gzip
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -56,6 +58,60 @@ def test_tables_with_a_text_column(write, name, sep):
     assert corpus.is_text
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_labels_and_texts_are_kept_as_written(write, name):
+    sep = {"a.csv": ",", "a.tsv": "\t"}[name]
+    rows = [["label", "text"], ["01", "007"], ["1", "1e3"], ["NA", "TRUE"], ["None", "nan"]]
+    corpus = read_corpus(write(name, "\n".join(sep.join(row) for row in rows)))
+    assert corpus.labels.tolist() == ["01", "1", "NA", "None"]
+    assert corpus.items.tolist() == ["007", "1e3", "TRUE", "nan"]
+
+
+def test_a_lone_quote_in_a_tab_separated_file_swallows_nothing(write):
+    lines = ["label\ttext", 'pos\t"Great', "neg\tbad", 'pos\tfine"', 'neg\t"a ""quoted"" one"']
+    corpus = read_corpus(write("a.tsv", "\n".join(lines)))
+    assert corpus.items.tolist() == ['"Great', "bad", 'fine"', 'a "quoted" one']
+
+
+def test_old_line_ends_are_read(write):
+    assert read_corpus(write("a.txt", "1\tgood\r0\tbad\r")).labels.tolist() == [1, 0]
+    assert read_corpus(write("a.csv", "label,text\r\n1,good\r\n")).items.tolist() == ["good"]
+
+
+def test_labels_too_large_for_integers_stay_strings(write):
+    assert read_corpus(write("a.txt", "99999999999999999999\tx\n1\ty\n")).classes.tolist() == ["1", "9" * 20]
+
+
+def test_missing_numbers_are_left_to_the_classifier(write):
+    corpus = read_corpus(write("a.csv", "label,x,y\n1,2,\n0,3,4\n"))
+    assert np.isnan(corpus.items).tolist() == [[False, True], [False, False]]
+
+
+def test_parquet_with_an_index_with_bytes_and_with_a_column_twice(tmp_path):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"text": [b"good", b"bad"]}, index=pd.Index(["p", "n"], name="label")).to_parquet(path)
+    corpus = read_corpus(path)
+    assert (corpus.labels.tolist(), corpus.items.tolist()) == (["p", "n"], ["good", "bad"])
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table([[1], [2]], names=["x", "x"]), path)
+    with pytest.raises(FileFormatError, match="more than one column named 'x'"):
+        read_corpus(path)
+    parquet.write_table(pa.table({"text": [b"\xff"]}), path)
+    with pytest.raises(FileFormatError, match="not UTF-8"):
+        read_corpus(path)
+
+
+def test_svmlight_of_a_stated_width(write):
+    path = write("a.svm", "1 1:1\n0 2:1\n")
+    assert read_corpus(path, n_features=5, zero_based=True).items.toarray().tolist() == [
+        [0, 1, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+    ]
+    assert read_corpus(path, n_features=3, zero_based=False).items.shape == (2, 3)
+
+
 def test_parquet_and_numeric_columns(tmp_path):
     path = tmp_path / "a.parquet"
     table = pd.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "label": ["a", "b"]})
@@ -96,7 +152,12 @@ def test_the_format_may_be_named(write):
         ("a.parquet", "label,text\n", {}, "lacks the mark PAR1"),
         ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", {}, "damaged Parquet"),
         ("a.svm", "this is no svmlight\n", {}, "can't be read as svmlight"),
+        ("a.svm", "nan 1:1\n", {}, "not a finite number"),
         ("a.csv", "label,text\n", {}, "holds no items"),
+        ("a.csv", "label,text\npos,good,film\n", {}, "can't be read as a table separated by ','"),
+        ("a.csv", "label;text\npos;good\n", {}, "separated by semicolons"),
+        ("a.csv", "label,x,x\n1,2,3\n", {}, "more than one column named 'x'"),
+        ("a.csv", "label,age\n1,2\n", {"features": "height"}, "no column 'height'"),
         ("a.csv", 'a,b\n1,2\n"3,4\n5,6,7', {}, "can't be read as a table"),
         (
             "a.csv",
@@ -151,6 +212,14 @@ def test_a_corpus_is_frozen_and_has_a_fingerprint_of_its_content():
         Corpus([[0.0], [1.0]], [0, 1]),
     ]
     assert len({c.fingerprint for c in [corpus, *different]}) == 5
+    for again in (copy.deepcopy(corpus), pickle.loads(pickle.dumps(corpus))):
+        assert again.fingerprint == corpus.fingerprint
+        with pytest.raises(ValueError, match="read-only"):
+            again.labels[0] = 5
+    assert corpus.select(1).items.tolist() == ["b"]
+    for items, words in (("abc", "one string"), (["a", 5], "item 1 is 5"), ([["a"], ["b"]], "must be numbers")):
+        with pytest.raises(DataError, match=words):
+            Corpus(items)
 
 
 def test_sparse_corpora_are_frozen_too():

@@ -80,7 +80,12 @@ def test_errors_of_decisions_agree_with_scikit_learn():
 
 
 def test_errors_of_decisions_at_the_edges():
-    assert f1_error([0, 0], [0, 0], positive=1) == 0
+    with pytest.raises(DataError, match="The class 'spamm' neither occurs nor is decided for"):
+        f1_error(["spam", "ham"], ["ham", "ham"], positive="spamm")
+    assert accuracy_error([0, 1, 1], [0.0, 2.0, 1.0]) == pytest.approx(1 / 3)
+    assert accuracy_error(np.array([0, 1], dtype=np.uint8), [True, True]) == 0.5
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-02"], dtype="datetime64[ns]")
+    assert f1_error(days, days[[1, 1, 1]]) == 1
     assert f1_error([0, 0, 1], [0, 0, 0]) == 1
     assert minority_class([1, 1, 0, 0]) == 0
     with pytest.raises(DataError, match="same items"):

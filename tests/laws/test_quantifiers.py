@@ -9,22 +9,37 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import Outputs, Samples
 from headcount.exceptions import DataError
-from headcount.quantifiers import list_methods
+from headcount.quantifiers import Statistics, list_methods
 from tests.conftest import blobs, frozen, scored_items
 
 METHODS = [method.quantifier for method in list_methods()]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
 RECOGNISES_SHARES = [q for q in METHODS if q.__name__ != "MLPE"]  # MLPE never looks at the items
 
+TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
+TO_ITS_GRID = {"HDy": 0.0051}  # half a step of its grid of shares, which is all the exactness it claims
+
+
+def most_classes(quantifier, n_classes):
+    return 2 if quantifier.__name__ in TWO_CLASSES_ONLY else n_classes
+
+
+def with_classes(quantifiers):
+    pairs = [(q, k) for q in quantifiers for k in (2, 3, 5) if most_classes(q, k) == k]
+    return pytest.mark.parametrize(("quantifier", "n_classes"), pairs)
+
+
 every = pytest.mark.parametrize("quantifier", METHODS)
+every_number_of_classes = with_classes(METHODS)
 over_a_classifier = pytest.mark.parametrize("quantifier", OVER_A_CLASSIFIER)
-any_number_of_classes = pytest.mark.parametrize("n_classes", [2, 3, 5])
 
 
 def make(quantifier, classifier=None):
     """The quantifier with its seeds set, over the classifier where it takes one."""
     known = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or LogisticRegression()}
+    if isinstance(classifier, FrozenEstimator):
+        parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in known})
 
 
@@ -49,14 +64,13 @@ def test_constructor_stores_its_arguments_as_they_are(quantifier):
 def test_parameters_round_trip_through_clone(quantifier):
     q = make(quantifier)
     assert repr(clone(q)) == repr(q)
-    assert (
-        clone(q).set_params(**q.get_params(deep=False)).get_params(deep=False).keys() == q.get_params(deep=False).keys()
-    )
+    given = q.get_params(deep=False)
+    assert clone(q).set_params(**given).get_params(deep=False) == given
 
 
 @every
 def test_fit_returns_self_and_changes_no_input(quantifier):
-    X, y = blobs(120, 3, seed=1)
+    X, y = blobs(120, most_classes(quantifier, 3), seed=1)
     before = X.copy(), y.copy()
     classifier = LogisticRegression()
     q = make(quantifier, classifier)
@@ -66,8 +80,7 @@ def test_fit_returns_self_and_changes_no_input(quantifier):
     assert not hasattr(classifier, "coef_")
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_fitting_twice_equals_fitting_once(quantifier, n_classes):
     X, y = blobs(150, n_classes, seed=2)
     q = make(quantifier).fit(X, y)
@@ -83,8 +96,7 @@ def test_predict_before_fit_raises(quantifier):
         make(quantifier).aggregate(Outputs.from_posteriors([[0.5, 0.5]], [0, 1]))
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_shares_are_finite_non_negative_and_sum_to_one(quantifier, n_classes):
     X, y = blobs(200, n_classes, seed=3)
     q = make(quantifier).fit(X, y)
@@ -99,12 +111,12 @@ def test_shares_are_finite_non_negative_and_sum_to_one(quantifier, n_classes):
 @every
 @pytest.mark.parametrize(
     "names",
-    [["neg", "pos"], [False, True], [-1, 1], [1, 2], [np.int8(3), np.int8(7)], ["b", "a"], [0.0, 1.0]],
-    ids=["strings", "booleans", "minus-plus-one", "one-two", "int8", "unsorted", "whole-floats"],
+    [["neg", "pos"], [False, True], [-1, 1], [1, 2], [np.int8(3), np.int8(7)], [0.0, 1.0], [2**62, 2**63 - 1]],
+    ids=["strings", "booleans", "minus-plus-one", "one-two", "int8", "whole-floats", "huge"],
 )
 def test_labels_of_any_type_work_like_integers(quantifier, names):
     X, y = blobs(150, 2, seed=4)
-    names = np.sort(np.asarray(names))
+    names = np.asarray(names)
     expected = make(quantifier).fit(X, y).predict(X)
     q = make(quantifier).fit(X, names[y])
     assert np.array_equal(q.classes_, names)
@@ -112,8 +124,18 @@ def test_labels_of_any_type_work_like_integers(quantifier, names):
     np.testing.assert_allclose(make(quantifier).fit(X, names[y].tolist()).predict(X), expected, atol=1e-12)
 
 
-@every
-@any_number_of_classes
+@over_a_classifier
+def test_a_classifier_whose_classes_are_not_sorted_is_understood(quantifier):
+    k = most_classes(quantifier, 3)
+    codes, P = scored_items(300, k, seed=5)
+    names = np.array(["b", "c", "a"] if k == 3 else ["b", "a"])
+    plain = make(quantifier, frozen(range(k))).fit(P, codes)
+    turned = make(quantifier, frozen(names)).fit(P, names[codes])
+    assert turned.classes_.tolist() == names.tolist()
+    np.testing.assert_allclose(turned.predict(P[:80]), plain.predict(P[:80]), atol=1e-12)
+
+
+@every_number_of_classes
 def test_renaming_classes_permutes_the_answer(quantifier, n_classes):
     codes, P = scored_items(300, n_classes, seed=5)
     names = np.array([f"class{i}" for i in range(n_classes)])
@@ -121,11 +143,13 @@ def test_renaming_classes_permutes_the_answer(quantifier, n_classes):
     plain = make(quantifier, frozen(names)).fit(P, names[codes])
     renamed = make(quantifier, frozen(names)).fit(P[:, np.argsort(turned)], names[turned[codes]])
     target = P[:100]
-    np.testing.assert_allclose(renamed.predict(target[:, np.argsort(turned)])[turned], plain.predict(target), atol=1e-9)
+    close = 2 * TO_ITS_GRID.get(quantifier.__name__, 5e-10)
+    np.testing.assert_allclose(
+        renamed.predict(target[:, np.argsort(turned)])[turned], plain.predict(target), atol=close
+    )
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_shuffling_a_sample_changes_nothing(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(100, n_classes, seed=6)
@@ -133,8 +157,7 @@ def test_shuffling_a_sample_changes_nothing(quantifier, n_classes):
     np.testing.assert_allclose(q.predict(P[shuffled]), q.predict(P), atol=1e-9)
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_many_samples_at_once_equal_one_by_one(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(300, n_classes, seed=7)
@@ -143,8 +166,7 @@ def test_many_samples_at_once_equal_one_by_one(quantifier, n_classes):
     np.testing.assert_allclose(q.aggregate(q.outputs(P), samples), one_by_one, atol=1e-12)
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_statistics_of_two_halves_add_up_to_those_of_the_whole(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(1000, n_classes, seed=8)
@@ -153,12 +175,13 @@ def test_statistics_of_two_halves_add_up_to_those_of_the_whole(quantifier, n_cla
     whole = q.reduce(q.outputs(P), Samples.from_groups(groups))
     halves = [q.reduce(q.outputs(P[h]), Samples.from_groups(groups[h])) for h in (slice(500), slice(500, None))]
     merged = halves[0] + halves[1]
-    np.testing.assert_allclose(merged.sums, whole.sums, rtol=1e-12)
+    np.testing.assert_allclose(merged.weights, whole.weights, rtol=1e-12)
+    if isinstance(whole, Statistics):
+        np.testing.assert_allclose(merged.sums, whole.sums, rtol=1e-12)
     np.testing.assert_allclose(q.solve(merged), q.solve(whole), atol=1e-12)
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_whole_weights_mean_repeated_items(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     out = q.outputs(scored_items(50, n_classes, seed=9)[1])
@@ -169,20 +192,20 @@ def test_whole_weights_mean_repeated_items(quantifier, n_classes):
     np.testing.assert_allclose(q.aggregate(out, weighted), q.aggregate(out, repeated), atol=1e-12)
 
 
-@pytest.mark.parametrize("quantifier", RECOGNISES_SHARES)
-@any_number_of_classes
+@with_classes(RECOGNISES_SHARES)
 def test_a_perfect_classifier_gives_the_exact_shares(quantifier, n_classes):
     P = np.eye(n_classes)[np.repeat(np.arange(n_classes), 20)]
     q = make(quantifier, frozen(range(n_classes))).fit(P, P.argmax(axis=1))
     target = P[np.random.default_rng(0).integers(0, len(P), 37)]
-    np.testing.assert_allclose(q.predict(target), target.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(q.predict(target), target.mean(axis=0), atol=TO_ITS_GRID.get(quantifier.__name__, 1e-9))
 
 
 @every
 def test_samples_of_one_item_and_of_one_class_work(quantifier):
-    q = fitted_on_scores(quantifier, ["a", "b", "c"])
-    codes, P = scored_items(200, 3, seed=10)
-    for sample in (P[:1], P[codes == 2]):
+    k = most_classes(quantifier, 3)
+    q = fitted_on_scores(quantifier, ["a", "b", "c"][:k])
+    codes, P = scored_items(200, k, seed=10)
+    for sample in (P[:1], P[codes == k - 1]):
         assert np.isfinite(q.predict(sample)).all()
 
 
@@ -256,8 +279,7 @@ def test_the_classifier_is_what_a_plain_fit_gives(quantifier):
     assert np.array_equal(q.classifier_.coef_, LogisticRegression().fit(X, y).coef_)
 
 
-@every
-@any_number_of_classes
+@every_number_of_classes
 def test_the_number_of_threads_changes_no_bit(quantifier, n_classes, monkeypatch):
     q = fitted_on_scores(quantifier, range(n_classes))
     out = q.outputs(scored_items(2000, n_classes, seed=0)[1])
@@ -284,9 +306,11 @@ def test_nothing_is_drawn_from_the_global_generator_and_nothing_is_printed(quant
 
 @over_a_classifier
 def test_outputs_with_classes_in_another_order_give_the_same_answer(quantifier):
-    q = fitted_on_scores(quantifier, ["a", "b", "c"])
-    _, P = scored_items(60, 3, seed=1)
-    turned = Outputs.from_posteriors(P[:, [2, 0, 1]], classes=["c", "a", "b"])
+    k = most_classes(quantifier, 3)
+    q = fitted_on_scores(quantifier, ["a", "b", "c"][:k])
+    _, P = scored_items(60, k, seed=1)
+    last_first = np.roll(np.arange(k), 1)
+    turned = Outputs.from_posteriors(P[:, last_first], classes=np.array(["a", "b", "c"])[last_first])
     np.testing.assert_allclose(q.aggregate(turned)[0], q.predict(P), atol=1e-12)
 
 
@@ -309,8 +333,15 @@ def test_fits_from_raw_text_and_sparse_input(quantifier):
     y = ["pos", "neg"] * 20
     q = make(quantifier, make_pipeline(CountVectorizer(), LogisticRegression())).fit(texts, y)
     np.testing.assert_allclose(q.predict(texts[:2]).sum(), 1)
-    assert q.predict(["good good"])[1] > 0.5
+    assert q.predict(["good film", "good plot"])[1] > 0.5
     X, y = blobs(100, 2, seed=0)
     expected = make(quantifier).fit(X, y).predict(X)
     for form in (csc_matrix, coo_array):
         np.testing.assert_allclose(make(quantifier).fit(form(X), y).predict(form(X)), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("quantifier", [q for q in METHODS if q.__name__ in TWO_CLASSES_ONLY])
+def test_a_method_for_two_classes_says_so(quantifier):
+    X, y = blobs(60, 3, seed=0)
+    with pytest.raises(DataError, match="is defined for two classes; the labels hold 3"):
+        make(quantifier).fit(X, y)

@@ -32,7 +32,7 @@ def test_only_what_is_needed_is_asked_for():
     X, y = blobs(50, 2, seed=0)
     classifier = LinearSVC().fit(X, y)
     assert score(classifier, X, ["decisions"], np.array([0, 1])).posteriors is None
-    with pytest.raises(ClassifierError, match="LinearSVC has no method 'predict_proba'"):
+    with pytest.raises(ClassifierError, match="LinearSVC has no 'predict_proba'"):
         score(FrozenEstimator(classifier), X, BOTH, np.array([0, 1]))
 
 
@@ -94,6 +94,44 @@ def test_what_are_no_posteriors_gets_a_sentence(P, classes, words):
         Outputs.from_posteriors(P, classes)
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"decisions": np.array([0, 10**9, 1])}, "positions in classes"),
+        ({"decisions": np.array([0, -1, 1])}, "positions in classes"),
+        ({"decisions": np.array([0.0, 1.0, 1.0])}, "positions in classes"),
+        ({"decisions": np.array([0, 1])}, "2 decisions for 3 items"),
+        ({"posteriors": np.full((3, 2), np.nan)}, "row 0 is"),
+        ({"posteriors": np.full((3, 3), 1 / 3)}, "one column for each of the 2 classes"),
+        ({"posteriors": np.full((2, 2), 0.5)}, "2 posteriors for 3 items"),
+    ],
+)
+def test_outputs_made_by_hand_are_checked_too(fields, words):
+    with pytest.raises(DataError, match=words):
+        Outputs(np.array(["a", "b"]), 3, **fields)
+
+
+def test_rounding_below_zero_is_forgiven():
+    out = Outputs.from_posteriors([1.0000000000000002, 0.5], [0, 1])
+    assert out.posteriors.min() == 0
+    with pytest.raises(DataError, match="masked"):
+        Outputs.from_posteriors(np.ma.masked_array([[0.5, 0.5]], mask=[[0, 1]]), [0, 1])
+
+
+@pytest.mark.parametrize("classes", [None, "ab", {"a", "b"}, ["a", None], ["a", float("nan")], [1, "1"], 5])
+def test_classes_that_are_none_get_a_sentence(classes):
+    with pytest.raises((DataError, TypeError)):
+        Outputs.from_posteriors([[0.5, 0.5]], classes)
+
+
+def test_what_is_needed_may_be_one_word_and_must_be_known():
+    X, y = blobs(50, 2, seed=0)
+    classifier = LogisticRegression().fit(X, y)
+    assert score(classifier, X, "decisions", np.array([0, 1])).posteriors is None
+    with pytest.raises(DataError, match="needs may name 'decisions', 'posteriors'; got 'scores'"):
+        score(classifier, X, ["scores"], np.array([0, 1]))
+
+
 def test_missing_outputs_get_a_sentence():
     with pytest.raises(DataError, match=r"no posteriors.*from_posteriors"):
         Outputs.from_decisions([0, 1], [0, 1]).need("posteriors")
@@ -109,23 +147,25 @@ def test_missing_outputs_get_a_sentence():
 
 def test_calibration_is_scikit_learns():
     X, y = blobs(100, 2, seed=0)
-    ours = with_posteriors(LinearSVC(random_state=0), y).fit(X, y)
+    ours = with_posteriors(LinearSVC(random_state=0), y, 2).fit(X, y)
     theirs = CalibratedClassifierCV(LinearSVC(random_state=0), method="sigmoid", cv=5).fit(X, y)
     assert np.array_equal(ours.predict_proba(X), theirs.predict_proba(X))
     plain = LogisticRegression()
-    assert with_posteriors(plain, y) is plain
+    assert with_posteriors(plain, y, 2) is plain
 
 
 def test_calibration_of_rare_classes_and_of_frozen_classifiers():
     X, y = blobs(60, 2, seed=0)
-    assert with_posteriors(LinearSVC(), np.array([0] * 9 + [1] * 3)).cv == 3
+    assert with_posteriors(LinearSVC(), np.array([0] * 9 + [1] * 3), 2).cv == 3
     with pytest.raises(DataError, match="the rarest class has 1"):
-        with_posteriors(LinearSVC(), np.array([0, 0, 1]))
+        with_posteriors(LinearSVC(), np.array([0, 0, 1]), 2)
     with pytest.raises(ClassifierError, match="'decision_function'"):
-        with_posteriors(BaseEstimator(), y)
+        with_posteriors(BaseEstimator(), y, 2)
+    with pytest.raises(DataError, match=r"LinearSVC has no predict_proba .* the rarest class has 0"):
+        with_posteriors(FrozenEstimator(LinearSVC()), np.array([0, 0, 1, 1]), 3)
     frozen = FrozenEstimator(Perceptron().fit(X, y))
     before = frozen.coef_.copy()
-    calibrated = with_posteriors(frozen, y).fit(X + 1, y)
+    calibrated = with_posteriors(frozen, y, 2).fit(X + 1, y)
     assert np.array_equal(frozen.coef_, before)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
 

@@ -201,9 +201,13 @@ def test_parameters_out_of_range_get_a_sentence(protocol, words):
     [
         ([], "is empty"),
         ([[0, 1], [1, 0]], "one-dimensional"),
-        ([0.0, np.nan], "NaN or infinite label at position 1"),
+        ([0.0, np.nan], "missing label at position 1"),
+        (np.array([0.0, np.inf]), "NaN or infinite label at position 1"),
+        (["a", float("nan")], "missing label at position 1"),
+        ([1, "1"], "different types"),
         (["a", None], "missing label at position 1"),
         (np.array(["a", 1], dtype=object), "can't be ordered"),
+        (np.ma.masked_array([1, 2], mask=[0, 1]), "masked"),
     ],
 )
 def test_labels_that_are_none_get_a_sentence(protocol, y, words):

@@ -114,11 +114,51 @@ def test_repr_says_how_many_and_how_large():
         (lambda: as_samples([[0, 5]], 3), "row number 5, but the pool has 3 items"),
         (lambda: Samples([0, 5], [0, 2]).sum(np.ones((3, 1))), "row number 5"),
         (lambda: Samples([0, 5], [0, 2]).count(np.zeros(3, dtype=np.int32), 1), "row number 5"),
+        (lambda: Samples([0], [0, 1]).count(np.array([10**9], dtype=np.int32), 3), "codes must be from 0 to 2"),
+        (lambda: Samples([0], [0, 1]).count(np.array([[-1]], dtype=np.int32), 3), "codes must be from 0 to 2"),
+        (lambda: Samples([0], [0, 1]).sum(np.ones(3)), "one row an item"),
+        (lambda: Samples([0], [0, 1]).sum(np.array([["a"]])), "A matrix of numbers is needed"),
+        (lambda: Samples([0, 1], [0, 2], weights=[1e308, 1e308]), "finite"),
+        (lambda: Samples.from_lists([0, 1]), "row numbers of each sample"),
+        (lambda: Samples.from_groups(np.array(["a", 1], dtype=object)), "different types"),
+        (lambda: Samples.whole(-1), "can't have -1 items"),
+        (lambda: Samples.merged(Samples.whole(1), Samples([], [0, 0, 0]), 1), "can't be merged"),
     ],
 )
 def test_wrong_input_gets_a_sentence(make, words):
     with pytest.raises(DataError, match=words):
         make()
+
+
+def test_a_slice_of_samples_is_samples():
+    samples = Samples([0, 1, 2, 3], [0, 1, 2, 4], weights=[1, 2, 3, 4], names=["x", "y", "z"])
+    part = samples[1:]
+    assert [rows.tolist() for rows in part] == [[1], [2, 3]]
+    assert part.names == ("y", "z")
+    assert part.total_weights().tolist() == [2, 7]
+    assert len(samples[3:]) == len(samples[2:1]) == 0
+    with pytest.raises(IndexError, match="steps of 1"):
+        samples[::2]
+
+
+def test_groups_keep_their_names_whatever_they_are():
+    days = np.array(["2020-02-01", "2020-01-01"], dtype="datetime64[ns]")
+    assert Samples.from_groups(days).names == tuple(np.sort(days))
+    assert Samples([0, 1], [0, 1, 2], names=[("a", 1), ("b", 2)]).names == (("a", 1), ("b", 2))
+
+
+@given(case=cases(), cut=st.integers(0, 30))
+def test_merging_two_parts_of_the_pool_gives_the_whole(case, cut):
+    samples, _, rows = case
+    cut = min(cut, len(rows))
+    parts = []
+    for low, high in ((0, cut), (cut, len(rows))):
+        inside = (samples.indices >= low) & (samples.indices < high)
+        ends = np.concatenate([[0], np.cumsum(inside)])[samples.indptr]
+        weights = None if samples.weights is None else samples.weights[inside]
+        parts.append(Samples(samples.indices[inside] - low, ends, weights))
+    merged = Samples.merged(*parts, offset=cut)
+    np.testing.assert_allclose(merged.sum(rows), samples.sum(rows), atol=1e-12)
 
 
 def test_there_is_no_sample_beyond_the_last():

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -131,6 +132,10 @@ def test_the_default_classifier_is_logistic_regression():
     [
         (lambda X, y: PACC(validation=1.5).fit(X, y), "'validation' parameter of PACC must be"),
         (lambda X, y: ACC(validation=1).fit(X, y), "'validation' parameter of ACC must be"),
+        (lambda X, y: ACC(validation=None).fit(X, y), "'validation' parameter of ACC must be"),
+        (lambda X, y: ACC(validation=KFold(2)).fit(X[np.argsort(y)], np.sort(y)), "leaves no items of class"),
+        (lambda X, y: CC(FrozenEstimator(LogisticRegression())).fit(X, y), "not fitted"),
+        (lambda X, y: CC().fit(X, y).outputs(X, "scores"), "needs may name"),
         (lambda X, y: CC(object()).fit(X, y), "'classifier' parameter of CC must be"),
         (lambda X, y: PACC(random_state="x").fit(X, y), "random_state must be"),
         (lambda X, y: PACC(FrozenEstimator(LogisticRegression().fit(X, y)), validation=3).fit(X, y), "frozen"),
@@ -157,6 +162,28 @@ def test_wrong_input_gets_a_sentence(make, words):
     X, y = blobs(60, 2, seed=0)
     with pytest.raises((ValueError, TypeError), match=words):
         make(X, y)
+
+
+def test_weak_classifiers_are_adjusted_as_exactly_as_strong_ones():
+    """The class profiles differ by 1e-6 only; their differences, not their size, determine the shares."""
+    X, y = blobs(600, 3, seed=0)
+    classifier = LogisticRegression(C=1e-7).fit(X, y)
+    q = PACC(FrozenEstimator(classifier)).fit(X, y)
+    p = np.array([0.2, 0.3, 0.5])
+    assert np.ptp(q.M_, axis=1).max() < 1e-3
+    np.testing.assert_allclose(q.solve(Statistics((q.M_ @ p)[None, :], np.ones(1)))[0], p, atol=1e-6)
+
+
+def test_solving_before_fitting_raises():
+    for quantifier in (ACC, PACC, MLPE):
+        with pytest.raises(NotFittedError):
+            quantifier().solve(Statistics(np.ones((1, 2)), np.ones(1)))
+
+
+def test_a_seed_larger_than_scikit_learns_is_taken():
+    X, y = blobs(100, 2, seed=0)
+    a, b = (PACC(random_state=2**40).fit(X, y).M_ for _ in range(2))
+    assert np.array_equal(a, b)
 
 
 def test_statistics_of_other_samples_are_not_merged():

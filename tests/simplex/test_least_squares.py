@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from headcount.exceptions import DataError
 from headcount.simplex import mixture_least_squares
 
 
@@ -74,6 +75,26 @@ def test_recovers_the_shares_of_an_exact_mixture(seed, k):
     p = generator.dirichlet(np.full(k, 0.5), size=4)
     p[0] = np.eye(k)[0]
     np.testing.assert_allclose(mixture_least_squares(M, p @ M.T), p, atol=1e-7)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-7, 1e-10, 1e8])
+@pytest.mark.parametrize("k", [3, 5])
+def test_recovers_the_shares_whatever_the_scale_of_the_differences(k, scale):
+    generator = np.random.default_rng(0)
+    base = generator.dirichlet(np.ones(k))[:, None]
+    differences = np.eye(k) - 1 / k
+    M = base * max(scale, 1.0) + scale * differences
+    p = generator.dirichlet(np.ones(k), size=5)
+    rounding = 1e-13 * max(scale, 1.0) / scale
+    np.testing.assert_allclose(mixture_least_squares(M, p @ M.T), p, atol=max(1e-9, 10 * rounding))
+
+
+def test_what_does_not_fit_gets_a_sentence():
+    with pytest.raises(DataError, match="do not fit"):
+        mixture_least_squares(np.eye(3), np.array([[0.5, 0.5]]))
+    with pytest.raises(DataError, match="finite"):
+        mixture_least_squares(np.eye(2), np.array([[0.5, np.nan]]))
 
 
 @pytest.mark.kernels

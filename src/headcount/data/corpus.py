@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount._validation import class_codes, quoted
+from headcount._validation import as_labels, class_codes, quoted
 from headcount.exceptions import DataError
 
 __all__ = ["Corpus"]
@@ -46,12 +46,9 @@ class Corpus:
         from scipy.sparse import issparse
 
         items, labels = self.items, self.labels
-        if issparse(items):
-            items = cast("Any", items).tocsr(copy=True)
-        else:
-            items = np.array(items, dtype=object) if _are_texts(items) else np.array(items)
+        items = cast("Any", items).tocsr(copy=True) if issparse(items) else _texts_or_matrix(items)
         if labels is not None:
-            labels = np.array(labels)
+            labels = as_labels(labels, "labels").copy()
             if len(labels) != items.shape[0]:
                 raise DataError(f"There are {items.shape[0]} items and {len(labels)} labels: one for each is needed.")
             labels.flags.writeable = False
@@ -59,6 +56,9 @@ class Corpus:
             array.flags.writeable = False
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "labels", labels)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a copy is frozen too
+        return Corpus, (self.items, self.labels, self.source, self.feature_names)
 
     def __len__(self) -> int:
         return int(self.items.shape[0])
@@ -95,6 +95,7 @@ class Corpus:
 
     def select(self, rows: Any) -> "Corpus":
         """Return a corpus of these rows (row numbers or a mask)."""
+        rows = np.atleast_1d(rows)
         labels = None if self.labels is None else self.labels[rows]
         return Corpus(self.items[rows], labels, self.source, self.feature_names)
 
@@ -113,8 +114,20 @@ class Corpus:
         return self.labels
 
 
-def _are_texts(items: Any) -> bool:
-    return len(items) > 0 and isinstance(items[0] if not hasattr(items, "iloc") else items.iloc[0], str)
+def _texts_or_matrix(items: Any) -> AnyArray:
+    if isinstance(items, str | bytes):
+        raise DataError("The items are one string: pass a list with one text an item.")
+    array = np.array(items, dtype=object) if not hasattr(items, "dtype") else np.array(items)
+    if array.ndim == 1:
+        texts = array.tolist()
+        strange = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+        if strange is not None:
+            raise DataError(f"Items must all be texts, or rows of numbers; item {strange} is {texts[strange]!r}.")
+        return np.array(texts, dtype=object)
+    try:
+        return array.astype(np.float64) if array.dtype.kind == "O" else array
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Rows of features must be numbers: {error}") from error
 
 
 def _arrays(items: Any) -> tuple[AnyArray, ...]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from headcount._typing import Labels
-from headcount._validation import as_labels, class_codes, encode
+from headcount._typing import AnyArray, Labels
+from headcount._validation import as_labels, class_codes, encode, plain, quoted
 from headcount.exceptions import DataError
 
 __all__ = ["accuracy_error", "f1_error", "minority_class"]
@@ -15,8 +15,12 @@ def _codes(true: Labels, decided: Labels) -> tuple[Any, Any, Any]:
     a, b = as_labels(true, "true"), as_labels(decided, "decided")
     if a.shape != b.shape:
         raise DataError(f"true has {a.size} labels and decided {b.size}: they must be of the same items.")
-    classes, _ = class_codes(np.concatenate([a, b]) if a.dtype.kind == b.dtype.kind else a, "true")
+    classes, _ = class_codes(np.concatenate([a, b]) if _comparable(a, b) else a, "true")
     return classes, encode(a, classes, "true"), encode(b, classes, "decided")
+
+
+def _comparable(a: AnyArray, b: AnyArray) -> bool:
+    return a.dtype.kind == b.dtype.kind or {a.dtype.kind, b.dtype.kind} <= set("iufb")
 
 
 def minority_class(labels: Labels) -> Any:
@@ -28,7 +32,7 @@ def minority_class(labels: Labels) -> Any:
     0
     """
     classes, codes = class_codes(labels, "labels")
-    return classes[np.argmin(np.bincount(codes))].item()
+    return plain(classes[np.argmin(np.bincount(codes))])
 
 
 def accuracy_error(true: Labels, decided: Labels) -> float:
@@ -59,7 +63,9 @@ def f1_error(true: Labels, decided: Labels, positive: Any = None) -> float:
     positive = minority_class(true) if positive is None else positive
     target = np.flatnonzero(classes == positive)
     if target.size == 0:
-        return 0.0  # the class neither occurs nor is decided: nothing is wrong
+        raise DataError(
+            f"The class {positive!r} neither occurs nor is decided for; the labels are {quoted(classes, 10)}."
+        )
     hits = int(np.sum((a == target) & (b == target)))
     asked = int(np.sum(a == target) + np.sum(b == target))
     return 1.0 - 2.0 * hits / asked

@@ -12,7 +12,7 @@ from headcount.features.terms import TermTransformer, as_texts
 __all__ = ["LogTfidf"]
 
 
-class LogTfidf(TermTransformer):
+class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg] # sparse output stays sparse
     r"""Texts to weighted terms, with the weights of the paper.
 
     .. math:: \mathrm{tfidf}(f, x) = \log(\#(f, x) + 1) \cdot \log \frac{|L|}{|\{x' \in L : \#(f, x') > 0\}|}

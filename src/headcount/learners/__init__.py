@@ -3,7 +3,18 @@
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.outputs import Need, Outputs
-from headcount.learners.scoring import score
+from headcount.learners.scoring import require, score
 from headcount.learners.validation import Validation, validation_parts
 
-__all__ = ["Fit", "FitCache", "Fits", "Need", "Outputs", "Validation", "score", "validation_parts", "with_posteriors"]
+__all__ = [
+    "Fit",
+    "FitCache",
+    "Fits",
+    "Need",
+    "Outputs",
+    "Validation",
+    "require",
+    "score",
+    "validation_parts",
+    "with_posteriors",
+]

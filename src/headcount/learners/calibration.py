@@ -5,20 +5,20 @@ from sklearn.base import BaseEstimator
 
 from headcount._typing import IntArray
 from headcount.exceptions import DataError
-from headcount.learners.scoring import require
+from headcount.learners.scoring import name_of, require
 
 __all__ = ["with_posteriors"]
 
 _FOLDS = 5
 
 
-def with_posteriors(classifier: BaseEstimator, codes: IntArray) -> BaseEstimator:
+def with_posteriors(classifier: BaseEstimator, codes: IntArray, n_classes: int) -> BaseEstimator:
     """Return the classifier itself if it has ``predict_proba``, else wrapped in five-fold Platt calibration.
 
     A frozen classifier is calibrated on the data it is then given; it is not refitted.
 
     >>> from sklearn.svm import LinearSVC
-    >>> type(with_posteriors(LinearSVC(), np.repeat([0, 1], 10))).__name__
+    >>> type(with_posteriors(LinearSVC(), np.repeat([0, 1], 10), 2)).__name__
     'CalibratedClassifierCV'
     """
     if hasattr(classifier, "predict_proba"):
@@ -26,10 +26,10 @@ def with_posteriors(classifier: BaseEstimator, codes: IntArray) -> BaseEstimator
     require(classifier, "decision_function")
     from sklearn.calibration import CalibratedClassifierCV
 
-    rarest = int(np.bincount(codes).min())
+    rarest = int(np.bincount(codes, minlength=n_classes).min())
     if rarest < 2:
         raise DataError(
-            f"{type(classifier).__name__} has no predict_proba and must be calibrated, which takes at least 2 labelled items "
+            f"{name_of(classifier)} has no predict_proba and must be calibrated, which takes at least 2 labelled items "
             f"of each class in its training part; the rarest class has {rarest}. Label more items, or use a classifier with "
             "predict_proba."
         )

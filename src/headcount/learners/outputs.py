@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
-from headcount._validation import encode, quoted
+from headcount._validation import as_classes, encode, quoted
 from headcount.exceptions import DataError
 
 __all__ = ["Need", "Outputs"]
@@ -15,6 +15,7 @@ Need: TypeAlias = Literal["decisions", "posteriors"]
 """What a quantifier needs to know of each item."""
 
 _ROW_SUM_TOLERANCE = 1e-3  # posteriors rounded to three digits, or computed in half precision, still pass
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +42,23 @@ class Outputs:
     decisions: IntArray | None = None
     posteriors: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        if self.posteriors is not None:
+            object.__setattr__(self, "posteriors", _checked(self.posteriors, self.classes))
+        if self.decisions is not None:
+            codes, last = np.asarray(self.decisions), len(self.classes) - 1
+            whole = codes.ndim == 1 and codes.dtype.kind in "iu"
+            if not whole or (codes.size and not 0 <= codes.min() <= codes.max() <= last):
+                raise DataError(
+                    f"decisions must be positions in classes, whole numbers from 0 to {last}, one an item; "
+                    "Outputs.from_decisions takes labels."
+                )
+            object.__setattr__(self, "decisions", np.ascontiguousarray(codes, dtype=np.int32))
+        for what in ("decisions", "posteriors"):
+            held = getattr(self, what)
+            if held is not None and len(held) != self.n_items:
+                raise DataError(f"There are {len(held)} {what} for {self.n_items} items: one for each is needed.")
+
     @classmethod
     def from_posteriors(cls, posteriors: Any, classes: Labels, decisions: Labels | None = None) -> "Outputs":
         """Make outputs from posteriors that any black box has computed.
@@ -58,17 +76,17 @@ class Outputs:
         >>> Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], classes=["neg", "pos"])
         Outputs(2 items, classes 'neg', 'pos', decisions and posteriors)
         """
-        names = _distinct(classes)
+        names = as_classes(classes)
+        if np.ma.is_masked(posteriors):
+            raise DataError("Posteriors have masked values: leave those items out.")
         try:
             P = np.array(posteriors, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"Posteriors must be numbers in a matrix, one row an item: {error}") from error
         if P.ndim == 1 and len(names) == 2:
             P = np.column_stack([1.0 - P, P])
-        check_posteriors(P, names)
-        codes = P.argmax(axis=1).astype(np.int32) if decisions is None else encode(decisions, names, "decisions")
-        if len(codes) != len(P):
-            raise DataError(f"There are {len(codes)} decisions for {len(P)} items: one for each is needed.")
+        P = _checked(P, names)
+        codes = P.argmax(axis=1) if decisions is None else encode(decisions, names, "decisions")
         return cls(names, len(P), codes, P)
 
     @classmethod
@@ -78,7 +96,7 @@ class Outputs:
         >>> Outputs.from_decisions(["pos", "neg", "pos"], classes=["neg", "pos"])
         Outputs(3 items, classes 'neg', 'pos', decisions)
         """
-        names = _distinct(classes)
+        names = as_classes(classes)
         codes = encode(decisions, names, "decisions")
         return cls(names, len(codes), codes)
 
@@ -116,17 +134,9 @@ class Outputs:
         return Outputs(classes, self.n_items, decisions, posteriors)
 
 
-def _distinct(classes: Labels) -> AnyArray:
-    names = np.asarray(classes)
-    if names.dtype.kind == "O" and all(isinstance(name, str) for name in names):
-        names = names.astype(str)
-    if names.ndim != 1 or len(names) < 2 or len(set(names.tolist())) < len(names):
-        raise DataError(f"classes must name at least two classes, each once; got {quoted(names.ravel())}.")
-    return names
-
-
-def check_posteriors(P: FloatArray, classes: AnyArray) -> None:
-    """Raise unless P holds a probability for each item and class."""
+def _checked(posteriors: Any, classes: AnyArray) -> FloatArray:
+    """Return posteriors as a matrix of floats; raise unless they are a probability for each item and class."""
+    P: FloatArray = np.ascontiguousarray(posteriors, dtype=np.float64)
     if P.ndim != 2 or P.shape[1] != len(classes):
         raise DataError(
             f"Posteriors must have one column for each of the {len(classes)} classes ({quoted(classes)}); "
@@ -135,10 +145,11 @@ def check_posteriors(P: FloatArray, classes: AnyArray) -> None:
     if len(P) == 0:
         raise DataError("Posteriors are empty: at least one item is needed.")
     sums = P.sum(axis=1)
-    if np.isfinite(sums).all() and P.min() >= 0.0 and np.abs(sums - 1.0).max() <= _ROW_SUM_TOLERANCE:
-        return
+    lowest = P.min()
+    if np.isfinite(sums).all() and lowest >= -_ROUNDING and np.abs(sums - 1.0).max() <= _ROW_SUM_TOLERANCE:
+        return P if lowest >= 0.0 else np.maximum(P, 0.0)
     with np.errstate(invalid="ignore"):
-        bad = ~(np.isfinite(P).all(axis=1) & (P >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _ROW_SUM_TOLERANCE))
+        bad = ~(np.isfinite(P).all(axis=1) & (P >= -_ROUNDING).all(axis=1) & (np.abs(sums - 1.0) <= _ROW_SUM_TOLERANCE))
     row = int(np.flatnonzero(bad)[0])
     raise DataError(
         f"Posteriors must be finite, not negative, and sum to 1 for each item; row {row} is {P[row].tolist()} "

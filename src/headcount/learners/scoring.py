@@ -8,43 +8,51 @@ import numpy as np
 from headcount._typing import AnyArray, Items
 from headcount._validation import as_items, encode, quoted
 from headcount.exceptions import ClassifierError, DataError
-from headcount.learners.outputs import Need, Outputs, check_posteriors
+from headcount.learners.outputs import Need, Outputs
 
-__all__ = ["require", "score"]
+__all__ = ["name_of", "require", "score"]
 
 _METHOD = {"decisions": "predict", "posteriors": "predict_proba"}
+
+
+def name_of(classifier: Any) -> str:
+    """Name a classifier in a message: what is frozen, not the freezer."""
+    from sklearn.frozen import FrozenEstimator
+
+    return type(classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier).__name__
 
 
 def require(classifier: Any, method: str) -> None:
     """Raise unless the classifier has the method."""
     if not hasattr(classifier, method):
-        name = type(getattr(classifier, "estimator", classifier)).__name__
         raise ClassifierError(
-            f"{name} has no method {method!r}, which is needed here: "
-            "pass an estimator with scikit-learn's classifier methods (fit, predict and, for posteriors, predict_proba)."
+            f"{name_of(classifier)} has no {method!r}, which is needed here: pass an estimator with scikit-learn's "
+            "classifier methods (fit, predict and, for posteriors, predict_proba)."
         )
 
 
-def score(classifier: Any, X: Items, needs: Collection[Need], classes: AnyArray) -> Outputs:
+def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: AnyArray) -> Outputs:
     """Ask a fitted classifier for what is needed of each item of X, once, as codes and columns over ``classes``."""
     X, n_items = as_items(X)
     known = np.asarray(getattr(classifier, "classes_", classes))
-    for need in needs:
+    wanted = {needs} if isinstance(needs, str) else set(needs)
+    if not wanted <= set(_METHOD):
+        raise DataError(f"needs may name {quoted(_METHOD)}; got {quoted(sorted(wanted))}.")
+    for need in sorted(wanted):
         require(classifier, _METHOD[need])
     decisions = posteriors = None
-    if "posteriors" in needs:
-        posteriors = np.ascontiguousarray(classifier.predict_proba(X), dtype=np.float64)
-        check_posteriors(posteriors, known)
+    if "posteriors" in wanted:
+        posteriors = classifier.predict_proba(X)
         _check_length(posteriors, n_items, "posteriors")
-    if "decisions" in needs:
+    if "decisions" in wanted:
         decided = np.asarray(classifier.predict(X))
+        _check_length(decided, n_items, "decisions")
         try:
             decisions = encode(decided, known, "the classifier's decisions")
         except DataError as error:
             raise ClassifierError(
-                f"{type(classifier).__name__} decided for labels outside its classes ({quoted(known)}). {error}"
+                f"{name_of(classifier)} decided for labels outside its classes ({quoted(known)}). {error}"
             ) from error
-        _check_length(decisions, n_items, "decisions")
     return Outputs(known, n_items, decisions, posteriors).aligned_to(classes)
 
 

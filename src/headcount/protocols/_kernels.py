@@ -1,15 +1,15 @@
 """Compiled: drawing the items of many samples, and adding up codes or rows over the items of each sample."""
 
 import numpy as np
-from numba import njit
 
+from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 
 BLOCK = 1024
 """Items are added up in blocks of this many, which keeps rounding errors small in samples of millions."""
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def draw(uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray) -> None:
     """Draw ``counts[s, g]`` members of each group g into each sample s, sample by sample and group by group.
 
@@ -40,7 +40,7 @@ def draw(uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntA
                 t += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
     """Add up to ``out[s, c]`` how many items of sample s have code c."""
     if out.shape[1] == 2:  # the common case: the count stays in a register
@@ -56,7 +56,7 @@ def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: Float
             out[s, codes[indices[t]]] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sum_weights_of_codes(
     codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
 ) -> None:
@@ -71,7 +71,7 @@ def sum_weights_of_codes(
                 out[s, c] += block[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_many_codes(
     codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
 ) -> None:
@@ -83,7 +83,7 @@ def count_many_codes(
                 out[s, codes[indices[t], column]] += weight
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
     """Like ``sum_rows`` for two columns, the common case: the sums stay in registers."""
     for s in range(out.shape[0]):
@@ -98,7 +98,7 @@ def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArr
             out[s, 1] += b
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
     """Add up to ``out[s]`` the rows of the items of sample s.
 
@@ -122,7 +122,7 @@ def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArra
                 out[s, c] += block[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sum_weighted_rows(
     rows: AnyArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
 ) -> None:

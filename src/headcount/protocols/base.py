@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
-from headcount._validation import class_codes, encode, integers_from, quoted, seed_sequence
+from headcount._validation import as_classes, class_codes, encode, integers_from, quoted, seed_sequence
 from headcount.exceptions import DataError
 from headcount.protocols.samples import Samples
 
@@ -52,7 +52,7 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
         if classes is None:
             known, codes = class_codes(y)
         else:
-            known = np.asarray(classes)
+            known = as_classes(classes)
             codes = encode(y, known)
         if len(known) < 2:
             raise DataError(f"The pool holds only one class, {quoted(known)}: pass classes=... to name the others.")

@@ -4,13 +4,13 @@ A protocol, a grouping column or a bootstrap makes one; everything that follows 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
-from headcount._validation import as_labels
+from headcount._validation import class_codes, plain
 from headcount.exceptions import DataError
 
 __all__ = ["Samples", "as_samples"]
@@ -77,7 +77,9 @@ class Samples:
                 raise DataError(
                     f"weights must be one for each of the {rows.size} entries; its shape is {weights.shape}."
                 )
-            if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            with np.errstate(over="ignore"):
+                total = weights.sum()
+            if not (np.isfinite(total) and (weights >= 0).all()):
                 raise DataError("weights must be finite and not negative.")
         if names is not None and len(names) != starts.size - 1:
             raise DataError(f"{len(names)} names were given for {starts.size - 1} samples: one for each is needed.")
@@ -91,7 +93,7 @@ class Samples:
         object.__setattr__(self, "indices", indices)
         object.__setattr__(self, "indptr", indptr)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "names", None if names is None else tuple(np.asarray(names, dtype=object)))
+        object.__setattr__(self, "names", None if names is None else tuple(plain(name) for name in names))
         object.__setattr__(self, "bound", bound)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -140,6 +142,8 @@ class Samples:
         [3, 1]
         """
         arrays = [_whole_numbers(rows, f"the list of sample {s}") for s, rows in enumerate(lists)]
+        if any(array.ndim != 1 for array in arrays):
+            raise DataError("A list of the row numbers of each sample is needed: [[0, 1, 2], [3]].")
         indptr = np.cumsum([0, *(array.size for array in arrays)])
         return cls(np.concatenate([*arrays, np.empty(0, dtype=np.int64)]), indptr, names=names)
 
@@ -151,7 +155,7 @@ class Samples:
         >>> samples.names, samples[1].tolist()
         (('june', 'may'), [0, 2])
         """
-        values, codes = np.unique(as_labels(groups, "groups"), return_inverse=True)
+        values, codes = class_codes(groups, "groups")
         return cls._grouped(codes, len(values), values)
 
     @classmethod
@@ -168,6 +172,8 @@ class Samples:
         >>> Samples.whole(3)
         Samples(1 sample of 3 items)
         """
+        if n_items < 0:
+            raise DataError(f"A pool can't have {n_items} items.")
         return cls._trusted(np.arange(n_items, dtype=np.int32), np.array([0, n_items]), n_items)
 
     @classmethod
@@ -196,7 +202,20 @@ class Samples:
     def __len__(self) -> int:
         return self.indptr.size - 1
 
-    def __getitem__(self, s: int) -> IntArray:
+    @overload
+    def __getitem__(self, s: int) -> IntArray: ...
+    @overload
+    def __getitem__(self, s: slice) -> "Samples": ...
+    def __getitem__(self, s: int | slice) -> "IntArray | Samples":
+        if isinstance(s, slice):
+            first, last, step = s.indices(len(self))
+            if step != 1:
+                raise IndexError("Samples are cut in steps of 1: samples[a:b].")
+            ends = self.indptr[first : max(first, last) + 1]
+            part = slice(ends[0], ends[-1])
+            weights = None if self.weights is None else self.weights[part]
+            names = None if self.names is None else self.names[first:last]
+            return Samples._trusted(self.indices[part], ends - ends[0], self.bound, weights, names)
         if not -len(self) <= s < len(self):
             raise IndexError(f"There are {len(self)} samples; there is no sample {s}.")
         s = s % len(self)
@@ -236,6 +255,8 @@ class Samples:
         from headcount.protocols import _kernels
 
         self.check_pool(len(codes))
+        if codes.size and not 0 <= codes.min() <= codes.max() < n_codes:
+            raise DataError(f"codes must be from 0 to {n_codes - 1}; these are from {codes.min()} to {codes.max()}.")
         out = np.zeros((len(self), n_codes))
         if codes.ndim == 2:
             some = np.empty(0) if self.weights is None else self.weights
@@ -258,6 +279,9 @@ class Samples:
         """Add up the rows of a matrix (one row an item of the pool), times their weights, over each sample."""
         from headcount.protocols import _kernels
 
+        rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+            raise DataError(f"A matrix of numbers is needed, one row an item; got shape {rows.shape} of {rows.dtype}.")
         self.check_pool(len(rows))
         out = np.zeros((len(self), rows.shape[1]))
         if self.weights is not None:

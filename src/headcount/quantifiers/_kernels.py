@@ -6,8 +6,8 @@ steps climb it fast. Items are in the inner loops, side by side in memory, so th
 """
 
 import numpy as np
-from numba import njit
 
+from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 
 _SUMS = {"reassoc", "contract", "nsz"}
@@ -16,7 +16,7 @@ _SUMS = {"reassoc", "contract", "nsz"}
 FIRST_ROUNDS = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather(P: FloatArray, inverse_prior: FloatArray, indices: IntArray, R: FloatArray) -> None:
     """Write the likelihood ratios of a sample's items to the columns of R."""
     for c in range(P.shape[1]):
@@ -24,7 +24,7 @@ def gather(P: FloatArray, inverse_prior: FloatArray, indices: IntArray, R: Float
             R[c, i] = P[indices[i], c] * inverse_prior[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@kernel(error_model="numpy", fastmath=_SUMS)
 def _slope(r: FloatArray, d: FloatArray, w: FloatArray, p: float) -> tuple[float, float]:
     """Return the first derivative of sum_i w_i log(r_i + p d_i), and minus the second."""
     first = 0.0
@@ -36,7 +36,7 @@ def _slope(r: FloatArray, d: FloatArray, w: FloatArray, p: float) -> tuple[float
     return first, second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def newton_two(R: FloatArray, w: FloatArray, start: float, tol: float, max_iter: int) -> tuple[float, int, float]:
     """Maximise over the second class's share p in [0, 1]; return it, the number of steps and the last change.
 
@@ -73,7 +73,7 @@ def newton_two(R: FloatArray, w: FloatArray, start: float, tol: float, max_iter:
     return p, max_iter, change
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@kernel(error_model="numpy", fastmath=_SUMS)
 def _weigh(R: FloatArray, w: FloatArray, p: FloatArray, inverse: FloatArray, u: FloatArray, g: FloatArray) -> bool:
     """Compute 1 / s_i with s_i = sum_c p_c R_ic, u_i = w_i / s_i and g_c = sum_i u_i R_ic; False if an s_i is not positive."""
     k, n = R.shape
@@ -99,7 +99,7 @@ def _weigh(R: FloatArray, w: FloatArray, p: FloatArray, inverse: FloatArray, u: 
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@kernel(error_model="numpy", fastmath=_SUMS)
 def _curvature(R: FloatArray, inverse: FloatArray, u: FloatArray, row: FloatArray, H: FloatArray) -> None:
     """Compute H_cd = sum_i w_i R_ic R_id / s_i^2, for d <= c, three d at a time to spare loads of the row."""
     k, n = R.shape
@@ -121,7 +121,7 @@ def _curvature(R: FloatArray, inverse: FloatArray, u: FloatArray, row: FloatArra
             H[c, d] = h0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _solve(H: FloatArray, b: FloatArray, free: IntArray, size: int, L: FloatArray, z: FloatArray) -> None:
     """Solve H z = b for the free variables by Cholesky's method; H is positive definite by its ridge."""
     for i in range(size):
@@ -142,7 +142,7 @@ def _solve(H: FloatArray, b: FloatArray, free: IntArray, size: int, L: FloatArra
         z[i] = value / L[i, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _quadratic(H: FloatArray, b: FloatArray, x: FloatArray, free: IntArray, L: FloatArray, z: FloatArray) -> None:
     """Minimise x'Hx / 2 - b'x over x >= 0 from a feasible x, by Lawson and Hanson's active sets (1974)."""
     k = x.size
@@ -189,7 +189,7 @@ def _quadratic(H: FloatArray, b: FloatArray, x: FloatArray, free: IntArray, L: F
         x[best] = 1e-300
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_iter: int) -> tuple[int, float]:
     """Maximise over the simplex, from p and in place; return the number of steps and the last change.
 
@@ -251,7 +251,7 @@ def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_ite
     return max_iter, change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: int, max_iter: int) -> tuple[int, float]:
     """Run SLD's own rounds from p, in place, until a change is below tol after more than min_iter of them."""
     k, n = R.shape
@@ -270,7 +270,7 @@ def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: in
     return max_iter, change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def most_likely(
     P: FloatArray,
     prior: FloatArray,

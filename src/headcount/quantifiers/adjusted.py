@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import FloatArray
 from headcount._validation import quoted
@@ -37,7 +38,7 @@ class _Adjusted(MatchingQuantifier):
                     IdentifiabilityWarning,
                     stacklevel=3,
                 )
-        elif np.linalg.matrix_rank(differences, tol=1e-10) < len(self.classes_) - 1:
+        elif np.linalg.svd(differences, compute_uv=False)[-1] <= max(_SAME, 1e-10 * np.abs(differences).max()):
             warnings.warn(
                 f"On the validation part the classifier does not tell the classes {quoted(self.classes_, 10)} apart well enough "
                 f"to determine all their shares: {type(self).__name__} returns one of several answers that fit equally well. Use "
@@ -48,6 +49,7 @@ class _Adjusted(MatchingQuantifier):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares: the p on the simplex for which M p is nearest to the sample's mean vector q."""
+        check_is_fitted(self)
         q = normalised(statistics.means())
         if len(self.classes_) > 2:
             return mixture_least_squares(self.M_, q)

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import IntArray, Items, Labels
 from headcount._validation import HasMethods, encode, labelled_items, learn_classes
-from headcount.learners import Fits, Need, Outputs, score, with_posteriors
+from headcount.learners import Fits, Need, Outputs, require, score, with_posteriors
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.statistics import Representation
 
@@ -62,6 +62,8 @@ class AggregativeQuantifier(Quantifier):
         self._validate_params()
         validate_data(self, fits.X, skip_check_array=True)
         if self._is_frozen():
+            check_is_fitted(self.classifier)
+            require(self.classifier, "classes_")
             self.classes_ = np.asarray(self.classifier.classes_)
             codes = encode(fits.y, self.classes_)
         else:
@@ -83,4 +85,4 @@ class AggregativeQuantifier(Quantifier):
         from sklearn.linear_model import LogisticRegression
 
         learner = LogisticRegression() if self.classifier is None else clone(self.classifier)
-        return with_posteriors(learner, codes) if "posteriors" in self.needs else learner
+        return with_posteriors(learner, codes, len(self.classes_)) if "posteriors" in self.needs else learner

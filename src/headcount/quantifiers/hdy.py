@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks, one_blas_thread
 from headcount._typing import FloatArray, RandomState
@@ -92,6 +94,11 @@ class HDy(MatchingQuantifier):
         """The histograms that are added up."""
         return Histograms(self.bins)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
     def _learn(self, fits: Fits, codes: Any) -> None:
         if len(self.classes_) != 2:
             raise DataError(
@@ -105,6 +112,7 @@ class HDy(MatchingQuantifier):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Find the nearest mixture for each number of bins, and take the median of their shares."""
+        check_is_fitted(self)
         q = statistics.means()
         histograms = self.representation
         shares = np.linspace(0.0, 1.0, self.n_candidates)
@@ -116,7 +124,7 @@ class HDy(MatchingQuantifier):
         def match(start: int, stop: int) -> None:
             part = q[start:stop]
             best = [
-                shares[(np.sqrt(histograms.folded(part, b)) @ root).argmax(axis=1)]
+                _middle_of_best(np.sqrt(histograms.folded(part, b)) @ root, shares)
                 for b, root in zip(histograms.bins, roots, strict=True)
             ]
             positive[start:stop] = np.median(best, axis=0)
@@ -124,3 +132,11 @@ class HDy(MatchingQuantifier):
         with one_blas_thread():
             in_chunks(match, len(q), _CHUNK)
         return np.column_stack([1.0 - positive, positive])
+
+
+def _middle_of_best(affinity: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the share of the largest affinity of each row; of several, the middle between the first and the last."""
+    first = affinity.argmax(axis=1)
+    last = len(shares) - 1 - affinity[:, ::-1].argmax(axis=1)
+    middle: FloatArray = (shares[first] + shares[last]) / 2
+    return middle

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import IntArray, RandomState
-from headcount._validation import Interval, quoted
+from headcount._validation import HasMethods, Interval, quoted
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Validation, score, validation_parts
 from headcount.protocols import Samples
@@ -37,7 +37,7 @@ class MatchingQuantifier(AggregativeQuantifier):
         "validation": [
             Interval(Real, 0, 1, closed="neither"),
             Interval(Integral, 2, None, closed="left"),
-            "cv_object",
+            HasMethods("split"),
         ],
         "random_state": "no_validation",
     }
@@ -64,6 +64,12 @@ class MatchingQuantifier(AggregativeQuantifier):
     def _validated(self, fits: Fits, codes: IntArray) -> Iterator[Any]:
         """Yield the statistics, class by class, of each validation part."""
         for train, held_out in self._parts(codes):
+            lost = np.setdiff1d(codes, codes[train])
+            if lost.size:
+                raise DataError(
+                    f"validation={self.validation!r} leaves no items of class {quoted(self.classes_[lost])} to train on: use a "
+                    "stratified split, or label more items."
+                )
             self.classifier_ = fits.fit(self._learner(codes[train]), train)
             outputs = score(self.classifier_, fits.part(held_out)[0], self.needs, self.classes_)
             yield self.representation.reduce(outputs, Samples._grouped(codes[held_out], len(self.classes_)))

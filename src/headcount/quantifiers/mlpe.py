@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import FloatArray, Items, Labels
 from headcount._validation import as_items, labelled_items, learn_classes
@@ -63,5 +63,6 @@ class MLPE(Quantifier):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Repeat the training shares for each sample."""
+        check_is_fitted(self)
         require_items(statistics.weights)
         return np.tile(self.prevalence_, (len(statistics), 1))

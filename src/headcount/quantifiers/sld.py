@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
@@ -152,6 +153,7 @@ class SLD(AggregativeQuantifier):
 
     def solve(self, statistics: GatheredPosteriors) -> FloatArray:
         """Find the most likely shares of each sample; a warning names how many of them were not found to ``tol``."""
+        check_is_fitted(self)
         found = self._search(statistics)
         failed = np.flatnonzero(~found.converged)
         if failed.size:

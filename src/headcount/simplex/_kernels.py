@@ -7,12 +7,12 @@ and ends after finitely many steps with a certificate: x.x - min_j x.M_j bounds 
 """
 
 import numpy as np
-from numba import njit
 
+from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArray, weights: FloatArray) -> bool:
     """Minimise ||sum_i w_i c_i|| with sum w = 1 over the corral: (11' + G) u = 1, w = u / sum(u). False: dependent."""
     scale = 1.0
@@ -46,7 +46,7 @@ def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArr
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) -> None:
     """Write to each row of P the shares p on the simplex that minimise ||M p - q||^2 for that row q of Q."""
     d, k = M.shape

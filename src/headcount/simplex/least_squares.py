@@ -4,12 +4,13 @@ import numpy as np
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
+from headcount.exceptions import DataError
 
 __all__ = ["mixture_least_squares"]
 
 _CHUNK = 128
 _GAP = 1e-14
-"""Bound on the distance to the optimum at which the search ends (the objective is of the order of 1)."""
+"""Bound on the distance to the optimum at which the search ends, where the columns differ by about 1."""
 
 
 def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
@@ -39,11 +40,19 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     """
     from headcount.simplex import _kernels
 
-    # Distances within the span of M are all that counts: rotating it into k dimensions makes each step cheaper.
-    if M.shape[0] > M.shape[1]:
-        rotation, M = np.linalg.qr(M)
-        Q = Q @ rotation
-    M, Q = np.ascontiguousarray(M), np.ascontiguousarray(Q)
+    if M.ndim != 2 or Q.ndim != 2 or M.shape[0] != Q.shape[1]:
+        raise DataError(
+            f"M of shape {M.shape} and Q of shape {Q.shape} do not fit: Q needs a column for each row of M."
+        )
+    if not (np.isfinite(M).all() and np.isfinite(Q).all()):
+        raise DataError("M and Q must be finite.")
+    # Since p sums to 1, shifting M and Q alike changes nothing, nor does scaling; only what lies in the span of the
+    # columns' differences counts. In these coordinates the problem is as well conditioned as it can be made.
+    centre = M.mean(axis=1)
+    M, Q = M - centre[:, None], Q - centre
+    rotation, M = np.linalg.qr(M)
+    scale = np.abs(M).max() or 1.0
+    M, Q = np.ascontiguousarray(M / scale), np.ascontiguousarray(Q @ rotation / scale)
     P = np.empty((len(Q), M.shape[1]))
 
     def solve(start: int, stop: int) -> None:

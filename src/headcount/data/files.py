@@ -1,0 +1,57 @@
+"""What lies in a file: its bytes, unpacked, and its text, with a sentence for whatever is not what it should be."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from headcount._typing import AnyArray
+from headcount.exceptions import DataError, FileFormatError
+
+__all__ = ["PARQUET_MARK", "content_of", "text_of", "typed_labels"]
+
+_GZIP_MARK = b"\x1f\x8b"
+PARQUET_MARK = b"PAR1"
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file, unpacked if gzipped."""
+    if not path.exists():
+        raise DataError(f"There is no file {path}.")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; a file is needed.")
+    content = path.read_bytes()
+    named_gzip = path.suffix.lower() == ".gz"
+    if named_gzip and not content.startswith(_GZIP_MARK):
+        raise FileFormatError(f"{path} ends in .gz but is not gzipped: rename it without .gz.")
+    if content.startswith(_GZIP_MARK):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(f"{path} is a damaged gzip file ({error}): copy or download it again.") from error
+    if not content.strip():
+        raise FileFormatError(f"{path} is empty.")
+    return content
+
+
+def text_of(content: bytes, path: Path) -> str:
+    """Return bytes as the UTF-8 text that they should be."""
+    if b"\x00" in content[:65536]:
+        raise FileFormatError(f"{path} is a binary file, not text: what is its format?")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            f"{path} is not UTF-8 text: line {line} has the byte 0x{content[error.start]:02x}. Convert it, for example with "
+            "'iconv -f latin1 -t utf-8'."
+        ) from error
+
+
+def typed_labels(labels: list[str]) -> AnyArray:
+    """Return labels as integers if all are written as such (and so can be written back), else as strings."""
+    values = set(labels)
+    if all(len(v) < 19 and v.removeprefix("-").isdecimal() and str(int(v)) == v for v in values):
+        return np.array(labels, dtype=np.int64)
+    return np.array(labels)
