@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headcount.learners import Outputs
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
     from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
+    from headcount.selection import QuantifierSearch
 
 _HOME = {
     "data": ("Corpus", "read_corpus"),
@@ -22,6 +23,7 @@ _HOME = {
     "features": ("LogTfidf", "TermIds"),
     "learners": ("Outputs",),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
+    "selection": ("QuantifierSearch",),
     "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC", "SLD", "HDy"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -41,6 +43,7 @@ __all__ = [
     "LogTfidf",
     "NaturalPrevalence",
     "Outputs",
+    "QuantifierSearch",
     "Samples",
     "TermIds",
     "UniformPrevalence",

@@ -7,6 +7,8 @@ __all__ = [
     "HeadcountError",
     "HeadcountWarning",
     "IdentifiabilityWarning",
+    "SearchError",
+    "SearchWarning",
     "UnknownNameError",
 ]
 
@@ -27,12 +29,20 @@ class ClassifierError(HeadcountError, TypeError):
     """A classifier that lacks a method the quantifier needs, or answers in a form that can't be used."""
 
 
+class SearchError(HeadcountError, ValueError):
+    """A search of which every candidate failed."""
+
+
 class UnknownNameError(HeadcountError, LookupError):
     """A name that is not in a registry; the message lists those that are."""
 
 
 class HeadcountWarning(UserWarning):
     """Base of all warnings of Headcount."""
+
+
+class SearchWarning(HeadcountWarning):
+    """Some candidates of a search failed."""
 
 
 class IdentifiabilityWarning(HeadcountWarning):

@@ -32,6 +32,8 @@ class ErrorMeasure:
         Whether it compares shares of samples or labels of items.
     needs_sample_size : bool
         Whether it smooths, and so needs the size of each sample.
+    needs_minority : bool
+        Whether it is about the minority class, which the caller may know better than from the labels at hand.
     ordinal : bool
         Whether the order of the classes matters to it.
     lower_is_better : bool
@@ -48,13 +50,16 @@ class ErrorMeasure:
     function: Callable[..., Any]
     of: Literal["shares", "decisions"] = "shares"
     needs_sample_size: bool = False
+    needs_minority: bool = False
     ordinal: bool = False
     lower_is_better: bool = True
     upper: float | None = None
     reference: str = ""
 
-    def __call__(self, true: Any, estimated: Any, sample_size: Any = None) -> FloatArray:
+    def __call__(self, true: Any, estimated: Any, sample_size: Any = None, minority: Any = None) -> FloatArray:
         """Return the error of each sample (or, of decisions, the one error), whatever the measure needs."""
+        if self.needs_minority:
+            return np.asarray(self.function(true, estimated, minority))
         if not self.needs_sample_size:
             return np.asarray(self.function(true, estimated))
         if sample_size is None:
@@ -122,6 +127,7 @@ for _measure in (
         decisions.f1_error,
         of="decisions",
         upper=1.0,
+        needs_minority=True,
         reference="van Rijsbergen 1979",
     ),
 ):

@@ -86,6 +86,8 @@ class Fits:
         self.X = X
         self.y = y
         self.cache = cache
+        self.seconds = 0.0
+        """Seconds that the fits took that were asked for, whenever they were done; whoever wants to know sets it to 0."""
         self._fingerprint: str | None = None
         self._parts: dict[str, tuple[Items, AnyArray]] = {}
         self._fits: dict[tuple[str, str], Fit] = {}
@@ -108,14 +110,11 @@ class Fits:
 
     def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:
         """Return a clone of the classifier, fitted on these rows (by default all)."""
-        return self.fit_timed(classifier, rows).classifier
-
-    def fit_timed(self, classifier: Any, rows: IntArray | None = None) -> Fit:
-        """Return the fitted clone with the seconds that the fit took, whenever it was done."""
         key = joblib.hash(classifier), "" if rows is None else joblib.hash(rows)
         if key not in self._fits:
             self._fits[key] = self._cached(classifier, rows, key)
-        return self._fits[key]
+        self.seconds += self._fits[key].seconds
+        return self._fits[key].classifier
 
     def _cached(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
         size = size_of_forest(classifier)

@@ -1,18 +1,26 @@
 """Splitting labelled data into a part that trains the classifier and a part on which the quantifier learns about it."""
 
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from headcount._typing import IntArray, RandomState
-from headcount._validation import seed_of
+from headcount._validation import HasMethods, Interval, seed_of
 from headcount.exceptions import DataError
 
-__all__ = ["Validation", "validation_parts"]
+__all__ = ["VALIDATION_CONSTRAINTS", "Validation", "validation_parts"]
 
 Validation: TypeAlias = Any
 """A fraction to hold out, a number of folds, or a scikit-learn splitter."""
+
+
+VALIDATION_CONSTRAINTS = [
+    Interval(Real, 0, 1, closed="neither"),
+    Interval(Integral, 2, None, closed="left"),
+    HasMethods("split"),
+]
 
 
 def validation_parts(

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import IntArray, RandomState
-from headcount._validation import HasMethods, Interval, quoted
+from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.learners import Fits, Validation, score, validation_parts
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Validation, score, validation_parts
 from headcount.protocols import Samples
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.quantifiers.statistics import Statistics
@@ -34,11 +34,7 @@ class MatchingQuantifier(AggregativeQuantifier):
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         **AggregativeQuantifier._parameter_constraints,
-        "validation": [
-            Interval(Real, 0, 1, closed="neither"),
-            Interval(Integral, 2, None, closed="left"),
-            HasMethods("split"),
-        ],
+        "validation": VALIDATION_CONSTRAINTS,
         "random_state": "no_validation",
     }
 

@@ -1,0 +1,34 @@
+"""Running pieces of work through joblib, with a progress bar where a person is looking."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+import joblib
+
+__all__ = ["Progress", "run_all"]
+
+Progress: TypeAlias = bool | Literal["auto"]
+
+
+def run_all(jobs: Sequence[Any], n_jobs: int | None, title: str, progress: Progress = "auto") -> list[Any]:
+    """Run joblib's delayed calls and return their results in any order.
+
+    Threads by default: scikit-learn's learners release the interpreter's lock where they work, and threads share the data and
+    start at once. ``joblib.parallel_config(backend=...)`` chooses processes or a cluster instead.
+    """
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+    if not parallel._backend.supports_return_generator:
+        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    shown = sys.stderr.isatty() if progress == "auto" else progress
+    results = parallel(jobs)
+    return list(_with_bar(results, len(jobs), title) if shown else results)
+
+
+def _with_bar(results: Iterable[Any], total: int, title: str) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield from bar.track(results, total=total, description=title)

@@ -1,0 +1,269 @@
+"""`QuantifierSearch`: try settings, judge them by a quantification loss on drawn samples, keep the best."""
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import joblib
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
+from headcount._validation import (
+    HasMethods,
+    StrOptions,
+    labelled_items,
+    learn_classes,
+    quoted,
+    seed_sequence,
+)
+from headcount.errors import ErrorMeasure, get_error, minority_class
+from headcount.exceptions import DataError, SearchError, SearchWarning
+from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, Need, Outputs, validation_parts
+from headcount.protocols import ArtificialPrevalence, Protocol
+from headcount.quantifiers import Quantifier
+from headcount.selection.candidates import Candidate, expand, group
+from headcount.selection.progress import Progress, run_all
+from headcount.selection.results import as_frame, collect
+from headcount.selection.tasks import Fold, fit_through, judge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["QuantifierSearch"]
+
+
+class QuantifierSearch(Quantifier):
+    """Choose a quantifier's settings by the error of the shares that it estimates under a protocol.
+
+    The labelled data is split, stratified, into a part to fit on and a part to judge on. From the latter the protocol draws
+    samples, the same for all candidates, and the candidate with the least mean error on them is fitted again on all data. Each
+    setting of a classifier is fitted once for each part of the data that it is needed on, whatever number of quantifiers and
+    scorings use it.
+
+    Parameters
+    ----------
+    quantifier : quantifier, or a list of them
+        With a list, the search is over all of them together and they share their fits.
+    grid : dict of str to list, or a list of such dicts
+        Settings to try, as in scikit-learn: ``classifier__C`` is the parameter C of the classifier. A key that only some
+        quantifiers of a list have applies to those.
+    scoring : str or list of str, default="ae"
+        Names of error measures (`headcount.errors`): of shares, judged on the samples, or of decisions (``"accuracy"``, ``"f1"``
+        of the minority class), judged on the items of the second part.
+    refit : bool or str, default=True
+        The scoring that decides; True means the first. False: nothing is fitted again, and there is no ``best_estimator_``.
+    refit_each : bool, default=False
+        Fit again the best of each quantifier of a list, not only the best of all: ``best_estimators_``.
+    protocol : protocol, default=None
+        None means ``ArtificialPrevalence(21, repeats=10, sample_size=500)``, seeded by ``random_state``.
+    test_size : float, int or splitter, default=0.4
+        Fraction of the data to judge on; or a number of folds or a splitter, and the mean over them counts.
+    memory : str, Path or FitCache, default=None
+        Where to keep fits for later searches: a folder, or an object that holds them in memory.
+    n_jobs : int, default=None
+        Jobs at a time, in threads unless ``joblib.parallel_config`` says otherwise. The figures are the same for any number.
+    random_state : int, RandomState, Generator or None, default=None
+        For the split, for the default protocol, and for quantifiers without a seed of their own: all of them then split alike.
+    progress : bool or "auto", default="auto"
+        Whether to show a progress bar; "auto" does so in a terminal.
+
+    Attributes
+    ----------
+    results_ : pandas.DataFrame
+        A row a candidate: quantifier, parameters, scores, rank by the deciding score, seconds, warnings, error.
+    best_index_ : int
+        The row of the best candidate.
+    best_params_ : dict
+    best_score_ : float
+    best_estimator_ : quantifier
+        The best candidate, fitted on all data.
+    best_estimators_ : list of quantifiers
+        The best candidate of each quantifier, fitted on all data, if ``refit_each``.
+    classes_ : array of shape (n_classes,)
+
+    References
+    ----------
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from headcount import CC, PACC
+    >>> X, y = make_classification(2000, flip_y=0.1, weights=[0.2], random_state=0)
+    >>> search = QuantifierSearch(
+    ...     [CC(LogisticRegression()), PACC(LogisticRegression())],
+    ...     {"classifier__C": [0.01, 1.0], "classifier__class_weight": [None, "balanced"]},
+    ...     scoring="ae", random_state=0,
+    ... ).fit(X, y)
+    >>> type(search.best_estimator_).__name__, len(search.results_)
+    ('PACC', 8)
+    """
+
+    results_: "pd.DataFrame"
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_estimator_: Quantifier
+    best_estimators_: list[Quantifier]
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "quantifier": [HasMethods(["fit", "aggregate"]), list, tuple],
+        "grid": [dict, list],
+        "scoring": [str, list, tuple],
+        "refit": ["boolean", str],
+        "refit_each": ["boolean"],
+        "protocol": [HasMethods("draw"), None],
+        "test_size": VALIDATION_CONSTRAINTS,
+        "memory": [str, Path, FitCache, None],
+        "n_jobs": [Integral, None],
+        "random_state": "no_validation",
+        "progress": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        quantifier: Any,
+        grid: Any,
+        *,
+        scoring: str | Sequence[str] = "ae",
+        refit: bool | str = True,
+        refit_each: bool = False,
+        protocol: Protocol | None = None,
+        test_size: Any = 0.4,
+        memory: Any = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        progress: Progress = "auto",
+    ) -> None:
+        self.quantifier = quantifier
+        self.grid = grid
+        self.scoring = scoring
+        self.refit = refit
+        self.refit_each = refit_each
+        self.protocol = protocol
+        self.test_size = test_size
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Items, y: Labels) -> Self:
+        """Try all settings, and fit the best again on all data.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of texts, whatever the classifiers take
+        y : labels of shape (n_items,)
+        """
+        self._validate_params()
+        quantifiers, measures = self._quantifiers(), self._measures()
+        X, labels = labelled_items(X, y)
+        validate_data(self, X, skip_check_array=True)
+        self.classes_, codes = learn_classes(labels)
+        seed = int(seed_sequence(self.random_state).generate_state(1)[0])
+        cache = self.memory if isinstance(self.memory, FitCache) else FitCache(self.memory) if self.memory else None
+        candidates = expand(quantifiers, self.grid, seed)
+        groups = group(candidates)
+        folds = list(self._folds(X, labels, codes, seed, cache))
+        jobs = [joblib.delayed(judge)(group, fold, measures) for fold in folds for group in groups]
+        outcomes = collect(run_all(jobs, self.n_jobs, "Searching", self.progress), len(candidates))
+        deciding = measures[0] if isinstance(self.refit, bool) else get_error(self.refit)
+        self.results_ = as_frame(candidates, outcomes, measures, deciding)
+        self._report_failures(outcomes)
+        ranks = self.results_["rank"].to_numpy()
+        self.best_index_ = int(np.nanargmin(ranks))
+        self.best_params_ = candidates[self.best_index_].params
+        self.best_score_ = float(self.results_[deciding.name].to_numpy()[self.best_index_])
+        if self.refit is not False:
+            self._refit(candidates, ranks, Fits(X, labels, cache))
+        return self
+
+    def _quantifiers(self) -> list[Quantifier]:
+        many = list(self.quantifier) if isinstance(self.quantifier, list | tuple) else [self.quantifier]
+        if not many or not all(isinstance(q, Quantifier) for q in many):
+            raise DataError(f"Expected a quantifier or a list of them to search over, got {self.quantifier!r}.")
+        return many
+
+    def _measures(self) -> list[ErrorMeasure]:
+        names = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
+        if not names:
+            raise DataError("scoring is empty: name at least one error measure, such as 'ae'.")
+        measures = [get_error(name) for name in dict.fromkeys(names)]
+        if isinstance(self.refit, str) and self.refit not in names:
+            raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(names)}).")
+        return measures
+
+    def _folds(self, X: Items, labels: AnyArray, codes: IntArray, seed: int, cache: FitCache | None) -> Iterator[Fold]:
+        protocol = ArtificialPrevalence(21, repeats=10, sample_size=500, random_state=seed)
+        protocol = protocol if self.protocol is None else self.protocol
+        split_seed = self.random_state if isinstance(self.random_state, int | np.integer) else seed
+        for train, held_out in validation_parts(self.test_size, codes, split_seed):
+            samples, true = protocol.draw(labels[held_out], self.classes_)
+            fits = Fits(_safe_indexing(X, train), labels[train], cache)
+            judged = _safe_indexing(X, held_out), labels[held_out]
+            yield Fold(fits, *judged, samples, true, self.classes_, minority_class(labels))
+
+    def _report_failures(self, outcomes: Sequence[Any]) -> None:
+        failed = [outcome for outcome in outcomes if outcome.error]
+        if not failed:
+            return
+        first = f"the first: candidate {failed[0].index}, {failed[0].error}"
+        if len(failed) == len(outcomes):
+            raise SearchError(f"All {len(outcomes)} candidates of the search failed; {first}") from failed[0].exception
+        warnings.warn(
+            f"{len(failed)} of {len(outcomes)} candidates of the search failed and are out of the choice; {first}. "
+            "See the column 'error' of results_.",
+            SearchWarning,
+            stacklevel=3,
+        )
+
+    def _refit(self, candidates: Sequence[Candidate], ranks: FloatArray, fits: Fits) -> None:
+        """Fit the best again on all data: of all candidates, or of each quantifier."""
+        best = candidates[self.best_index_]
+        winners = {best.position: best}
+        if self.refit_each:
+            in_order = [candidates[i] for i in np.argsort(ranks, kind="stable")[::-1] if np.isfinite(ranks[i])]
+            winners = {candidate.position: candidate for candidate in in_order}  # the best of each comes last and stays
+        jobs = [joblib.delayed(_fit_all)(group, fits) for group in group(list(winners.values()))]
+        fitted = {index: q for part in run_all(jobs, self.n_jobs, "Refitting", self.progress) for index, q in part}
+        self.best_estimator_ = fitted[best.index]
+        if self.refit_each:
+            self.best_estimators_ = [fitted[winners[position].index] for position in sorted(winners)]
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the best quantifier must know of each item."""
+        return self._best().needs
+
+    @property
+    def classifier_(self) -> Any:
+        """The classifier of the best quantifier, if it has one."""
+        return self._best().classifier_
+
+    def _best(self) -> Quantifier:
+        check_is_fitted(self, "results_")
+        if not hasattr(self, "best_estimator_"):
+            raise DataError("The search was made with refit=False, so there is no fitted quantifier: pass refit=True.")
+        return self.best_estimator_
+
+    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
+        return self._best().outputs(X, needs)
+
+    def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
+        """Reduce outputs to statistics as the best quantifier does."""
+        return self._best().reduce(outputs, samples)
+
+    def solve(self, statistics: Any) -> FloatArray:
+        """Turn statistics into shares as the best quantifier does."""
+        return self._best().solve(statistics)
+
+
+def _fit_all(candidates: Sequence[Candidate], fits: Fits) -> list[tuple[int, Quantifier]]:
+    """Fit the candidates of one group on all data; what they have in common is fitted once."""
+    own = fits.scope()
+    return [(candidate.index, fit_through(candidate.quantifier, own)) for candidate in candidates]
