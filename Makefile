@@ -53,6 +53,7 @@ slow: $(VENV)/.dev  ## the long simulations
 bench: export OMP_NUM_THREADS = 2
 bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 	$(BIN)/python -m benchmarks.aggregation
+	$(BIN)/python -m benchmarks.selection
 
 clean:           ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

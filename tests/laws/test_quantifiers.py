@@ -7,12 +7,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from headcount import Outputs, Samples
+from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics, list_methods
 from tests.conftest import blobs, frozen, scored_items
 
-METHODS = [method.quantifier for method in list_methods()]
+METHODS = [*(method.quantifier for method in list_methods()), QuantifierSearch]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
 RECOGNISES_SHARES = [q for q in METHODS if q.__name__ != "MLPE"]  # MLPE never looks at the items
 
@@ -36,6 +36,10 @@ over_a_classifier = pytest.mark.parametrize("quantifier", OVER_A_CLASSIFIER)
 
 def make(quantifier, classifier=None):
     """The quantifier with its seeds set, over the classifier where it takes one."""
+    if quantifier is QuantifierSearch:
+        small = ArtificialPrevalence(3, repeats=2, sample_size=20, random_state=0)
+        inner = PACC(classifier or LogisticRegression())
+        return QuantifierSearch(inner, {"validation": [0.4]}, protocol=small, random_state=0)
     known = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or LogisticRegression()}
     if isinstance(classifier, FrozenEstimator):

@@ -213,3 +213,24 @@ def test_parameters_out_of_range_get_a_sentence(protocol, words):
 def test_labels_that_are_none_get_a_sentence(protocol, y, words):
     with pytest.raises(DataError, match=words):
         protocol.draw(y)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("size", [5, 30])
+def test_the_drawn_items_are_those_of_a_shuffle_by_numpys_generator(size):
+    """The kernel's numbers are numpy's: the draw can be written out with them."""
+    from headcount.protocols import Samples
+    from headcount.protocols.base import draw_items
+
+    seed = np.random.SeedSequence(5)
+    drawn = draw_items(np.full((4, 1), size), Samples.whole(20), seed)
+    uniforms = iter(np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(0,)))).random(4 * size))
+    order = np.arange(20)
+    for rows in drawn:
+        for i in range(size):
+            if size > 20:
+                assert rows[i] == order[int(next(uniforms) * 20)]
+                continue
+            there = i + int(next(uniforms) * (20 - i))
+            order[[i, there]] = order[[there, i]]
+            assert rows[i] == order[i]

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from headcount._threads import one_blas_thread
-from headcount._typing import AnyArray, IntArray, Items
+from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount.learners.forests import prefix_of, size_of_forest
+from headcount.learners.validation import Validation, validation_parts
 
 __all__ = ["Fit", "FitCache", "Fits"]
 
@@ -89,14 +90,15 @@ class Fits:
         self.seconds = 0.0
         """Seconds that the fits took that were asked for, whenever they were done; whoever wants to know sets it to 0."""
         self._fingerprint: str | None = None
+        self._splits: dict[str, list[tuple[IntArray, IntArray]]] = {}
         self._parts: dict[str, tuple[Items, AnyArray]] = {}
         self._fits: dict[tuple[str, str], Fit] = {}
         self._forests: dict[tuple[str, str], Fit] = {}
 
     def scope(self) -> "Fits":
-        """Return fits over the same data (and cut rows) that are forgotten with the returned object."""
+        """Return fits over the same data (and splits and cut rows) that are forgotten with the returned object."""
         scope = Fits(self.X, self.y, self.cache)
-        scope._parts, scope._fingerprint = self._parts, self._fingerprint
+        scope._parts, scope._splits, scope._fingerprint = self._parts, self._splits, self._fingerprint
         return scope
 
     def part(self, rows: IntArray | None) -> tuple[Items, AnyArray]:
@@ -107,6 +109,17 @@ class Fits:
         if key not in self._parts:
             self._parts[key] = _safe_indexing(self.X, rows), self.y[rows]
         return self._parts[key]
+
+    def splits(
+        self, validation: Validation, codes: IntArray, random_state: RandomState
+    ) -> list[tuple[IntArray, IntArray]]:
+        """Split the rows as `validation_parts` does, once for the same integer seed."""
+        if not isinstance(random_state, int | np.integer):
+            return list(validation_parts(validation, codes, random_state))
+        key = joblib.hash((validation, random_state))
+        if key not in self._splits:
+            self._splits[key] = list(validation_parts(validation, codes, random_state))
+        return self._splits[key]
 
     def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:
         """Return a clone of the classifier, fitted on these rows (by default all)."""

@@ -9,35 +9,45 @@ BLOCK = 1024
 """Items are added up in blocks of this many, which keeps rounding errors small in samples of millions."""
 
 
+_ELEVEN, _THREE, _TWENTY_FOUR, _FORTY, _ONE = (np.uint64(n) for n in (11, 3, 24, 40, 1))
+
+
 @kernel()
-def draw(uniforms: FloatArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray) -> None:
+def draw(state: AnyArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray) -> None:
     """Draw ``counts[s, g]`` members of each group g into each sample s, sample by sample and group by group.
 
-    Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members, with
-    replacement otherwise. Without is the first steps of a Fisher-Yates shuffle; the next sample goes on from the order that
-    they leave behind, since from any order they draw every set of items with the same probability. Each drawn item uses up
-    one uniform number.
+    Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members, with replacement
+    otherwise. Without is the first steps of a Fisher-Yates shuffle; the next sample goes on from the order that they leave
+    behind, since from any order they draw every set of items with the same probability. Each drawn item uses up one uniform
+    number, of numpy's generator SFC64 in the given state: the same numbers, without a detour through memory.
     """
+    a, b, c, w = state[0], state[1], state[2], state[3]
     shuffled = members.copy()
     t = 0
     for s in range(counts.shape[0]):
         for g in range(counts.shape[1]):
-            first = starts[g]
-            size = starts[g + 1] - first
             count = counts[s, g]
-            if count > size:
-                for _ in range(count):
-                    out[t] = members[first + int(uniforms[t] * size)]
-                    t += 1
-                continue
+            pool = shuffled[starts[g] : starts[g + 1]]
+            target = out[t : t + count]
+            replace = count > pool.size
+            left = float(pool.size)
             for i in range(count):
-                here = first + i
-                there = here + int(uniforms[t] * (size - i))
-                chosen = shuffled[there]
-                shuffled[there] = shuffled[here]
-                shuffled[here] = chosen
-                out[t] = chosen
-                t += 1
+                word = a + b + w
+                w += _ONE
+                a = b ^ (b >> _ELEVEN)
+                b = c + (c << _THREE)
+                c = ((c << _TWENTY_FOUR) | (c >> _FORTY)) + word
+                place = np.uint64((word >> _ELEVEN) * (1.0 / 9007199254740992.0) * left)  # unsigned: no check for < 0
+                if replace:
+                    target[i] = pool[place]
+                else:
+                    place += np.uint64(i)
+                    left -= 1.0
+                    chosen = pool[place]
+                    pool[place] = pool[i]
+                    pool[i] = chosen
+                    target[i] = chosen
+            t += count
 
 
 @kernel()

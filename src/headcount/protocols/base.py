@@ -14,8 +14,8 @@ from headcount.protocols.samples import Samples
 
 __all__ = ["Protocol"]
 
-_UNIFORMS_A_CHUNK = 1 << 16
-"""Random numbers held at a time. Part of what a seed means: another value gives other samples."""
+_ITEMS_A_CHUNK = 1 << 16
+"""Items drawn by one generator. Part of what a seed means: another value gives other samples."""
 
 
 class Protocol(BaseEstimator, metaclass=ABCMeta):
@@ -87,12 +87,13 @@ def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence) 
 
     n_samples, size = len(counts), int(counts[0].sum()) if len(counts) else 0
     indices = np.empty(n_samples * size, dtype=groups.indices.dtype)
-    chunk = max(1, _UNIFORMS_A_CHUNK // max(1, size))
+    chunk = max(1, _ITEMS_A_CHUNK // max(1, size))
 
     def draw(start: int, stop: int) -> None:
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, start // chunk))
-        uniforms = np.random.Generator(np.random.SFC64(own)).random((stop - start) * size)
-        _kernels.draw(uniforms, counts[start:stop], groups.indices, groups.indptr, indices[start * size : stop * size])
+        state = np.random.SFC64(own).state["state"]["state"]
+        with np.errstate(over="ignore"):  # as plain Python, the generator's arithmetic warns of its overflows
+            _kernels.draw(state, counts[start:stop], groups.indices, groups.indptr, indices[start * size : stop * size])
 
     in_chunks(draw, n_samples, chunk)
     return Samples._trusted(indices, np.arange(n_samples + 1) * size, groups.bound)

@@ -16,7 +16,7 @@ import numpy as np
 from headcount._typing import IntArray, RandomState
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Validation, score, validation_parts
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Validation, score
 from headcount.protocols import Samples
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.quantifiers.statistics import Statistics
@@ -59,7 +59,7 @@ class MatchingQuantifier(AggregativeQuantifier):
 
     def _validated(self, fits: Fits, codes: IntArray) -> Iterator[Any]:
         """Yield the statistics, class by class, of each validation part."""
-        for train, held_out in self._parts(codes):
+        for train, held_out in self._parts(fits, codes):
             lost = np.setdiff1d(codes, codes[train])
             if lost.size:
                 raise DataError(
@@ -70,10 +70,10 @@ class MatchingQuantifier(AggregativeQuantifier):
             outputs = score(self.classifier_, fits.part(held_out)[0], self.needs, self.classes_)
             yield self.representation.reduce(outputs, Samples._grouped(codes[held_out], len(self.classes_)))
 
-    def _parts(self, codes: IntArray) -> list[tuple[Any, Any]]:
+    def _parts(self, fits: Fits, codes: IntArray) -> list[tuple[Any, Any]]:
         """Return pairs of rows: to train on, to validate on."""
         if not self._is_frozen():
-            return list(validation_parts(self.validation, codes, self.random_state))
+            return fits.splits(self.validation, codes, self.random_state)
         if self.validation != DEFAULT_VALIDATION:
             raise DataError(
                 "With a frozen classifier all data given to fit is the validation part: "

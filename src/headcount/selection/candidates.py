@@ -6,6 +6,7 @@ from typing import Any
 
 import joblib
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
 from headcount._validation import quoted
@@ -33,27 +34,47 @@ def expand(quantifiers: Sequence[Quantifier], grid: Any, seed: int) -> list[Cand
     A key of the grid that a quantifier does not have is left out for it; one that none of them has is an error. Quantifiers
     without a seed of their own get the given one, so that all candidates of a search split alike.
     """
-    known = [set(quantifier.get_params()) for quantifier in quantifiers]
     settings = list(ParameterGrid(grid))
-    nowhere = {key for setting in settings for key in setting if not any(key in names for names in known)}
+    quantifiers = [_with_default_classifier(quantifier, settings) for quantifier in quantifiers]
+    nowhere = {key for setting in settings for key in setting if not any(key in _keys(q, setting) for q in quantifiers)}
     if nowhere:
+        known = sorted(set().union(*(q.get_params() for q in quantifiers)))
         raise DataError(
             f"The grid names {quoted(sorted(nowhere))}, which no quantifier of the search has; their parameters are "
-            f"{quoted(sorted(set().union(*known)), 30)}."
+            f"{quoted(known, 30)}."
         )
     candidates: list[Candidate] = []
-    for position, (quantifier, names) in enumerate(zip(quantifiers, known, strict=True)):
+    for position, quantifier in enumerate(quantifiers):
         seen = set()
         for setting in settings:
-            params = {key: value for key, value in setting.items() if key in names}
+            keys = _keys(quantifier, setting)
+            params = {key: value for key, value in setting.items() if key in keys}
             content = joblib.hash(params)
             if content not in seen:
                 seen.add(content)
                 one = clone(quantifier).set_params(**{key: _own(value) for key, value in params.items()})
-                if "random_state" in names and one.random_state is None:
+                if "random_state" in keys and one.random_state is None:
                     one.set_params(random_state=seed)
                 candidates.append(Candidate(len(candidates), position, one, params))
     return candidates
+
+
+def _with_default_classifier(quantifier: Quantifier, settings: Sequence[Mapping[str, Any]]) -> Quantifier:
+    """Write out the default classifier of a quantifier where the grid has settings for it."""
+    named = any(key.startswith("classifier__") for setting in settings for key in setting)
+    if named and getattr(quantifier, "classifier", 0) is None:
+        written_out: Quantifier = clone(quantifier).set_params(classifier=LogisticRegression())
+        return written_out
+    return quantifier
+
+
+def _keys(quantifier: Quantifier, setting: Mapping[str, Any]) -> set[str]:
+    """Return the parameters that a quantifier has, those of estimators that the setting itself puts in included."""
+    keys = set(quantifier.get_params())
+    for key, value in setting.items():
+        if key in keys and hasattr(value, "get_params"):
+            keys |= {f"{key}__{inner}" for inner in value.get_params()}
+    return keys
 
 
 def _own(value: Any) -> Any:

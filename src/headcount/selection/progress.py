@@ -17,9 +17,9 @@ def run_all(jobs: Sequence[Any], n_jobs: int | None, title: str, progress: Progr
     Threads by default: scikit-learn's learners release the interpreter's lock where they work, and threads share the data and
     start at once. ``joblib.parallel_config(backend=...)`` chooses processes or a cluster instead.
     """
-    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
-    if not parallel._backend.supports_return_generator:
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    if parallel._backend.supports_return_generator:
+        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
     shown = sys.stderr.isatty() if progress == "auto" else progress
     results = parallel(jobs)
     return list(_with_bar(results, len(jobs), title) if shown else results)
@@ -30,5 +30,6 @@ def _with_bar(results: Iterable[Any], total: int, title: str) -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         yield from bar.track(results, total=total, description=title)
