@@ -3,6 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from headcount import PACC, QuantifierSearch
 from headcount.quantifiers import list_methods
 
 ONE_VECTOR = "predict gives one vector of class shares for all items together, not one answer an item"
@@ -25,11 +26,19 @@ EXEMPT_MLPE = dict.fromkeys(
 )
 
 
+EXEMPT_SEARCH = {"check_dtype_object": "what fails in a candidate is told in the search's own error, a SearchError"}
+
+
 def exemptions(estimator):
-    return EXEMPT | (EXEMPT_MLPE if type(estimator).__name__ == "MLPE" else {})
+    return EXEMPT | {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH}.get(type(estimator).__name__, {})
+
+
+SEARCH = QuantifierSearch(PACC(), {"classifier__C": [1.0]})
 
 
 @pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")  # their labels are random
-@parametrize_with_checks([method.quantifier() for method in list_methods()], expected_failed_checks=exemptions)
+@parametrize_with_checks(
+    [*(method.quantifier() for method in list_methods()), SEARCH], expected_failed_checks=exemptions
+)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
