@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
+    from headcount.intervals import Estimate, difference, estimate
     from headcount.learners import Outputs
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
     from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
@@ -21,6 +22,7 @@ _HOME = {
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
+    "intervals": ("Estimate", "difference", "estimate"),
     "learners": ("Outputs",),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
@@ -38,6 +40,7 @@ __all__ = [
     "SLD",
     "ArtificialPrevalence",
     "Corpus",
+    "Estimate",
     "Evaluation",
     "HDy",
     "LogTfidf",
@@ -48,6 +51,8 @@ __all__ = [
     "TermIds",
     "UniformPrevalence",
     "__version__",
+    "difference",
+    "estimate",
     "evaluate",
     "read_corpus",
 ]

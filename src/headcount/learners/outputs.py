@@ -1,5 +1,6 @@
 """`Outputs`: what a classifier says about every item of a pool, scored once and then used by every method."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -99,6 +100,24 @@ class Outputs:
         names = as_classes(classes)
         codes = encode(decisions, names, "decisions")
         return cls(names, len(codes), codes)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence["Outputs"]) -> "Outputs":
+        """Join the outputs of several parts of a pool, of the same classes.
+
+        >>> a = Outputs.from_decisions(["pos"], classes=["neg", "pos"])
+        >>> Outputs.concatenated([a, a]).decisions.tolist()
+        [1, 1]
+        """
+        if len(parts) == 1:
+            return parts[0]
+        classes = parts[0].classes
+        aligned = [part.aligned_to(classes) for part in parts]
+        held: dict[str, Any] = {}
+        for what in ("decisions", "posteriors"):
+            if all(getattr(part, what) is not None for part in aligned):
+                held[what] = np.concatenate([getattr(part, what) for part in aligned])
+        return cls(classes, sum(part.n_items for part in aligned), **held)
 
     def __len__(self) -> int:
         return self.n_items

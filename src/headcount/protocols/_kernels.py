@@ -13,7 +13,9 @@ _ELEVEN, _THREE, _TWENTY_FOUR, _FORTY, _ONE = (np.uint64(n) for n in (11, 3, 24,
 
 
 @kernel()
-def draw(state: AnyArray, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray) -> None:
+def draw(
+    state: AnyArray, always_replace: bool, counts: IntArray, members: IntArray, starts: IntArray, out: IntArray
+) -> None:
     """Draw ``counts[s, g]`` members of each group g into each sample s, sample by sample and group by group.
 
     Group g is ``members[starts[g]:starts[g + 1]]``. Without replacement where the group has enough members, with replacement
@@ -29,7 +31,7 @@ def draw(state: AnyArray, counts: IntArray, members: IntArray, starts: IntArray,
             count = counts[s, g]
             pool = shuffled[starts[g] : starts[g + 1]]
             target = out[t : t + count]
-            replace = count > pool.size
+            replace = always_replace or count > pool.size
             left = float(pool.size)
             for i in range(count):
                 word = a + b + w

@@ -78,8 +78,10 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
         """Say how many items of each class each sample gets, shape (n_samples, n_classes)."""
 
 
-def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence) -> Samples:
+def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence, replace: bool = False) -> Samples:
     """Draw ``counts[s, g]`` items of each group g into sample s; all samples must have the same size.
+
+    Without replacement where a group has enough items, unless ``replace``.
 
     A chunk of samples has a generator of its own, so the draw has the same bits for any number of threads.
     """
@@ -93,7 +95,9 @@ def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence) 
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, start // chunk))
         state = np.random.SFC64(own).state["state"]["state"]
         with np.errstate(over="ignore"):  # as plain Python, the generator's arithmetic warns of its overflows
-            _kernels.draw(state, counts[start:stop], groups.indices, groups.indptr, indices[start * size : stop * size])
+            _kernels.draw(
+                state, replace, counts[start:stop], groups.indices, groups.indptr, indices[start * size : stop * size]
+            )
 
     in_chunks(draw, n_samples, chunk)
     return Samples._trusted(indices, np.arange(n_samples + 1) * size, groups.bound)

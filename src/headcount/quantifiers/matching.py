@@ -6,9 +6,7 @@ class profiles that is nearest to a sample. ACC, PACC and HDy are presets; other
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from functools import reduce
 from numbers import Integral, Real
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from headcount._typing import IntArray, RandomState
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Validation, score
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, Validation, score
 from headcount.protocols import Samples
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.quantifiers.statistics import Statistics
@@ -30,7 +28,17 @@ class MatchingQuantifier(AggregativeQuantifier):
     """Base of the methods that explain a sample as a mixture of the profiles of its classes.
 
     A subclass sets the representation, keeps the profiles in ``_learn_profiles``, and finds the shares in ``solve``.
+
+    Attributes
+    ----------
+    validation_outputs_ : Outputs
+        Of the items that the profiles were learnt from.
+    validation_codes_ : array of int
+        The classes of these items, as positions in ``classes_``.
     """
+
+    validation_outputs_: Outputs
+    validation_codes_: IntArray
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         **AggregativeQuantifier._parameter_constraints,
@@ -51,14 +59,18 @@ class MatchingQuantifier(AggregativeQuantifier):
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier on one part of the labelled items, and learn the profiles of the classes on the other."""
-        by_class = reduce(add, self._validated(fits, codes))
+        parts = list(self._validated(fits, codes))
+        self.validation_outputs_ = Outputs.concatenated([outputs for outputs, _ in parts])
+        self.validation_codes_ = np.concatenate([own for _, own in parts])
+        groups = Samples._grouped(self.validation_codes_, len(self.classes_))
+        by_class = self.representation.reduce(self.validation_outputs_, groups)
         if not self._holds_out() and not self._is_frozen():
             self.classifier_ = fits.fit(self._learner(codes))
         self._check_all_seen(by_class)
         self._learn_profiles(by_class)
 
-    def _validated(self, fits: Fits, codes: IntArray) -> Iterator[Any]:
-        """Yield the statistics, class by class, of each validation part."""
+    def _validated(self, fits: Fits, codes: IntArray) -> Iterator[tuple[Outputs, IntArray]]:
+        """Yield the outputs and the codes of each validation part."""
         for train, held_out in self._parts(fits, codes):
             lost = np.setdiff1d(codes, codes[train])
             if lost.size:
@@ -67,8 +79,7 @@ class MatchingQuantifier(AggregativeQuantifier):
                     "stratified split, or label more items."
                 )
             self.classifier_ = fits.fit(self._learner(codes[train]), train)
-            outputs = score(self.classifier_, fits.part(held_out)[0], self.needs, self.classes_)
-            yield self.representation.reduce(outputs, Samples._grouped(codes[held_out], len(self.classes_)))
+            yield score(self.classifier_, fits.part(held_out)[0], self.needs, self.classes_), codes[held_out]
 
     def _parts(self, fits: Fits, codes: IntArray) -> list[tuple[Any, Any]]:
         """Return pairs of rows: to train on, to validate on."""

@@ -83,6 +83,10 @@ class Decisions:
 
     needs: Need = "decisions"
 
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vector of each item."""
+        return np.eye(len(outputs.classes))[outputs.need(self.needs)]
+
     def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
         """Count the items decided for each class."""
         counts = samples.count(outputs.need(self.needs), len(outputs.classes))
@@ -93,6 +97,10 @@ class Posteriors:
     """An item is the vector of its posteriors."""
 
     needs: Need = "posteriors"
+
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vector of each item."""
+        return outputs.need(self.needs)
 
     def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
         """Add up the posteriors of each class."""

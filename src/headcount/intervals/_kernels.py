@@ -1,0 +1,90 @@
+"""Compiled: the ends of SLD's interval for two classes, by likelihood ratios, and its replicates beyond the simplex."""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.quantifiers._kernels import _slope, gather, newton_two
+
+_STEPS = 34
+
+
+@kernel(error_model="numpy")
+def _prepared(P: FloatArray, inverse: FloatArray, rows: IntArray, weights: FloatArray) -> AnyArray:
+    """Return a matrix of three rows: likelihood ratios of the first class, those of the second, and weights of mean 1."""
+    n = rows.size
+    table = np.empty((3, n))
+    gather(P, inverse, rows, table[:2])
+    table[2] = 1.0
+    if weights.size:
+        table[2] = weights * (weights.sum() / (weights * weights).sum())
+    return table
+
+
+@kernel(error_model="numpy")
+def _root_of_ratio(r: FloatArray, d: FloatArray, w: FloatArray, best: float, p: float, pile: bool) -> float:
+    """Return the root of twice the log likelihood ratio of the best share to p: at the true p, about |standard normal|."""
+    twice = 0.0
+    information = 0.0
+    total = 0.0
+    for i in range(r.size):
+        here, there = r[i] + p * d[i], r[i] + best * d[i]
+        twice += 2.0 * w[i] * np.log(there / here)
+        information += w[i] * d[i] * d[i] / (here * there)
+        total += w[i]
+    if pile:  # the composition of the pile is not at stake: its part of the variance goes
+        twice /= max(1.0 - p * (1.0 - p) * information / total, 1e-6)
+    return np.sqrt(max(twice, 0.0))  # type: ignore[no-any-return]
+
+
+@kernel(error_model="numpy")
+def ratio_bounds(
+    P: FloatArray,
+    prior: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    weights: FloatArray,
+    z: float,
+    pile: bool,
+    low: FloatArray,
+    high: FloatArray,
+) -> None:
+    """Write to low and high the second class's shares between which the root of the likelihood ratio is at most z."""
+    inverse = 1.0 / prior
+    for s in range(low.size):
+        own = weights[indptr[s] : indptr[s + 1]] if weights.size else weights
+        table = _prepared(P, inverse, indices[indptr[s] : indptr[s + 1]], own)
+        w = table[2]
+        best, _, _ = newton_two(table[:2], w, prior[1], 1e-10, 200)
+        r, d = table[0], table[1]  # newton_two leaves differences in the second row
+        inside, outside = best, 0.0
+        for _ in range(_STEPS):
+            middle = (inside + outside) / 2
+            if _root_of_ratio(r, d, w, best, middle, pile) <= z:
+                inside = middle
+            else:
+                outside = middle
+        low[s] = inside if inside > 1e-9 else 0.0
+        inside, outside = best, 1.0
+        for _ in range(_STEPS):
+            middle = (inside + outside) / 2
+            if _root_of_ratio(r, d, w, best, middle, pile) <= z:
+                inside = middle
+            else:
+                outside = middle
+        high[s] = inside if inside < 1.0 - 1e-9 else 1.0
+
+
+@kernel(error_model="numpy")
+def free_shares(
+    P: FloatArray, prior: FloatArray, indices: IntArray, indptr: IntArray, weights: FloatArray, centre: FloatArray
+) -> None:
+    """Write to centre the second class's most likely share, one Newton step beyond where [0, 1] ends."""
+    inverse = 1.0 / prior
+    for s in range(centre.size):
+        own = weights[indptr[s] : indptr[s + 1]] if weights.size else weights
+        table = _prepared(P, inverse, indices[indptr[s] : indptr[s + 1]], own)
+        best, _, _ = newton_two(table[:2], table[2], prior[1], 1e-8, 200)
+        first, second = _slope(table[0], table[1], table[2], best)
+        step = first / second if second > 0.0 else 0.0
+        centre[s] = best + step if np.isfinite(step) else best

@@ -1,0 +1,68 @@
+"""Resampling both sides: the items of the sample, and the labelled items of each class that the method learnt from.
+
+Replicates are samples like any other: drawn by the protocols' kernel, added up by `reduce`, solved all at once.
+"""
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.intervals.likelihood import free_shares
+from headcount.intervals.linear import LinearModel
+from headcount.learners import Outputs
+from headcount.protocols import Samples
+from headcount.protocols.base import draw_items
+from headcount.quantifiers import SLD
+from headcount.simplex import apportion
+
+__all__ = ["likelihood_replicates", "linear_replicates"]
+
+
+def _again(
+    rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, weights: FloatArray | None = None
+) -> Samples:
+    """Draw replicates of a sample with replacement, each of its size."""
+    picked = draw_items(np.full((n_replicates, 1), len(rows)), Samples.whole(len(rows)), seed, replace=True)
+    carried = None if weights is None else weights[picked.indices]
+    return Samples._trusted(np.asarray(rows)[picked.indices], picked.indptr, int(rows.max()) + 1, carried)
+
+
+def linear_replicates(
+    model: LinearModel, outputs: Outputs, samples: Samples, n_replicates: int, pile: bool, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Return replicates of the shares, not confined to the simplex: shape (n_samples, n_replicates, n_classes)."""
+    labelled_seed, target_seed = seed.spawn(2)
+    vectors = model.representation.vectors(outputs)
+    own = model.representation.vectors(model.quantifier.validation_outputs_)
+    codes = model.quantifier.validation_codes_
+    k = len(model.sizes)
+    seeds = labelled_seed.spawn(k)
+    M = np.empty((n_replicates, own.shape[1], k))
+    for j in range(k):
+        M[:, :, j] = _again(np.flatnonzero(codes == j), n_replicates, seeds[j]).sum(own) / model.sizes[j]
+    inverse = model.inverse_of(M)
+    shares = model.quantifier.aggregate(outputs, samples) if pile else None
+    replicates = np.empty((len(samples), n_replicates, k))
+    for s, (rows, own_seed) in enumerate(zip(samples, target_seed.spawn(len(samples)), strict=True)):
+        if shares is not None:
+            # Piles of the estimated composition, made of labelled items: what varies is which items of each class there are.
+            counts = np.repeat(apportion(shares[s][None, :], len(rows)), n_replicates, axis=0)
+            q = draw_items(counts, Samples._grouped(codes, k), own_seed, replace=True).sum(own) / len(rows)
+            centre = model.solve(vectors[rows].mean(axis=0), model.M, model.inverse)
+            replicates[s] = model.solve(q, M, inverse) + centre - counts[0] / len(rows)
+        else:
+            weights = None if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
+            again = _again(rows, n_replicates, own_seed, weights)
+            replicates[s] = model.solve(again.sum(vectors) / again.total_weights()[:, None], M, inverse)
+    return replicates
+
+
+def likelihood_replicates(
+    quantifier: SLD, outputs: Outputs, samples: Samples, n_replicates: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Return replicates of SLD's shares, one Newton step beyond where the simplex ends: shape as above."""
+    replicates = []
+    for s, own_seed in enumerate(seed.spawn(len(samples))):
+        weights = None if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
+        again = _again(samples[s], n_replicates, own_seed, weights)
+        replicates.append(free_shares(quantifier, outputs, again))
+    return np.stack(replicates)

@@ -1,0 +1,77 @@
+"""The difference between two estimates, with its interval and p-value."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from headcount._typing import AnyArray, FloatArray
+from headcount.exceptions import DataError
+from headcount.intervals.estimate import Estimate
+
+__all__ = ["Difference", "difference"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """By how much shares differ between two samples, class by class.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+    change, low, high, p_value : arrays of shape (n_classes,)
+        The second estimate's shares minus the first's, its interval, and the two-sided p-value of no difference.
+    level : float
+    """
+
+    classes: AnyArray
+    change: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray
+    level: float
+
+    def __repr__(self) -> str:
+        lines = [f"Change of shares, with {self.level:.4g} intervals"]
+        for label, change, low, high, p in zip(
+            self.classes, self.change, self.low, self.high, self.p_value, strict=True
+        ):
+            lines.append(f"  {label!s:<16} {change:+7.2%}   {low:+7.2%} to {high:+7.2%}   p = {p:.3g}")
+        return "\n".join(lines)
+
+
+def difference(a: Estimate, b: Estimate, level: float | None = None) -> Difference:
+    """Compare two estimates of one sample each: ``b`` minus ``a``.
+
+    Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
+    taken into account. The samples must have no items in common.
+
+    Parameters
+    ----------
+    a, b : Estimate
+        Of one sample each, of the same classes and estimand.
+    level : float, optional
+        By default that of ``a``.
+    """
+    if a.shares.ndim != 1 or b.shares.ndim != 1:
+        raise DataError("difference compares two estimates of one sample each; estimate the samples one by one.")
+    if len(a.classes) != len(b.classes) or not np.all(a.classes == b.classes) or a.estimand != b.estimand:
+        raise DataError("The two estimates must be of the same classes and of the same estimand.")
+    if a.parts is None or b.parts is None:
+        raise DataError("One of the estimates has no covariance to compare by; use method='delta' or 'auto'.")
+    level = a.level if level is None else level
+    change = b.shares - a.shares
+    variance = np.diagonal(a.parts.target[0] + b.parts.target[0]).copy()
+    if a.labelled_side == b.labelled_side:
+        gap = (b.parts.shares[0] - a.parts.shares[0]) ** 2
+        variance += np.diagonal(np.einsum("j,jab->ab", gap, a.parts.labelled))
+    else:
+        for one in (a, b):
+            variance += np.diagonal(np.einsum("j,jab->ab", one.parts.shares[0] ** 2, one.parts.labelled))  # type: ignore[union-attr]
+    error = np.sqrt(np.maximum(variance, 1e-300))
+    centre = b.parts.centre[0] - a.parts.centre[0]
+    reach = norm.ppf((1 + level) / 2) * error
+    low, high = np.clip(centre - reach, -1, 1), np.clip(centre + reach, -1, 1)
+    return Difference(
+        a.classes, change, np.minimum(low, change), np.maximum(high, change), 2 * norm.sf(abs(centre) / error), level
+    )

@@ -1,0 +1,102 @@
+"""`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from headcount._typing import AnyArray, FloatArray
+from headcount._validation import as_shares
+from headcount.exceptions import DataError
+from headcount.intervals.parts import ErrorParts, sum_zero_basis
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Estimate", "confined"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Estimated shares with intervals, of one sample (vectors) or of many (matrices with one row a sample).
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+    shares, low, high : arrays of shape (n_classes,) or (n_samples, n_classes)
+    level : float
+        How often, at least nominally, the interval of a class holds its true share.
+    estimand : {"population", "pile"}
+        Whose share is meant: of the process that the items came from, or of these very items.
+    method : str
+        How the intervals were found.
+    n_items : array of shape (n_samples,)
+    names : tuple or None
+        Names of the samples.
+    """
+
+    classes: AnyArray
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    estimand: str
+    method: str
+    n_items: AnyArray
+    quantifier: str
+    names: tuple[Any, ...] | None = None
+    parts: ErrorParts | None = field(default=None, repr=False)
+    labelled_side: int = 0
+
+    def contains(self, shares: Any) -> Any:
+        """Say for each sample whether the joint region at this level holds these shares of all classes.
+
+        The region is the ellipsoid of the estimate's covariance in which all shares lie together with the stated confidence.
+        """
+        if self.parts is None:
+            raise DataError("This estimate has no joint region: its intervals were found class by class.")
+        given = np.atleast_2d(as_shares(shares, "shares"))
+        directions = sum_zero_basis(len(self.classes))
+        off = (given - self.parts.centre) @ directions
+        covariance = directions.T @ self.parts.covariance() @ directions
+        distance = np.einsum("sa,sab,sb->s", off, np.linalg.pinv(covariance), off)
+        inside = distance <= chi2.ppf(self.level, len(self.classes) - 1)
+        return inside if self.shares.ndim == 2 else bool(inside[0])
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row for each sample and class."""
+        import pandas as pd
+
+        shares, low, high = (np.atleast_2d(a) for a in (self.shares, self.low, self.high))
+        names = self.names if self.names is not None else range(len(shares))
+        rows = [
+            {
+                "sample": name,
+                "class": label,
+                "share": shares[s, j],
+                "low": low[s, j],
+                "high": high[s, j],
+                "n": self.n_items[s],
+            }
+            for s, name in enumerate(names)
+            for j, label in enumerate(self.classes)
+        ]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        whose = {"population": "in the population", "pile": "among these items"}[self.estimand]
+        head = f"Shares {whose}, with {self.level:.4g} intervals ({self.quantifier}, {self.method})"
+        rows = list(self.to_frame().itertuples(index=False))
+        lines = []
+        for _, label, share, low, high, n in rows[:20]:
+            lines.append(f"  {label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
+        more = [f"  ... and {len(rows) - 20} more rows"] if len(rows) > 20 else []
+        return "\n".join([head, *lines, *more])
+
+
+def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cut intervals to [0, 1]; one that lies outside becomes half its length at the nearer end, never a point."""
+    half = (high - low) / 2
+    low, high = np.where(low >= 1.0, 1.0 - half, low), np.where(high <= 0.0, half, high)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

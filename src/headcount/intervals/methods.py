@@ -1,0 +1,220 @@
+"""`estimate`: shares with intervals, by the method that suits the quantifier, or a sentence why there is none."""
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
+
+from headcount._typing import FloatArray, Items, RandomState
+from headcount._validation import seed_sequence
+from headcount.exceptions import DataError
+from headcount.intervals.bootstrap import likelihood_replicates, linear_replicates
+from headcount.intervals.estimate import Estimate, confined
+from headcount.intervals.likelihood import likelihood_parts, ratio_intervals
+from headcount.intervals.linear import LinearModel, effective_sizes
+from headcount.intervals.parts import ErrorParts
+from headcount.learners import Outputs
+from headcount.protocols import Samples, as_samples
+from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier
+
+__all__ = ["estimate"]
+
+_REFUSED = {
+    HDy: "HDy's estimates are biased where labelled items are few, by more than their spread, so that no interval built on them "
+    "holds the truth as often as it says. Use PACC or SLD over the same classifier.",
+    MLPE: "MLPE never looks at the items, so it knows nothing of how far they are from training. Use PACC or SLD.",
+}
+
+
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    level: float = 0.95,
+    estimand: Literal["population", "pile"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["no-shift"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+) -> Estimate:
+    """Estimate shares with intervals that count the uncertainty of both sides: of the sample's items and of the labelled ones.
+
+    Parameters
+    ----------
+    quantifier : fitted quantifier
+        ACC, PACC or SLD (whose posteriors are taken for calibrated), or a search over them. CC and PCC need ``assume``; HDy and
+        MLPE are refused with the reason.
+    X : items, or their `Outputs`
+    samples : Samples or matrix of row numbers, optional
+        By default all items are one sample, and the answer's arrays are vectors.
+    level : float, default=0.95
+    estimand : {"population", "pile"}, default="population"
+        The share in the process that the items came from, or the share among these very items (a narrower interval).
+    method : {"auto", "delta", "bootstrap"}, default="auto"
+        "delta": from the normal distribution of the error; with two classes by inverting a test, Fieller's for ACC and PACC and
+        the likelihood ratio's for SLD. "bootstrap": percentiles over replicates of both sides. "auto" is "delta".
+    assume : {"no-shift"}, optional
+        For CC and PCC: that the class shares have not changed since training. Under shift they are biased, and no interval helps.
+    simultaneous : {"classes", "samples", "both"}, optional
+        Widen the intervals such that those of all classes, all samples or both hold together at the level (Bonferroni).
+    n_replicates : int, default=1000
+    random_state : int, RandomState, Generator or None, default=None
+        For the bootstrap.
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from headcount import PACC
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> q = PACC(random_state=0).fit(X[:2000], y[:2000])
+    >>> answer = estimate(q, X[2000:])
+    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1])
+    True
+    """
+    _check(level, estimand, method, assume, simultaneous, n_replicates)
+    quantifier = _inner(quantifier)
+    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X)
+    outputs = outputs.aligned_to(quantifier.classes_)
+    known = as_samples(samples, outputs.n_items)
+    z = norm.isf((1.0 - level) / _comparisons(simultaneous, len(quantifier.classes_), len(known)) / 2.0)
+    pile = estimand == "pile"
+    if isinstance(quantifier, CC | PCC):
+        shares, low, high, parts = _without_shift(quantifier, outputs, known, z, assume, pile)
+        method_name = "assuming no shift"
+    elif isinstance(quantifier, ACC | PACC | SLD):
+        seed = seed_sequence(random_state)
+        if method == "bootstrap":
+            parts, low, high = _percentiles(quantifier, outputs, known, z, pile, n_replicates, seed)
+        else:
+            parts, low, high = _delta(quantifier, outputs, known, z, pile)
+        shares, method_name = parts.shares, "bootstrap" if method == "bootstrap" else "delta"
+    else:
+        reason = _REFUSED.get(type(quantifier), "there is no interval for this method yet. Use PACC or SLD.")
+        raise DataError(f"No interval for {type(quantifier).__name__}: {reason}")
+    low, high = confined(low, high)
+    low, high = np.minimum(low, shares), np.maximum(high, shares)
+    if samples is None:
+        shares, low, high = shares[0], low[0], high[0]
+    return Estimate(
+        classes=quantifier.classes_,
+        shares=shares,
+        low=low,
+        high=high,
+        level=level,
+        estimand=estimand,
+        method=method_name,
+        n_items=known.sizes,
+        quantifier=type(quantifier).__name__,
+        names=known.names,
+        parts=parts,
+        labelled_side=id(quantifier),
+    )
+
+
+def _inner(quantifier: Any) -> Quantifier:
+    """Return the fitted quantifier itself, or the best of a search."""
+    if not isinstance(quantifier, Quantifier):
+        raise DataError(f"Expected a fitted quantifier, got {quantifier!r}.")
+    check_is_fitted(quantifier)
+    inner: Quantifier = getattr(quantifier, "best_estimator_", quantifier)
+    return inner
+
+
+def _check(level: Any, estimand: Any, method: Any, assume: Any, simultaneous: Any, n_replicates: Any) -> None:
+    if not (isinstance(level, float | int) and 0 < level < 1):
+        raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
+    if not isinstance(n_replicates, int) or n_replicates < 100:
+        raise DataError(f"n_replicates must be a whole number of at least 100; got {n_replicates!r}.")
+    for name, value, allowed in (
+        ("estimand", estimand, ("population", "pile")),
+        ("method", method, ("auto", "delta", "bootstrap")),
+        ("assume", assume, (None, "no-shift")),
+        ("simultaneous", simultaneous, (None, "classes", "samples", "both")),
+    ):
+        if value not in allowed:
+            raise DataError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+
+
+def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> int:
+    classes = n_classes if n_classes > 2 else 1  # the shares of two classes stand and fall together
+    return {None: 1, "classes": classes, "samples": n_samples, "both": classes * n_samples}[simultaneous]
+
+
+def _delta(
+    quantifier: Any, outputs: Outputs, samples: Samples, z: float, pile: bool
+) -> tuple[ErrorParts, FloatArray, FloatArray]:
+    two = len(quantifier.classes_) == 2
+    if isinstance(quantifier, SLD):
+        parts = likelihood_parts(quantifier, outputs, samples, pile)
+        if two:
+            return parts, *_both_classes(*ratio_intervals(quantifier, outputs, samples, z, pile))
+    else:
+        model = LinearModel(quantifier)
+        parts = model.parts(outputs, samples, pile)
+        if two:
+            return parts, *_both_classes(*model.fieller(parts, z))
+    reach = z * np.sqrt(np.maximum(np.diagonal(parts.covariance(), axis1=1, axis2=2), 0.0))
+    return parts, parts.centre - reach, parts.centre + reach
+
+
+def _both_classes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return np.column_stack([1.0 - high, low]), np.column_stack([1.0 - low, high])
+
+
+def _percentiles(
+    quantifier: Any,
+    outputs: Outputs,
+    samples: Samples,
+    z: float,
+    pile: bool,
+    n_replicates: int,
+    seed: np.random.SeedSequence,
+) -> tuple[ErrorParts, FloatArray, FloatArray]:
+    if isinstance(quantifier, SLD):
+        parts = likelihood_parts(quantifier, outputs, samples, pile)
+        replicates = likelihood_replicates(quantifier, outputs, samples, n_replicates, seed)
+        if pile:
+            shrunk = np.diagonal(parts.target, axis1=1, axis2=2)
+            whole = np.diagonal(likelihood_parts(quantifier, outputs, samples, False).target, axis1=1, axis2=2)
+            scale = np.sqrt(np.clip(shrunk / whole, 0.0, 1.0))[:, None, :]
+            replicates = parts.centre[:, None, :] + scale * (replicates - parts.centre[:, None, :])
+    else:
+        model = LinearModel(quantifier)
+        parts = model.parts(outputs, samples, pile)
+        replicates = linear_replicates(model, outputs, samples, n_replicates, pile, seed)
+    tail = norm.sf(z)
+    low, high = np.quantile(replicates, [tail, 1.0 - tail], axis=1)
+    return parts, low, high
+
+
+def _without_shift(
+    quantifier: Any, outputs: Outputs, samples: Samples, z: float, assume: str | None, pile: bool
+) -> tuple[FloatArray, FloatArray, FloatArray, ErrorParts | None]:
+    name = type(quantifier).__name__
+    if assume != "no-shift":
+        raise DataError(
+            f"{name} is biased as soon as the class shares differ from those in training, and no interval can say by how much: "
+            "use PACC or SLD over the same classifier, or pass assume='no-shift' if the shares can't have changed."
+        )
+    if pile:
+        raise DataError(f"{name} has no interval for the pile itself: pass estimand='population', or use PACC or SLD.")
+    shares = quantifier.aggregate(outputs, samples)
+    n = effective_sizes(samples)[:, None]
+    vectors = quantifier.representation.vectors(outputs)
+    total = samples.total_weights()[:, None]
+    variance = np.maximum(samples.sum(np.square(vectors)) / total - shares**2, 0.0)
+    # Wilson's interval (1927), with the variance that the vectors have rather than that of decisions.
+    centre = (shares + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(variance / n + z**2 / (4 * n**2))
+    return shares, centre - reach, centre + reach, None

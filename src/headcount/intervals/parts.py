@@ -1,0 +1,42 @@
+"""What is known of the error of estimated shares: a centre that may lie outside the simplex, and where its variance comes from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headcount._typing import FloatArray
+
+__all__ = ["ErrorParts", "sum_zero_basis"]
+
+
+def sum_zero_basis(k: int) -> FloatArray:
+    """Return an orthonormal basis, in columns, of the vectors of length k that sum to 0: the directions of the simplex."""
+    full, _ = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, : k - 1]]))
+    return full[:, 1:]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorParts:
+    """The errors of shares that were estimated with one labelled side.
+
+    Attributes
+    ----------
+    centre : array of shape (n_samples, n_classes)
+        The estimate before it is confined to the simplex, about which the error is normal.
+    shares : array of shape (n_samples, n_classes)
+        The estimate.
+    target : array of shape (n_samples, n_classes, n_classes)
+        Covariance that comes from which items are in the sample.
+    labelled : array of shape (n_classes, n_classes, n_classes)
+        Entry j: covariance that comes from the labelled items of class j, for a share of 1 of that class.
+    """
+
+    centre: FloatArray
+    shares: FloatArray
+    target: FloatArray
+    labelled: FloatArray
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of each sample's estimate."""
+        total: FloatArray = self.target + np.einsum("sj,jab->sab", self.shares**2, self.labelled)
+        return total
