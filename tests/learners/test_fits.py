@@ -29,7 +29,7 @@ ROWS = np.arange(0, 200, 2)
 
 
 def test_the_same_classifier_on_the_same_rows_is_fitted_once():
-    fits = Fits(X, Y)
+    fits = Fits(X, Y, remember=True)
     a = fits.fit(Counting(C=2.0), ROWS)
     assert fits.fit(Counting(C=2.0), ROWS.copy()) is a
     assert Counting.fits == 1
@@ -41,8 +41,13 @@ def test_the_same_classifier_on_the_same_rows_is_fitted_once():
     assert np.array_equal(a.coef_, LogisticRegression(C=2.0).fit(X[ROWS], Y[ROWS]).coef_)
 
 
-def test_a_scope_forgets_its_fits_but_not_the_cut_rows():
+def test_without_remembering_every_fit_is_a_new_one():
     fits = Fits(X, Y)
+    assert fits.fit(Counting()) is not fits.fit(Counting())
+
+
+def test_a_scope_forgets_its_fits_but_not_the_cut_rows():
+    fits = Fits(X, Y, remember=True)
     fits.scope().fit(Counting(), ROWS)
     fits.scope().fit(Counting(), ROWS)
     assert Counting.fits == 2
@@ -63,6 +68,30 @@ def test_a_cache_in_memory_goes_by_content():
     assert Counting.fits == 3
 
 
+def test_a_cache_does_not_outlive_a_new_version_of_the_libraries(monkeypatch):
+    cache = FitCache()
+    Fits(X, Y, cache).fit(Counting(), ROWS)
+    monkeypatch.setattr("sklearn.__version__", "99.0")
+    Fits(X, Y, cache).fit(Counting(), ROWS)
+    assert Counting.fits == 2
+
+
+def test_fits_hold_blas_to_one_thread():
+    from threadpoolctl import threadpool_info
+
+    seen = []
+
+    class Looking(GaussianNB):
+        def fit(self, X, y):
+            seen.extend(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
+            return super().fit(X, y)
+
+    before = [i["num_threads"] for i in threadpool_info()]
+    Fits(X, Y).fit(Looking())
+    assert set(seen) == {1}
+    assert [i["num_threads"] for i in threadpool_info()] == before
+
+
 def test_a_cache_on_disk_outlives_the_object(tmp_path):
     first = Fits(X, Y, FitCache(tmp_path)).fit(GaussianNB(), ROWS)
     fits = Fits(X, Y, FitCache(tmp_path))
@@ -76,7 +105,7 @@ def test_a_cache_on_disk_outlives_the_object(tmp_path):
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
 def test_smaller_forests_are_cut_from_larger_ones_bit_for_bit(forest):
-    fits = Fits(X, Y)
+    fits = Fits(X, Y, remember=True)
     big = fits.fit(forest(30, random_state=3), ROWS)
     for k in (1, 7, 30):
         small = fits.fit(forest(k, random_state=3), ROWS)
@@ -86,6 +115,7 @@ def test_smaller_forests_are_cut_from_larger_ones_bit_for_bit(forest):
         assert np.array_equal(small.predict_proba(X), plain.predict_proba(X))
         assert np.array_equal(small.predict(X), plain.predict(X))
         assert np.array_equal(small.feature_importances_, plain.feature_importances_)
+        assert vars(small).keys() == vars(plain).keys()
         assert all(a is b for a, b in zip(small.estimators_, big.estimators_, strict=False))
     other = fits.fit(forest(7, max_depth=2, random_state=3), ROWS)
     assert max(tree.get_depth() for tree in other.estimators_) <= 2

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headcount import HDy, Outputs, Samples
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.quantifiers.histograms import Histograms
 from tests.conftest import blobs, frozen, scored_items
 
@@ -44,9 +44,24 @@ def test_histograms_hold_every_item_once_and_fold_exactly(values):
         folded = histograms.folded(counted, b)
         assert folded.shape == (1, b)
         assert folded.sum() == len(values)
-    np.testing.assert_array_equal(
-        histograms.folded(counted, 60).reshape(20, 3).sum(axis=1), histograms.folded(counted, 20)[0]
-    )
+        alone = Histograms((b,)).reduce(out, Samples.whole(len(values))).sums
+        np.testing.assert_array_equal(folded, alone)
+
+
+def test_posteriors_on_the_edges_of_bins_fall_where_numpy_puts_them():
+    values = np.arange(0, 101) / 100
+    out = Outputs.from_posteriors(values, [0, 1])
+    for b in (10, 50, 90, 100):
+        sums = Histograms((b,)).reduce(out, Samples.whole(101)).sums[0]
+        edges = np.floor(np.round(values * b, 6)).clip(max=b - 1).astype(int)
+        np.testing.assert_array_equal(sums, np.bincount(edges, minlength=b))
+
+
+def test_classes_with_the_same_histograms_warn():
+    P = np.tile([[0.3, 0.7], [0.6, 0.4]], (10, 1))
+    with pytest.warns(IdentifiabilityWarning, match="the same histograms"):
+        q = HDy(frozen([0, 1])).fit(P, np.repeat([0, 1], 10))
+    assert q.predict(P)[1] == pytest.approx(0.5)
 
 
 def test_only_histograms_that_no_other_contains_are_counted():

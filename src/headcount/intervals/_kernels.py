@@ -12,8 +12,10 @@ _STEPS = 34
 @kernel(error_model="numpy")
 def _prepared(P: FloatArray, inverse: FloatArray, rows: IntArray, weights: FloatArray) -> AnyArray:
     """Return a matrix of three rows: likelihood ratios of the first class, those of the second, and weights of mean 1."""
-    n = rows.size
-    table = np.empty((3, n))
+    if weights.size:
+        counted = weights > 0.0
+        rows, weights = rows[counted], weights[counted]
+    table = np.empty((3, rows.size))
     gather(P, inverse, rows, table[:2])
     table[2] = 1.0
     if weights.size:

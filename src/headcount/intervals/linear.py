@@ -24,8 +24,9 @@ class LinearModel:
 
     def __init__(self, quantifier: MatchingQuantifier) -> None:
         self.quantifier = quantifier
-        self.representation: Any = quantifier.representation
-        vectors: FloatArray = self.representation.vectors(quantifier.validation_outputs_)
+        representation: Any = quantifier.representation
+        self.representation = representation
+        vectors = representation.vectors(quantifier.validation_outputs_)
         codes = quantifier.validation_codes_
         k = len(quantifier.classes_)
         self.sizes = np.bincount(codes, minlength=k)

@@ -127,8 +127,8 @@ def _inner(quantifier: Any) -> Quantifier:
     if not isinstance(quantifier, Quantifier):
         raise DataError(f"Expected a fitted quantifier, got {quantifier!r}.")
     check_is_fitted(quantifier)
-    inner: Quantifier = getattr(quantifier, "best_estimator_", quantifier)
-    return inner
+    best: Any = getattr(quantifier, "best_estimator_", None)
+    return quantifier if best is None else best
 
 
 def _check(level: Any, estimand: Any, method: Any, assume: Any, simultaneous: Any, n_replicates: Any) -> None:

@@ -3,6 +3,8 @@
 What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started.
 """
 
+import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -13,25 +15,38 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
+from headcount.exceptions import DataError
 from headcount.learners.forests import prefix_of, size_of_forest
 from headcount.learners.validation import Validation, validation_parts
 
-__all__ = ["Fit", "FitCache", "Fits"]
+__all__ = ["Fit", "FitCache", "Fits", "content_hash"]
 
 
 class Fit(NamedTuple):
-    """A fitted classifier and the seconds that fitting it took."""
+    """A fitted classifier, the seconds that fitting it took, and what it warned of."""
 
     classifier: Any
     seconds: float
+    warnings: tuple[Warning, ...] = ()
+
+
+def content_hash(value: Any) -> str:
+    """Return a hash of the content; an empty one of what can't be hashed (a lambda, a class made inside a function)."""
+    try:
+        return str(joblib.hash(value))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return ""
 
 
 class FitCache:
     """Remembers fits by content: the classifier and its parameters, the items, the labels, the rows, the library versions.
 
-    A classifier without a seed (``random_state=None``) is fitted once too, and that one fit is used wherever it is asked for.
+    A classifier without a seed (``random_state=None``) is fitted once too, and that one fit is used wherever it is asked for. A
+    function or class of your own counts by its module and name, not by its code: empty the cache when you change one. Kept in
+    memory, fits are seen by the threads of one process only; processes share a folder.
 
     Parameters
     ----------
@@ -49,6 +64,13 @@ class FitCache:
     """
 
     def __init__(self, location: str | Path | None = None) -> None:
+        if location is not None:
+            try:
+                Path(location).mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DataError(
+                    f"Fits can't be kept in {location}: {error}. Name a folder that can be written to."
+                ) from error
         self.location = location
         self._fits: dict[str, Fit] = {}
         self._memory = None if location is None else joblib.Memory(location, verbose=0)
@@ -61,6 +83,9 @@ class FitCache:
             return self._fits[key]
         made: Fit = self._memory.cache(_made, ignore=["make"])(key, make)
         return made
+
+    def __deepcopy__(self, memo: Any) -> "FitCache":  # so that a clone of a search uses the same cache
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {"location": self.location}
@@ -81,9 +106,12 @@ class Fits:
     X, y : items and labels
     cache : FitCache, optional
         Asked before a classifier is fitted, and told afterwards.
+    remember : bool, default=False
+        Whether to fit the same classifier on the same rows once; there is a cost, since contents must be compared.
     """
 
-    def __init__(self, X: Items, y: AnyArray, cache: FitCache | None = None) -> None:
+    def __init__(self, X: Items, y: AnyArray, cache: FitCache | None = None, remember: bool = False) -> None:
+        self.remember = remember or cache is not None
         self.X = X
         self.y = y
         self.cache = cache
@@ -97,7 +125,9 @@ class Fits:
 
     def scope(self) -> "Fits":
         """Return fits over the same data (and splits and cut rows) that are forgotten with the returned object."""
-        scope = Fits(self.X, self.y, self.cache)
+        if self.cache is not None and self._fingerprint is None:
+            self._fingerprint = joblib.hash((self.X, self.y))
+        scope = Fits(self.X, self.y, self.cache, self.remember)
         scope._parts, scope._splits, scope._fingerprint = self._parts, self._splits, self._fingerprint
         return scope
 
@@ -123,11 +153,20 @@ class Fits:
 
     def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:
         """Return a clone of the classifier, fitted on these rows (by default all)."""
-        key = joblib.hash(classifier), "" if rows is None else joblib.hash(rows)
-        if key not in self._fits:
-            self._fits[key] = self._cached(classifier, rows, key)
-        self.seconds += self._fits[key].seconds
-        return self._fits[key].classifier
+        content = content_hash(classifier) if self.remember else ""
+        if not content:
+            fit = self._fitted(classifier, rows)
+        else:
+            key = content, "" if rows is None else joblib.hash(rows)
+            if key not in self._fits:
+                with recorded_warnings() as caught:
+                    fit = self._cached(classifier, rows, key)
+                self._fits[key] = fit._replace(warnings=(*fit.warnings, *caught))
+            fit = self._fits[key]
+            for warning in fit.warnings:
+                warnings.warn(warning, stacklevel=2)
+        self.seconds += fit.seconds
+        return fit.classifier
 
     def _cached(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
         size = size_of_forest(classifier)
@@ -135,17 +174,22 @@ class Fits:
         if size and family in self._forests and len(self._forests[family].classifier.estimators_) >= size:
             forest = self._forests[family]
             share = size / len(forest.classifier.estimators_)
-            return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share)
+            return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share, forest.warnings)
         if self.cache is None:
             fit = self._fitted(classifier, rows)
         else:
             if self._fingerprint is None:
                 self._fingerprint = joblib.hash((self.X, self.y))
             content = joblib.hash((*key, self._fingerprint, _versions()))
-            fit = self.cache.get(content, lambda: self._fitted(classifier, rows))
+            fit = self.cache.get(content, lambda: self._recorded(classifier, rows))
         if size:
             self._forests[family] = fit
         return fit
+
+    def _recorded(self, classifier: Any, rows: IntArray | None) -> Fit:
+        with recorded_warnings() as caught:
+            fit = self._fitted(classifier, rows)
+        return fit._replace(warnings=tuple(caught))
 
     def _fitted(self, classifier: Any, rows: IntArray | None) -> Fit:
         X, y = self.part(rows)

@@ -14,8 +14,12 @@ def size_of_forest(classifier: Any) -> int:
 
     if type(classifier) not in (RandomForestClassifier, ExtraTreesClassifier):
         return 0
-    seeded = isinstance(classifier.random_state, int | np.integer)
-    return int(classifier.n_estimators) if seeded and not classifier.warm_start and not classifier.oob_score else 0
+    seeded = isinstance(classifier.random_state, int | np.integer) and isinstance(
+        classifier.n_estimators, int | np.integer
+    )
+    if not seeded or classifier.warm_start or classifier.oob_score or classifier.n_estimators < 1:
+        return 0
+    return int(classifier.n_estimators)
 
 
 def prefix_of(forest: Any, classifier: Any) -> Any:
@@ -24,6 +28,7 @@ def prefix_of(forest: Any, classifier: Any) -> Any:
     Each tree has a seed of its own, drawn in order, so this is what fitting the classifier would give.
     """
     small = clone(classifier)
-    learnt = {name: value for name, value in vars(forest).items() if name.endswith("_") and not name.startswith("__")}
+    given = small.get_params()
+    learnt = {name: value for name, value in vars(forest).items() if name not in given}
     vars(small).update(learnt, estimators_=forest.estimators_[: classifier.n_estimators])
     return small

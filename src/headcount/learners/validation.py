@@ -24,7 +24,7 @@ VALIDATION_CONSTRAINTS = [
 
 
 def validation_parts(
-    validation: Validation, codes: IntArray, random_state: RandomState
+    validation: Validation, codes: IntArray, random_state: RandomState, name: str = "validation"
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield pairs of row numbers: to train on, to validate on. All splits made here are stratified.
 
@@ -41,22 +41,25 @@ def validation_parts(
     elif isinstance(validation, int | np.integer):
         if rarest < validation:
             raise DataError(
-                f"validation={validation} folds need at least {validation} labelled items of each class; "
+                f"{name}={validation} folds need at least {validation} labelled items of each class; "
                 f"the rarest has {rarest}. Use fewer folds or label more items."
             )
         yield from StratifiedKFold(int(validation), shuffle=True, random_state=seed_of(random_state)).split(rows, codes)
     else:
         if rarest < 2:
             raise DataError(
-                f"validation={validation} holds out a part with items of every class, so at least 2 labelled items of each "
+                f"{name}={validation} holds out a part with items of every class, so at least 2 labelled items of each "
                 f"class are needed; the rarest has {rarest}. Label more items."
             )
         splitter = StratifiedShuffleSplit(1, test_size=float(validation), random_state=seed_of(random_state))
-        train, held_out = next(splitter.split(rows, codes))
+        try:
+            train, held_out = next(splitter.split(rows, codes))
+        except ValueError as error:
+            raise DataError(f"{name}={validation} can't split {len(codes)} items: {error}") from error
         lost = np.setdiff1d(np.unique(codes), codes[held_out]).size + np.setdiff1d(np.unique(codes), codes[train]).size
         if lost:
             raise DataError(
-                f"validation={validation} leaves one part of the split without items of the rarest class, which has {rarest}. "
+                f"{name}={validation} leaves one part of the split without items of the rarest class, which has {rarest}. "
                 "Label more items, hold out a larger fraction, or use folds."
             )
         yield train, held_out

@@ -48,10 +48,12 @@ def newton_two(R: FloatArray, w: FloatArray, start: float, tol: float, max_iter:
         d[i] -= r[i]
     low, high = 0.0, 1.0
     tried_low, tried_high = False, False
-    p = start
+    p = min(max(start, 0.05), 0.95)  # from near an end, steps away from it would be small
     change = 1.0
     for n in range(1, max_iter + 1):
         first, second = _slope(r, d, w, p)
+        if second <= 1e-24 * r.size:  # the items say nothing
+            return start, n, 0.0
         if (p == 0.0 and first <= 0.0) or (p == 1.0 and first >= 0.0):
             return p, n, 0.0
         if first > 0.0:
@@ -297,11 +299,16 @@ def most_likely(
     for s in range(shares.shape[0]):
         first, last = indptr[s], indptr[s + 1]
         n = last - first
-        R = buffer[: k * n].reshape(k, n)
+        rows = indices[first:last]
         w = w_all[:n]
-        gather(P, inverse, indices[first:last], R)
         if weights.size:
-            w[:] = weights[first:last]
+            counted = weights[first:last] > 0.0  # items without weight have no say, whatever their posteriors
+            rows = rows[counted]
+            n = rows.size
+            w = w_all[:n]
+            w[:] = weights[first:last][counted]
+        R = buffer[: k * n].reshape(k, n)
+        gather(P, inverse, rows, R)
         p[:] = prior
         if newton and k == 2:
             p[1], n_iter[s], changes[s] = newton_two(R, w, prior[1], tol, max_iter)

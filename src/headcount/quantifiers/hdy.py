@@ -1,5 +1,6 @@
 """HDy: the mixture of the classes' histograms of posteriors that is nearest to a sample's in Hellinger distance."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._threads import in_chunks, one_blas_thread
 from headcount._typing import FloatArray, RandomState
 from headcount._validation import integers_from, quoted
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.learners import Fits, Validation
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.matching import DEFAULT_VALIDATION, MatchingQuantifier
@@ -109,6 +110,13 @@ class HDy(MatchingQuantifier):
 
     def _learn_profiles(self, by_class: Statistics) -> None:
         self.profiles_ = by_class.means()
+        if np.abs(self.profiles_[0] - self.profiles_[1]).max() < 1e-12:
+            warnings.warn(
+                "On the validation part both classes have the same histograms of posteriors, so HDy can't tell their shares. Use a "
+                "better classifier (balanced class weights, another C, more labelled items).",
+                IdentifiabilityWarning,
+                stacklevel=2,
+            )
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Find the nearest mixture for each number of bins, and take the median of their shares."""
@@ -136,7 +144,8 @@ class HDy(MatchingQuantifier):
 
 def _middle_of_best(affinity: FloatArray, shares: FloatArray) -> FloatArray:
     """Return the share of the largest affinity of each row; of several, the middle between the first and the last."""
-    first = affinity.argmax(axis=1)
-    last = len(shares) - 1 - affinity[:, ::-1].argmax(axis=1)
+    best = affinity >= affinity.max(axis=1, keepdims=True) - 1e-14
+    first = best.argmax(axis=1)
+    last = len(shares) - 1 - best[:, ::-1].argmax(axis=1)
     middle: FloatArray = (shares[first] + shares[last]) / 2
     return middle

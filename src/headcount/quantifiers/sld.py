@@ -53,7 +53,7 @@ class SLD(AggregativeQuantifier):
     .. math:: p_y \leftarrow \frac{1}{|U|} \sum_{x \in U} \frac{p_y \Pr(y | x) / \pi_y}{\sum_c p_c \Pr(c | x) / \pi_c}
 
     climb the likelihood of the sample, which is concave in p, towards its maximum. By default the maximum is found directly by
-    Newton steps, three to ten of them where the rounds need tens to thousands.
+    Newton steps, mostly three to ten of them where the rounds need tens to thousands.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class SLD(AggregativeQuantifier):
                 )
             return np.bincount(codes, minlength=k) / len(codes)
         prior = as_shares(self.prior, "prior")
-        if prior.shape != (k,) or not (prior > 0).all():
+        if prior.shape != (k,) or not (prior >= 1e-12).all():
             raise DataError(
                 f"prior must hold a positive share for each of the {k} classes ({quoted(self.classes_)}); got {prior.tolist()}."
             )
@@ -157,10 +157,11 @@ class SLD(AggregativeQuantifier):
         found = self._search(statistics)
         failed = np.flatnonzero(~found.converged)
         if failed.size:
+            advice = ", or use solver='newton'" if self.solver == "em" else ""
             warnings.warn(
                 f"SLD ended after {self.max_iter} iterations without reaching tol={self.tol:g} in {failed.size:,} of "
                 f"{len(found.converged):,} samples (sample {failed[0]} first; largest last change "
-                f"{found.change[failed].max():.2g}). Raise max_iter or tol, or use solver='newton'.",
+                f"{found.change[failed].max():.2g}). Raise max_iter or tol{advice}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

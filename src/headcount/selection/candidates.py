@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
 from headcount._validation import quoted
 from headcount.exceptions import DataError
+from headcount.learners.fits import content_hash
 from headcount.learners.forests import size_of_forest
 from headcount.quantifiers import Quantifier
 
@@ -34,14 +34,20 @@ def expand(quantifiers: Sequence[Quantifier], grid: Any, seed: int) -> list[Cand
     A key of the grid that a quantifier does not have is left out for it; one that none of them has is an error. Quantifiers
     without a seed of their own get the given one, so that all candidates of a search split alike.
     """
+    if isinstance(grid, list) and not grid:
+        raise DataError("The grid is empty: pass a dict of lists, or {} to try each quantifier as it is.")
     settings = list(ParameterGrid(grid))
+    strange = [key for setting in settings for key in setting if not isinstance(key, str)]
+    if strange:
+        raise DataError(f"The keys of the grid must be names of parameters; got {quoted(strange)}.")
     quantifiers = [_with_default_classifier(quantifier, settings) for quantifier in quantifiers]
-    nowhere = {key for setting in settings for key in setting if not any(key in _keys(q, setting) for q in quantifiers)}
+    somewhere = {key for setting in settings for q in quantifiers for key in setting if key in _keys(q, setting)}
+    nowhere = {key for setting in settings for key in setting} - somewhere
     if nowhere:
         known = sorted(set().union(*(q.get_params() for q in quantifiers)))
         raise DataError(
-            f"The grid names {quoted(sorted(nowhere))}, which no quantifier of the search has; their parameters are "
-            f"{quoted(known, 30)}."
+            f"The grid names {quoted(sorted(nowhere))}, which no quantifier of the search has; their parameters are: "
+            f"{quoted(known, 30) or 'none'}."
         )
     candidates: list[Candidate] = []
     for position, quantifier in enumerate(quantifiers):
@@ -49,7 +55,7 @@ def expand(quantifiers: Sequence[Quantifier], grid: Any, seed: int) -> list[Cand
         for setting in settings:
             keys = _keys(quantifier, setting)
             params = {key: value for key, value in setting.items() if key in keys}
-            content = joblib.hash(params)
+            content = content_hash(params) or len(candidates)
             if content not in seen:
                 seen.add(content)
                 one = clone(quantifier).set_params(**{key: _own(value) for key, value in params.items()})
@@ -72,8 +78,10 @@ def _keys(quantifier: Quantifier, setting: Mapping[str, Any]) -> set[str]:
     """Return the parameters that a quantifier has, those of estimators that the setting itself puts in included."""
     keys = set(quantifier.get_params())
     for key, value in setting.items():
-        if key in keys and hasattr(value, "get_params"):
-            keys |= {f"{key}__{inner}" for inner in value.get_params()}
+        if key in keys:
+            keys = {name for name in keys if not name.startswith(f"{key}__")}
+            if hasattr(value, "get_params"):
+                keys |= {f"{key}__{inner}" for inner in value.get_params()}
     return keys
 
 
@@ -97,9 +105,13 @@ def _trees(candidate: Candidate) -> int:
 def _rests_on(candidate: Candidate) -> Any:
     """Name what is fitted for a candidate: its classifier (whatever the number of trees), on which parts of the data."""
     params: Mapping[str, Any] = candidate.quantifier.get_params(deep=False)
-    classifier = params.get("classifier")
     if "classifier" not in params:
         return candidate.index
+    classifier = LogisticRegression() if params["classifier"] is None else params["classifier"]
     if size_of_forest(classifier):
         classifier = clone(classifier).set_params(n_estimators=1)
-    return joblib.hash((classifier, params.get("validation"), params.get("random_state")))
+    held_out = params.get("validation")
+    part = (
+        (held_out, params.get("random_state")) if isinstance(held_out, float) else None
+    )  # else the whole is fitted too
+    return content_hash((classifier, part)) or candidate.index

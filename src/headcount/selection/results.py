@@ -35,7 +35,6 @@ def _merged(folds: list[Outcome]) -> Outcome:
         sum(fold.score_seconds for fold in folds),
         list(dict.fromkeys(text for fold in folds for text in fold.warnings)),
         failed.error if failed else "",
-        failed.exception if failed else None,
     )
 
 
@@ -55,7 +54,9 @@ def as_frame(
     keys = list(dict.fromkeys(key for candidate in candidates for key in candidate.params))
     rows: list[dict[str, Any]] = []
     for candidate, outcome in zip(candidates, outcomes, strict=True):
+        classifier = getattr(candidate.quantifier, "classifier", None)
         row: dict[str, Any] = {"quantifier": type(candidate.quantifier).__name__}
+        row["classifier"] = "" if classifier is None else type(classifier).__name__
         row |= {f"param_{key}": plain(candidate.params.get(key)) for key in keys}
         row |= {measure.name: outcome.scores.get(measure.name, np.nan) for measure in measures}
         row |= {"rank": np.nan, "fit_seconds": outcome.fit_seconds, "score_seconds": outcome.score_seconds}

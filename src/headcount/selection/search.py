@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +16,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, Ran
 from headcount._validation import (
     HasMethods,
     StrOptions,
+    encode,
     labelled_items,
     learn_classes,
     quoted,
@@ -23,7 +25,7 @@ from headcount._validation import (
 from headcount.errors import ErrorMeasure, get_error, minority_class
 from headcount.exceptions import DataError, SearchError, SearchWarning
 from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, Need, Outputs, validation_parts
-from headcount.protocols import ArtificialPrevalence, Protocol
+from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate, expand, group
 from headcount.selection.progress import Progress, run_all
@@ -59,7 +61,8 @@ class QuantifierSearch(Quantifier):
     refit_each : bool, default=False
         Fit again the best of each quantifier of a list, not only the best of all: ``best_estimators_``.
     protocol : protocol, default=None
-        None means ``ArtificialPrevalence(21, repeats=10, sample_size=500)``, seeded by ``random_state``.
+        None means ``ArtificialPrevalence(21, repeats=10, sample_size=500)`` for two classes and
+        ``UniformPrevalence(1000, sample_size=500)`` for more, seeded by ``random_state``.
     test_size : float, int or splitter, default=0.4
         Fraction of the data to judge on; or a number of folds or a splitter, and the mean over them counts.
     memory : str, Path or FitCache, default=None
@@ -82,7 +85,7 @@ class QuantifierSearch(Quantifier):
     best_estimator_ : quantifier
         The best candidate, fitted on all data.
     best_estimators_ : list of quantifiers
-        The best candidate of each quantifier, fitted on all data, if ``refit_each``.
+        The best candidate of each quantifier, fitted on all data, if ``refit_each``; None where all its candidates failed.
     classes_ : array of shape (n_classes,)
 
     References
@@ -109,7 +112,7 @@ class QuantifierSearch(Quantifier):
     best_params_: dict[str, Any]
     best_score_: float
     best_estimator_: Quantifier
-    best_estimators_: list[Quantifier]
+    best_estimators_: list[Quantifier | None]
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "quantifier": [HasMethods(["fit", "aggregate"]), list, tuple],
@@ -164,7 +167,10 @@ class QuantifierSearch(Quantifier):
         quantifiers, measures = self._quantifiers(), self._measures()
         X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
-        self.classes_, codes = learn_classes(labels)
+        for name in ("best_estimator_", "best_estimators_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        self.classes_, codes = _classes_of(quantifiers, labels)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         cache = self.memory if isinstance(self.memory, FitCache) else FitCache(self.memory) if self.memory else None
         candidates = expand(quantifiers, self.grid, seed)
@@ -180,7 +186,7 @@ class QuantifierSearch(Quantifier):
         self.best_params_ = candidates[self.best_index_].params
         self.best_score_ = float(self.results_[deciding.name].to_numpy()[self.best_index_])
         if self.refit is not False:
-            self._refit(candidates, ranks, Fits(X, labels, cache))
+            self._refit(candidates, ranks, Fits(X, labels, cache, remember=True))
         return self
 
     def _quantifiers(self) -> list[Quantifier]:
@@ -191,20 +197,23 @@ class QuantifierSearch(Quantifier):
 
     def _measures(self) -> list[ErrorMeasure]:
         names = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
-        if not names:
-            raise DataError("scoring is empty: name at least one error measure, such as 'ae'.")
+        if not names or not all(isinstance(name, str) for name in names):
+            raise DataError(f"scoring must name at least one error measure, such as 'ae'; got {self.scoring!r}.")
         measures = [get_error(name) for name in dict.fromkeys(names)]
         if isinstance(self.refit, str) and self.refit not in names:
             raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(names)}).")
         return measures
 
     def _folds(self, X: Items, labels: AnyArray, codes: IntArray, seed: int, cache: FitCache | None) -> Iterator[Fold]:
-        protocol = ArtificialPrevalence(21, repeats=10, sample_size=500, random_state=seed)
-        protocol = protocol if self.protocol is None else self.protocol
+        protocol = self.protocol
+        if protocol is None and len(self.classes_) == 2:
+            protocol = ArtificialPrevalence(21, repeats=10, sample_size=500, random_state=seed)
+        elif protocol is None:
+            protocol = UniformPrevalence(1000, sample_size=500, random_state=seed)
         split_seed = self.random_state if isinstance(self.random_state, int | np.integer) else seed
-        for train, held_out in validation_parts(self.test_size, codes, split_seed):
+        for train, held_out in validation_parts(self.test_size, codes, split_seed, "test_size"):
             samples, true = protocol.draw(labels[held_out], self.classes_)
-            fits = Fits(_safe_indexing(X, train), labels[train], cache)
+            fits = Fits(_safe_indexing(X, train), labels[train], cache, remember=True)
             judged = _safe_indexing(X, held_out), labels[held_out]
             yield Fold(fits, *judged, samples, true, self.classes_, minority_class(labels))
 
@@ -214,7 +223,7 @@ class QuantifierSearch(Quantifier):
             return
         first = f"the first: candidate {failed[0].index}, {failed[0].error}"
         if len(failed) == len(outcomes):
-            raise SearchError(f"All {len(outcomes)} candidates of the search failed; {first}") from failed[0].exception
+            raise SearchError(f"All {len(outcomes)} candidates of the search failed; {first}")
         warnings.warn(
             f"{len(failed)} of {len(outcomes)} candidates of the search failed and are out of the choice; {first}. "
             "See the column 'error' of results_.",
@@ -233,7 +242,9 @@ class QuantifierSearch(Quantifier):
         fitted = {index: q for part in run_all(jobs, self.n_jobs, "Refitting", self.progress) for index, q in part}
         self.best_estimator_ = fitted[best.index]
         if self.refit_each:
-            self.best_estimators_ = [fitted[winners[position].index] for position in sorted(winners)]
+            last = max(candidate.position for candidate in candidates)
+            self.best_estimators_ = [fitted.get(winners[i].index) if i in winners else None for i in range(last + 1)]
+        self.classes_ = self.best_estimator_.classes_
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -243,7 +254,9 @@ class QuantifierSearch(Quantifier):
     @property
     def classifier_(self) -> Any:
         """The classifier of the best quantifier, if it has one."""
-        return self._best().classifier_
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError("There is no classifier before the search is fitted, nor after refit=False.")
+        return self.best_estimator_.classifier_
 
     def _best(self) -> Quantifier:
         check_is_fitted(self, "results_")
@@ -261,6 +274,15 @@ class QuantifierSearch(Quantifier):
     def solve(self, statistics: Any) -> FloatArray:
         """Turn statistics into shares as the best quantifier does."""
         return self._best().solve(statistics)
+
+
+def _classes_of(quantifiers: Sequence[Quantifier], labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    """Return the classes that all candidates know, in the order of a frozen classifier if there is one, and the labels' codes."""
+    for quantifier in quantifiers:
+        classifier = getattr(quantifier, "classifier", None)
+        if isinstance(classifier, FrozenEstimator) and hasattr(classifier, "classes_"):
+            return classifier.classes_, encode(labels, classifier.classes_)
+    return learn_classes(labels)
 
 
 def _fit_all(candidates: Sequence[Candidate], fits: Fits) -> list[tuple[int, Quantifier]]:

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, FloatArray, Items
+from headcount._validation import encode, quoted
 from headcount.errors import ErrorMeasure
+from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.selection.candidates import Candidate
-from headcount.selection.recording import recorded_warnings
 
 __all__ = ["Fold", "Outcome", "fit_through", "judge"]
 
@@ -44,7 +46,6 @@ class Outcome:
     score_seconds: float = 0.0
     warnings: list[str] = field(default_factory=list)
     error: str = ""
-    exception: Exception | None = None
 
 
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
@@ -59,8 +60,7 @@ def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorM
                 _judge(candidate.quantifier, fits, fold, measures, scored, outcome)
             except Exception as error:
                 outcome.error = f"{type(error).__name__}: {error}"
-                outcome.exception = error
-        outcome.warnings = list(dict.fromkeys(caught))
+        outcome.warnings = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
         outcomes.append(outcome)
     return outcomes
 
@@ -89,8 +89,11 @@ def _judge(
             outcome.scores[measure.name] = float(measure(fold.y, decided, minority=fold.minority))
             continue
         if estimated is None:
-            estimated = fitted.aggregate(outputs, fold.samples)
+            estimated = fitted.aggregate(outputs, fold.samples)[:, encode(fold.classes, fitted.classes_, "the labels")]
         outcome.scores[measure.name] = float(np.mean(measure(fold.true, estimated, fold.samples.sizes)))
+    wrong = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
+    if wrong:
+        raise DataError(f"The score {quoted(wrong)} is not a finite number.")
     outcome.score_seconds = time.perf_counter() - start
 
 

@@ -14,10 +14,10 @@ _open: dict[str, Any] = {"count": 0, "context": None}
 
 
 @contextmanager
-def recorded_warnings() -> Iterator[list[str]]:
-    """Collect the warnings that this thread gives inside the ``with`` block, as texts, instead of showing them."""
+def recorded_warnings() -> Iterator[list[Warning]]:
+    """Collect the warnings that this thread gives inside the ``with`` block, instead of showing them."""
     before = getattr(_here, "caught", None)
-    caught: list[str] = []
+    caught: list[Warning] = []
     _here.caught = caught
     _enter()
     try:
@@ -40,7 +40,7 @@ def _enter() -> None:
                 if caught is None:  # of a thread that is none of ours
                     shown(message, category, *place, **more)
                 else:
-                    caught.append(f"{category.__name__}: {message}")
+                    caught.append(message if isinstance(message, Warning) else category(message))
 
             warnings.showwarning = note
             _open["context"] = context
