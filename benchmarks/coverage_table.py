@@ -95,8 +95,8 @@ def main() -> None:
         "",
         f"Coverage in percent of nominal 95 % intervals, {arguments.simulations:,} simulations a cell (Monte Carlo standard error "
         f"{error:.2f}), made by `make coverage-table`: seed {SEED}, {arguments.replicates} bootstrap replicates, headcount "
-        f"{hc.__version__}, numpy {version('numpy')}, scipy {version('scipy')}. For two classes that of their one interval; for three, of "
-        "each class's. " + " ".join((__doc__ or "").split("\n\n")[1].split()),
+        f"{hc.__version__}, numpy {version('numpy')}, scipy {version('scipy')}. For two classes that of their one interval; for "
+        "three, of each class's. " + " ".join((__doc__ or "").split("\n\n")[1].split()),
         "",
         "HDy is refused: it is biased where labelled items are few. CC and PCC are refused unless `assume='no-shift'`.",
         "",

@@ -29,7 +29,7 @@ _HOME = {
     "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC", "SLD", "HDy"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_MODULES = (*_HOME, "errors", "exceptions", "simplex")
+_MODULES = (*_HOME, "checks", "errors", "exceptions", "simplex")
 
 __all__ = [
     "ACC",

@@ -96,7 +96,8 @@ class Estimate:
 
 
 def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cut intervals to [0, 1]; one that lies outside becomes half its length at the nearer end, never a point."""
+    """Cut intervals to [0, 1]; of one that lies outside, half its length stays at the nearer end, and never next to nothing."""
     half = (high - low) / 2
-    low, high = np.where(low >= 1.0, 1.0 - half, low), np.where(high <= 0.0, half, high)
+    high = np.where(high <= 0.0, half, np.where(low < 0.0, np.maximum(high, half / 4), high))
+    low = np.where(low >= 1.0, 1.0 - half, np.where(high > 1.0, np.minimum(low, 1.0 - half / 4), low))
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

@@ -1,0 +1,180 @@
+"""Does the target look like a mixture of the training classes? A goodness-of-fit test on the classifier's scores.
+
+If only the shares of the classes have changed, the distribution of scores in the target is a mixture of those of the classes.
+Cut into cells, q - H p has mean 0 for some shares p, where q are the cells' frequencies in the target and column j of H those
+among labelled items of class j. The least generalised distance of q from all mixtures is then distributed as chi-squared, with one
+degree of freedom for each cell beyond the number of classes. A class never seen, or features that have drifted, make it larger.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.exceptions import DataError
+from headcount.learners import Outputs
+from headcount.protocols import Samples, as_samples
+from headcount.quantifiers import Quantifier
+from headcount.quantifiers.matching import MatchingQuantifier
+from headcount.simplex import mixture_least_squares
+
+__all__ = ["ShiftTest", "label_shift_test"]
+
+_ITEMS_A_CELL = 12
+"""Labelled items of each class that a cell must hold on average, so that the statistic is distributed as it should be."""
+_PSEUDO = 0.5
+"""Items added to each cell when its variance is reckoned, so that none is without."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShiftTest:
+    """The outcome of the test for each sample.
+
+    Attributes
+    ----------
+    statistic, p_value : arrays of shape (n_samples,)
+    dof : int
+        Degrees of freedom.
+    shares : array of shape (n_samples, n_classes)
+        The shares of the nearest mixture.
+    """
+
+    statistic: FloatArray
+    p_value: FloatArray
+    dof: int
+    shares: FloatArray
+
+    def __repr__(self) -> str:
+        low = int((self.p_value < 0.05).sum())
+        return f"ShiftTest({len(self.p_value):,} samples, {self.dof} degrees of freedom, {low:,} with p < 0.05)"
+
+
+def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labelled: Any = None) -> ShiftTest:
+    """Test whether samples look like mixtures of the training classes, by the classifier's posteriors alone.
+
+    Parameters
+    ----------
+    quantifier : fitted quantifier over a classifier with posteriors
+    X : items, or their `Outputs`
+    samples : Samples or matrix of row numbers, optional
+        By default all items are one sample.
+    labelled : pair (X, y), optional
+        Labelled items that the classifier was not trained on. Not needed for PACC and HDy, which keep theirs.
+
+    Returns
+    -------
+    ShiftTest
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from headcount import PACC
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> q = PACC(random_state=0).fit(X[:2000], y[:2000])
+    >>> pile = np.flatnonzero(y[2000:] == 1)[:700] + 2000           # other shares, but nothing new
+    >>> bool(label_shift_test(q, X[pile]).p_value[0] > 0.05)
+    True
+    """
+    known, codes = labelled_outputs(quantifier, labelled)
+    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, {"posteriors"})
+    outputs = outputs.aligned_to(quantifier.classes_)
+    drawn = as_samples(samples, outputs.n_items)
+    return _test(known.need("posteriors"), codes, outputs.need("posteriors"), drawn)
+
+
+def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, IntArray]:
+    """Return posteriors and classes of labelled items that the classifier was not trained on."""
+    from headcount._validation import encode, labelled_items
+
+    if labelled is not None:
+        X, y = labelled_items(*labelled)
+        return quantifier.outputs(X, {"posteriors"}), encode(y, quantifier.classes_)
+    if isinstance(quantifier, MatchingQuantifier) and quantifier.validation_outputs_.posteriors is not None:
+        return quantifier.validation_outputs_, quantifier.validation_codes_
+    raise DataError(
+        f"{type(quantifier).__name__} keeps no posteriors of labelled items to compare with: pass labelled=(X, y) with items "
+        "that the classifier was not trained on, or use PACC."
+    )
+
+
+def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Samples) -> ShiftTest:
+    k = P.shape[1]
+    edges = _edges(P_labelled, codes)
+    cells, own = _cells(P, edges), _cells(P_labelled, edges)
+    n_cells = sum(len(e) + 1 for e in edges)
+    dof = n_cells - k
+    if dof < 1:
+        raise DataError(
+            f"There are too few labelled items ({len(codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class are needed."
+        )
+    sizes = np.bincount(codes, minlength=k).astype(float)
+    H = np.column_stack([np.bincount(own[codes == j], minlength=n_cells) / sizes[j] for j in range(k)])
+    q = samples.count(cells, n_cells)
+    n = q.sum(axis=1)
+    q = q / n[:, None]
+    shares = mixture_least_squares(H, q)
+    statistic = np.empty(len(q))
+    smooth = [(H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * n_cells) for j in range(k)]
+    for s in range(len(q)):
+        statistic[s], shares[s] = _distance(H, smooth, sizes, q[s], n[s], shares[s])
+    return ShiftTest(statistic, chi2.sf(statistic, dof), dof, shares)
+
+
+def _distance(
+    H: FloatArray, smooth: list[FloatArray], sizes: FloatArray, q: FloatArray, n: float, p: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return the least generalised distance of q from a mixture, and its shares; the weights follow the shares."""
+    k = H.shape[1]
+    base = np.full(k, 1.0 / k)
+    directions = np.linalg.svd(np.ones((1, k)))[2][1:].T
+    A = (H @ directions)[:-1]  # the last cell follows from the others
+    value = 0.0
+    for _ in range(4):
+        weights = np.clip(p, 0.0, 1.0)
+        weights = weights / weights.sum()
+        mixed = np.column_stack(smooth) @ weights
+        S = _multinomial(mixed) / n
+        for j in range(k):
+            S = S + weights[j] ** 2 * _multinomial(smooth[j]) / sizes[j]
+        inverse = np.linalg.inv(S[:-1, :-1])
+        off = (q - H @ base)[:-1]
+        step = np.linalg.lstsq(A.T @ inverse @ A, A.T @ inverse @ off, rcond=None)[0]
+        p = base + directions @ step
+        rest = off - A @ step
+        value = float(rest @ inverse @ rest)
+    confined = np.clip(p, 0.0, 1.0)
+    return value, confined / confined.sum()
+
+
+def _multinomial(shares: FloatArray) -> FloatArray:
+    covariance: FloatArray = np.diag(shares) - np.outer(shares, shares)
+    return covariance
+
+
+def _edges(P: FloatArray, codes: IntArray) -> list[FloatArray]:
+    """Cut the items decided for each class at quantiles of their largest posterior, into as many cells as there are items for."""
+    k = P.shape[1]
+    decided, largest = P.argmax(axis=1), P.max(axis=1)
+    rarest = int(np.bincount(codes, minlength=k).min())
+    most = int(np.clip(rarest // _ITEMS_A_CELL, 1, max(2, 10 // k)))
+    edges = []
+    for j in range(k):
+        own = largest[decided == j]
+        n_cells = int(np.clip(len(own) // (_ITEMS_A_CELL), 1, most))
+        cuts = np.quantile(own, np.arange(1, n_cells) / n_cells) if len(own) else np.empty(0)
+        edges.append(np.unique(cuts))
+    return edges
+
+
+def _cells(P: FloatArray, edges: list[FloatArray]) -> AnyArray:
+    """Return the cell of each item: by the class decided for, and by how sure the decision is."""
+    decided, largest = P.argmax(axis=1), P.max(axis=1)
+    cells = np.empty(len(P), dtype=np.int32)
+    start = 0
+    for j, cuts in enumerate(edges):
+        here = decided == j
+        cells[here] = start + np.searchsorted(cuts, largest[here], side="right")
+        start += len(cuts) + 1
+    return cells

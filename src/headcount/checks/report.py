@@ -1,0 +1,135 @@
+"""`check`: all that can be said about a sample without its labels, and a verdict in words with what to do next."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray, Items
+from headcount.checks.label_shift import label_shift_test, labelled_outputs
+from headcount.exceptions import DataError
+from headcount.learners import Outputs
+from headcount.protocols import Samples, as_samples
+from headcount.quantifiers import Quantifier
+from headcount.simplex import mixture_least_squares
+
+__all__ = ["Report", "check"]
+
+_FAR = 0.3
+_APART = 0.3
+_AGREE = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What the checks found for one sample.
+
+    Attributes
+    ----------
+    verdict : {"trust", "caution", "do not trust"}
+    advice : list of str
+        What was found and what to do next, in sentences.
+    p_label_shift : float
+        p-value of the target being a mixture of the training classes.
+    separation : float
+        How well the classifier tells the classes apart, from 0 (not at all) to 1: the least change of mean posteriors per unit
+        change of shares.
+    disagreement : float
+        The largest difference between the shares that matching the scores' cells and matching their means give.
+    distance : float
+        Half the sum of absolute differences between the estimated shares and those of the labelled items.
+    shares : array of shape (n_classes,)
+    """
+
+    verdict: str
+    advice: list[str]
+    p_label_shift: float
+    separation: float
+    disagreement: float
+    distance: float
+    classes: AnyArray
+    shares: FloatArray
+
+    def __repr__(self) -> str:
+        lines = [f"Verdict: {self.verdict}", *(f"  - {sentence}" for sentence in self.advice)]
+        return "\n".join(lines)
+
+
+def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float = 0.05) -> Report:
+    """Check whether a quantifier's estimate for these items can be trusted, without their labels.
+
+    Parameters
+    ----------
+    quantifier : fitted quantifier over a classifier with posteriors
+    X : items, or their `Outputs`
+    labelled : pair (X, y), optional
+        Labelled items that the classifier was not trained on. Not needed for PACC and HDy, which keep theirs.
+    level : float, default=0.05
+        How often a sample of which only the shares have changed may raise a false alarm.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from headcount import PACC
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> q = PACC(random_state=0).fit(X[:2000], y[:2000])
+    >>> check(q, X[2000:]).verdict
+    'trust'
+    """
+    if not 0 < level < 1:
+        raise DataError(f"level must be between 0 and 1, such as 0.05; got {level!r}.")
+    known, codes = labelled_outputs(quantifier, labelled)
+    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, quantifier.needs | {"posteriors"})
+    outputs = outputs.aligned_to(quantifier.classes_)
+    test = label_shift_test(quantifier, outputs, labelled=labelled)
+    k = len(quantifier.classes_)
+    M = (Samples._grouped(codes, k).sum(known.need("posteriors")) / np.bincount(codes, minlength=k)[:, None]).T
+    means = outputs.need("posteriors").mean(axis=0)
+    matched = mixture_least_squares(M, means[None, :])[0]
+    spread = np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)
+    shares = quantifier.aggregate(outputs, as_samples(None, outputs.n_items))[0]
+    report = {
+        "p_label_shift": float(test.p_value[0]),
+        "separation": float(spread[k - 2]),
+        "disagreement": float(np.abs(matched - test.shares[0]).max()),
+        "distance": float(np.abs(shares - np.bincount(codes, minlength=k) / len(codes)).sum() / 2),
+    }
+    verdict, advice = _judged(**report, level=level)
+    return Report(verdict, advice, **report, classes=quantifier.classes_, shares=shares)
+
+
+def _judged(
+    p_label_shift: float, separation: float, disagreement: float, distance: float, level: float
+) -> tuple[str, list[str]]:
+    advice = []
+    verdict = "trust"
+    if separation < _APART:
+        verdict = "caution"
+        advice.append(
+            f"The classifier hardly tells some classes apart (separation {separation:.2f} of 1): intervals will be wide. Label "
+            "more items, use better features, or merge classes."
+        )
+    if disagreement > _AGREE:
+        verdict = "caution"
+        advice.append(
+            f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
+        )
+    if distance > _FAR:
+        advice.append(
+            f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class). "
+            "Counting would be badly off here; a method that adjusts, as PACC and SLD do, is needed."
+        )
+    if p_label_shift < level:
+        verdict = "do not trust" if p_label_shift < level / 10 else "caution"
+        advice.append(
+            f"The scores do not look like any mixture of the training classes (p = {p_label_shift:.2g}): there may be a class "
+            "never seen in training, or the items themselves have changed. Look at items with middling scores, label some of this "
+            "pile and train again."
+        )
+    if not advice:
+        advice.append("The scores look like a mixture of the training classes, which the classifier tells apart well.")
+    return verdict, advice

@@ -1,0 +1,111 @@
+"""Checks without labels: quiet under pure label shift, loud when a class was never seen, and worded for a person."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from headcount import ACC, CC, PACC, SLD, Samples
+from headcount.checks import check, label_shift_test
+from headcount.exceptions import DataError
+from tests.conftest import frozen, scored_items
+
+CENTRES = 3.5 / np.sqrt(2) * np.eye(3, 10)
+
+
+def items(codes, generator):
+    """Ten features, unit Gaussians about three centres 3.5 apart (a classifier of two of them is right in 96 % of the items).
+
+    The third class may never have been seen in training, as a new topic would be.
+    """
+    return CENTRES[codes] + generator.standard_normal((len(codes), 10))
+
+
+def alarms(simulations, shares, unseen=0.0, n_labelled=1000, n_target=1000, seed=0):
+    """Share of simulations in which the test rejects at 0.05: new labelled items, a new fit and a new target each time."""
+    generator = np.random.default_rng(seed)
+    rejected = 0
+    for _ in range(simulations):
+        y = np.arange(2 * n_labelled) % 2
+        q = PACC(LogisticRegression(), validation=0.5, random_state=0).fit(items(y, generator), y)
+        codes = generator.choice(2, n_target, p=shares)
+        codes[: int(unseen * n_target)] = 2
+        rejected += label_shift_test(q, items(codes, generator)).p_value[0] < 0.05
+    return rejected / simulations
+
+
+def test_quiet_under_label_shift_and_loud_at_an_unseen_class():
+    assert alarms(100, (0.5, 0.5)) <= 0.12
+    assert alarms(50, (0.9, 0.1)) <= 0.16
+    assert alarms(50, (0.5, 0.5), unseen=0.2) >= 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.98, 0.02)], ids=str)
+def test_false_alarms_are_5_percent_give_or_take_1(shares):
+    """2,000 simulations, Monte Carlo error 0.5."""
+    assert 0.04 <= alarms(2000, shares, seed=1) <= 0.06
+
+
+@pytest.mark.slow
+def test_an_unseen_class_of_20_percent_of_1000_items_is_found_in_80_percent():
+    assert alarms(400, (0.5, 0.5), unseen=0.2, seed=2) >= 0.8
+
+
+def test_many_samples_at_once_and_any_number_of_classes():
+    codes, P = scored_items(1200, 3, seed=0, separation=1.5)
+    q = PACC(frozen(range(3))).fit(P[:600], codes[:600])
+    test = label_shift_test(q, P[600:], Samples.from_matrix(np.arange(600).reshape(2, 300)))
+    assert test.p_value.shape == (2,)
+    assert test.shares.shape == (2, 3)
+    assert "2 samples" in repr(test)
+    alone = label_shift_test(q, P[600:900])
+    assert alone.p_value[0] == pytest.approx(test.p_value[0])
+
+
+def test_labelled_items_may_be_handed_in():
+    codes, P = scored_items(1000, 2, seed=0, separation=1.2)
+    q = SLD(frozen([0, 1]), prior="uniform").fit(P, codes)
+    with pytest.raises(DataError, match=r"SLD keeps no posteriors of labelled items .* labelled=\(X, y\)"):
+        label_shift_test(q, P)
+    given = label_shift_test(q, P[500:], labelled=(P[:500], codes[:500]))
+    kept = label_shift_test(PACC(frozen([0, 1])).fit(P[:500], codes[:500]), P[500:])
+    assert given.p_value[0] == pytest.approx(kept.p_value[0])
+    with pytest.raises(DataError, match="ACC keeps no posteriors"):
+        label_shift_test(ACC(frozen([0, 1])).fit(P, codes), P)
+
+
+def test_too_few_labelled_items_get_a_sentence():
+    codes, P = scored_items(30, 2, seed=0)
+    with pytest.raises(DataError, match="too few labelled items"):
+        label_shift_test(PACC(frozen([0, 1])).fit(P, codes), P)
+
+
+def test_verdicts_in_words():
+    generator = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    q = PACC(LogisticRegression(), random_state=0).fit(items(y, generator), y)
+    fine = check(q, items(y[:1000], generator))
+    assert fine.verdict == "trust"
+    assert "look like a mixture" in repr(fine)
+    unseen = check(q, items(np.repeat([0, 1, 2], [400, 300, 300]), generator))
+    assert unseen.verdict == "do not trust"
+    assert "a class never seen in training" in unseen.advice[-1]
+    far = check(q, items(np.repeat([0, 1], [950, 50]), generator))
+    assert far.distance > 0.3
+    assert "a method that adjusts" in repr(far)
+    assert fine.separation > 0.5
+
+
+def test_a_weak_classifier_is_said_to_be_one():
+    codes, P = scored_items(2000, 2, seed=0, separation=0.4)
+    report = check(PACC(frozen([0, 1])).fit(P[:1000], codes[:1000]), P[1000:])
+    assert report.verdict in ("caution", "do not trust")
+    assert "hardly tells some classes apart" in repr(report)
+
+
+def test_wrong_input_gets_a_sentence():
+    codes, P = scored_items(100, 2, seed=0)
+    with pytest.raises(DataError, match="level must be between 0 and 1"):
+        check(PACC(frozen([0, 1])).fit(P, codes), P, level=5)
+    with pytest.raises(DataError, match="keeps no posteriors"):
+        check(CC(frozen([0, 1])).fit(P, codes), P)

@@ -1,0 +1,304 @@
+"""Intervals: what they are made of, that they hold, and that what has none is refused with the reason."""
+
+import joblib
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from headcount import (
+    ACC,
+    CC,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    ArtificialPrevalence,
+    HDy,
+    QuantifierSearch,
+    Samples,
+    difference,
+    estimate,
+)
+from headcount.exceptions import DataError
+from tests.conftest import blobs, frozen, scored_items
+
+WITH_INTERVALS = [ACC, PACC, SLD]
+
+
+def fitted(quantifier, k=2, n=300, seed=0, separation=1.2):
+    codes, P = scored_items(n, k, seed, separation)
+    options = {"prior": "uniform"} if quantifier is SLD else {}
+    return quantifier(frozen(range(k)), **options).fit(P, codes)
+
+
+def pile(n=400, k=2, seed=1, shares=None, separation=1.2):
+    return scored_items(n, k, seed, separation, shares)[1]
+
+
+every = pytest.mark.parametrize("quantifier", WITH_INTERVALS)
+both_ways = pytest.mark.parametrize("method", ["delta", "bootstrap"])
+whose = pytest.mark.parametrize("estimand", ["population", "pile"])
+
+
+@every
+@both_ways
+@whose
+@pytest.mark.parametrize("k", [2, 3])
+def test_intervals_surround_the_estimate_inside_the_simplex(quantifier, method, estimand, k):
+    q = fitted(quantifier, k)
+    for shares in (None, np.eye(k)[0], np.eye(k)[-1] * 0.98 + 0.02 / k):
+        target = pile(k=k, shares=shares)
+        answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
+        np.testing.assert_allclose(answer.shares, q.predict(target), atol=1e-12)
+        assert (answer.low <= answer.shares).all()
+        assert (answer.shares <= answer.high).all()
+        assert (answer.low >= 0).all()
+        assert (answer.high <= 1).all()
+        assert (answer.high - answer.low > 1e-4).all()  # never a point, not even at 0 and 1
+
+
+def test_the_delta_method_by_hand():
+    """Two classes, PACC: the variance of each mean, and the roots of Fieller's quadratic found by a search."""
+    codes, P = scored_items(200, 2, 0, 1.2)
+    target = pile()
+    q = PACC(frozen([0, 1])).fit(P, codes)
+    f, t = (P[codes == j, 1] for j in (0, 1))
+    z = norm.ppf(0.975)
+
+    def standardised(p):
+        variance = target[:, 1].var() / len(target)
+        variance += (1 - p) ** 2 * f.var(ddof=1) / len(f) + p**2 * t.var(ddof=1) / len(t)
+        return abs(target[:, 1].mean() - (1 - p) * f.mean() - p * t.mean()) / np.sqrt(variance)
+
+    grid = np.linspace(0, 1, 100_001)
+    inside = grid[standardised(grid) <= z]
+    answer = estimate(q, target)
+    assert answer.low[1] == pytest.approx(inside[0], abs=2e-5)
+    assert answer.high[1] == pytest.approx(inside[-1], abs=2e-5)
+    assert answer.low[0] == pytest.approx(1 - answer.high[1])
+
+
+def test_the_likelihood_ratio_by_hand():
+    target = pile(shares=[0.9, 0.1])
+    q = fitted(SLD)
+    grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
+    likelihood = np.log(2 * target @ np.vstack([1 - grid, grid])).sum(axis=0)
+    inside = grid[2 * (likelihood.max() - likelihood) <= norm.ppf(0.975) ** 2]
+    answer = estimate(q, target)
+    assert answer.low[1] == pytest.approx(inside[0], abs=1e-4)
+    assert answer.high[1] == pytest.approx(inside[-1], abs=1e-4)
+
+
+@every
+def test_the_pile_is_known_better_than_the_population(quantifier):
+    q = fitted(quantifier, n=5000)
+    widths = [np.ptp([a.low[1], a.high[1]]) for a in (estimate(q, pile(), estimand=e) for e in ("pile", "population"))]
+    assert widths[0] < 0.95 * widths[1]
+
+
+@every
+@both_ways
+def test_both_sides_count(quantifier, method):
+    """More items of the target narrow the interval; so do more labelled ones, but for SLD: its labelled side is the classifier."""
+    width = {}
+    for n_labelled in (100, 5000):
+        for n_target in (200, 5000):
+            q = fitted(quantifier, n=n_labelled)
+            answer = estimate(q, pile(n_target), method=method, random_state=0, n_replicates=300)
+            width[n_labelled, n_target] = answer.high[1] - answer.low[1]
+    assert width[5000, 5000] < 0.6 * width[5000, 200]
+    if quantifier is not SLD:
+        assert width[5000, 5000] < 0.6 * width[100, 5000]
+
+
+@every
+def test_level_and_simultaneous_intervals_widen(quantifier):
+    q = fitted(quantifier, 3)
+    out = q.outputs(pile(600, 3))
+    samples = Samples.from_matrix(np.arange(600).reshape(6, 100))
+    plain = estimate(q, out, samples)
+    wider = [estimate(q, out, samples, simultaneous=what) for what in ("classes", "samples", "both")]
+    for narrow, wide in zip([plain, *wider[:2]], [*wider[:2], wider[2]], strict=True):
+        assert ((wide.high - wide.low) >= (narrow.high - narrow.low) - 1e-12).all()
+    bonferroni = estimate(q, out, samples, level=1 - 0.05 / 18)
+    np.testing.assert_allclose(wider[2].high, bonferroni.high, atol=1e-12)
+
+
+@every
+@both_ways
+def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, method):
+    q = fitted(quantifier)
+    target = pile(300)
+    groups = np.repeat(["may", "june", "july"], 100)
+    together = estimate(q, target, Samples.from_groups(groups), method=method, random_state=0, n_replicates=200)
+    assert together.names == ("july", "june", "may")
+    assert together.shares.shape == together.low.shape == (3, 2)
+    if method == "delta":
+        alone = estimate(q, target[groups == "june"])
+        np.testing.assert_allclose(together.high[1], alone.high, atol=1e-9)
+    frame = together.to_frame()
+    assert frame.columns.tolist() == ["sample", "class", "share", "low", "high", "n"]
+    assert len(frame) == 6
+
+
+@every
+def test_the_same_seed_gives_the_same_interval_anywhere(quantifier):
+    q = fitted(quantifier)
+    out = q.outputs(pile())
+
+    def bootstrap(seed):
+        answer = estimate(q, out, method="bootstrap", random_state=seed, n_replicates=200)
+        return answer.low, answer.high
+
+    expected = bootstrap(3)
+    assert not np.array_equal(bootstrap(4), expected)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            again = joblib.delayed(estimate)(q, out, method="bootstrap", random_state=3, n_replicates=200)
+            for found in joblib.Parallel()([again, again]):
+                assert np.array_equal((found.low, found.high), expected)
+
+
+@every
+@both_ways
+def test_weights_count_as_fewer_items(quantifier, method):
+    q = fitted(quantifier)
+    out = q.outputs(pile(400))
+    equal = Samples(np.arange(400), [0, 400], weights=np.full(400, 7.0))
+    unequal = Samples(np.arange(400), [0, 400], weights=np.tile([0.1, 1.9], 200))
+    options = {"method": method, "random_state": 0, "n_replicates": 500}
+    plain, same, fewer = (estimate(q, out, s, **options) for s in (Samples.whole(400), equal, unequal))
+    np.testing.assert_allclose(same.high, plain.high, atol=1e-6)
+    assert (fewer.high - fewer.low > plain.high - plain.low).all()
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@every
+def test_the_joint_region_holds_the_estimate_and_not_what_is_far(quantifier, k):
+    q = fitted(quantifier, k, n=900, separation=2.0)
+    answer = estimate(q, pile(900, k, separation=2.0))
+    assert answer.contains(answer.shares)
+    assert not answer.contains(np.eye(k)[0])
+    many = estimate(q, pile(900, k, separation=2.0), Samples.from_matrix(np.arange(900).reshape(2, 450)))
+    assert many.contains(many.shares).tolist() == [True, True]
+
+
+def test_an_estimate_can_be_read_by_a_person():
+    text = repr(estimate(fitted(PACC), pile()))
+    assert text.startswith("Shares in the population, with 0.95 intervals (PACC, delta)\n  0 ")
+    assert "400 items" in text
+    q = fitted(PACC)
+    assert "more rows" in repr(
+        estimate(q, pile(400), Samples.from_matrix(np.arange(400).reshape(20, 20)), estimand="pile")
+    )
+
+
+def test_a_search_is_taken_by_its_best():
+    X, y = blobs(400, 2, seed=0)
+    search = QuantifierSearch(
+        PACC(LogisticRegression()),
+        {"classifier__C": [0.1, 1.0]},
+        protocol=ArtificialPrevalence(3, sample_size=50),
+        random_state=0,
+    ).fit(X, y)
+    assert np.array_equal(estimate(search, X).high, estimate(search.best_estimator_, X).high)
+
+
+def test_counting_has_no_interval_unless_nothing_has_changed():
+    target = pile()
+    for quantifier in (CC, PCC):
+        q = fitted(quantifier)
+        with pytest.raises(DataError, match=r"is biased as soon as .* assume='no-shift'"):
+            estimate(q, target)
+        with pytest.raises(DataError, match="no interval for the pile itself"):
+            estimate(q, target, assume="no-shift", estimand="pile")
+        answer = estimate(q, target, assume="no-shift")
+        assert (answer.low < answer.shares).all()
+        with pytest.raises(DataError, match="no joint region"):
+            answer.contains([0.5, 0.5])
+    n, share = 400, fitted(CC).predict(target)[1]
+    wilson = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
+    answer = estimate(fitted(CC), target, assume="no-shift")
+    assert (answer.low[1] + answer.high[1]) / 2 == pytest.approx(wilson, abs=1e-4)
+
+
+@pytest.mark.parametrize(("quantifier", "words"), [(HDy, "biased where labelled"), (MLPE, "never looks at the items")])
+def test_what_has_no_interval_says_why(quantifier, words):
+    q = MLPE().fit(pile(), np.arange(400) % 2) if quantifier is MLPE else fitted(quantifier)
+    with pytest.raises(DataError, match=words):
+        estimate(q, pile())
+
+
+def test_a_classifier_that_tells_nothing_rules_nothing_out():
+    generator = np.random.default_rng(0)
+    P = np.column_stack([p := generator.uniform(0.45, 0.55, 60), 1 - p])
+    q = PACC(frozen([0, 1])).fit(P, np.arange(60) % 2)
+    answer = estimate(q, P)
+    assert answer.high[1] - answer.low[1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": 95}, "level must be between 0 and 1"),
+        ({"estimand": "sample"}, "estimand must be one of 'population', 'pile'"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"assume": "luck"}, "assume must be one of"),
+        ({"simultaneous": True}, "simultaneous must be one of"),
+        ({"n_replicates": 5}, "at least 100"),
+        ({"samples": [[0, 999]]}, "row number 999"),
+    ],
+)
+def test_wrong_input_gets_a_sentence(options, words):
+    with pytest.raises(DataError, match=words):
+        estimate(fitted(PACC), pile(), **options)
+
+
+def test_what_is_no_fitted_quantifier_gets_a_sentence():
+    with pytest.raises(DataError, match="Expected a fitted quantifier"):
+        estimate(LogisticRegression(), pile())
+    with pytest.raises(NotFittedError):
+        estimate(PACC(), pile())
+
+
+@every
+def test_differences(quantifier):
+    q = fitted(quantifier, n=2000, separation=2.0)
+    a, b = (
+        estimate(q, pile(800, seed=s, shares=shares, separation=2.0))
+        for s, shares in ((1, [0.7, 0.3]), (2, [0.4, 0.6]))
+    )
+    change = difference(a, b)
+    assert change.low[1] < 0.3 < change.high[1]
+    assert change.p_value[1] < 1e-6
+    assert change.change[0] == pytest.approx(-change.change[1])
+    same = difference(a, estimate(q, pile(800, seed=3, shares=[0.7, 0.3], separation=2.0)))
+    assert same.p_value[1] > 0.01
+    assert same.low[1] < 0 < same.high[1]
+    assert "p = " in repr(change)
+    assert (
+        np.ptp([difference(a, b, level=0.5).low[1], difference(a, b, level=0.5).high[1]])
+        < change.high[1] - change.low[1]
+    )
+
+
+def test_errors_of_a_shared_labelled_side_cancel():
+    """Few labelled items: with one quantifier the difference is known much better than with one for each."""
+    one, other = fitted(PACC, n=60, seed=0), fitted(PACC, n=60, seed=5)
+    a, b = (pile(5000, seed=s, shares=[0.6, 0.4]) for s in (1, 2))
+    shared = difference(estimate(one, a), estimate(one, b))
+    apart = difference(estimate(one, a), estimate(other, b))
+    assert shared.high[1] - shared.low[1] < 0.5 * (apart.high[1] - apart.low[1])
+
+
+def test_differences_that_can_not_be_taken_get_a_sentence():
+    q = fitted(PACC)
+    one, pair = estimate(q, pile()), estimate(q, pile(), Samples.from_matrix(np.arange(400).reshape(2, 200)))
+    with pytest.raises(DataError, match="one sample each"):
+        difference(one, pair)
+    with pytest.raises(DataError, match="same estimand"):
+        difference(one, estimate(q, pile(), estimand="pile"))
+    with pytest.raises(DataError, match="no covariance"):
+        difference(one, estimate(fitted(CC), pile(), assume="no-shift"))
