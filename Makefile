@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup test check format lint types layers coverage slow bench clean
+.PHONY: help setup test check format lint types layers coverage slow bench coverage-table clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -54,6 +54,10 @@ bench: export OMP_NUM_THREADS = 2
 bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 	$(BIN)/python -m benchmarks.aggregation
 	$(BIN)/python -m benchmarks.selection
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.intervals
+
+coverage-table: $(VENV)/.dev  ## how often the intervals hold the truth, by simulation (about 25 minutes): docs/coverage.md
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table
 
 clean:           ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache

@@ -20,10 +20,13 @@ __all__ = ["likelihood_replicates", "linear_replicates"]
 def _again(
     rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, weights: FloatArray | None = None
 ) -> Samples:
-    """Draw replicates of a sample with replacement, each of its size."""
-    picked = draw_items(np.full((n_replicates, 1), len(rows)), Samples.whole(len(rows)), seed, replace=True)
-    carried = None if weights is None else weights[picked.indices]
-    return Samples._trusted(np.asarray(rows)[picked.indices], picked.indptr, int(rows.max()) + 1, carried)
+    """Draw replicates of a sample with replacement, each of its size; an entry takes its weight along."""
+    counts = np.full((n_replicates, 1), len(rows))
+    if weights is None:
+        pool = Samples._trusted(np.array(rows), np.array([0, len(rows)]), int(rows.max()) + 1)
+        return draw_items(counts, pool, seed, replace=True)
+    picked = draw_items(counts, Samples.whole(len(rows)), seed, replace=True)
+    return Samples._trusted(rows[picked.indices], picked.indptr, int(rows.max()) + 1, weights[picked.indices])
 
 
 def linear_replicates(

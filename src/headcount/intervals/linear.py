@@ -51,7 +51,13 @@ class LinearModel:
     def inverse_of(M: FloatArray) -> FloatArray:
         """Return B such that p0 + B (q - M p0) is the least-squares solution among vectors that sum to 1; M may be a stack."""
         directions = sum_zero_basis(M.shape[-1])
-        inverse: FloatArray = directions @ np.linalg.pinv(M @ directions)
+        spread = M @ directions
+        if M.shape[-1] == 2:  # of one column, the pseudo-inverse is its transpose over its square
+            square = np.square(spread).sum(axis=-2, keepdims=True)
+            inner = np.swapaxes(spread, -1, -2) / np.where(square > 0.0, square, np.inf)
+        else:
+            inner = np.asarray(np.linalg.pinv(spread), dtype=np.float64)
+        inverse: FloatArray = directions @ inner
         return inverse
 
     def solve(self, q: FloatArray, M: FloatArray, inverse: FloatArray) -> FloatArray:
