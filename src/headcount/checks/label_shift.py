@@ -24,6 +24,9 @@ __all__ = ["ShiftTest", "label_shift_test"]
 
 _ITEMS_A_CELL = 12
 """Labelled items of each class that a cell must hold on average, so that the statistic is distributed as it should be."""
+_CUTS = (0.25, 0.5, 0.7, 0.85, 0.95)
+_EXPECTED, _EXPECTED_LABELLED = 10.0, 8.0
+"""Items of the target, and labelled ones of a like mixture, that a cell must be expected to hold; else it joins its neighbour."""
 _PSEUDO = 0.5
 """Items added to each cell when its variance is reckoned, so that none is without."""
 
@@ -35,7 +38,8 @@ class ShiftTest:
     Attributes
     ----------
     statistic, p_value : arrays of shape (n_samples,)
-    dof : int
+        A sample of too few items to tell anything has the p-value 1.
+    dof : array of int, shape (n_samples,)
         Degrees of freedom.
     shares : array of shape (n_samples, n_classes)
         The shares of the nearest mixture.
@@ -43,12 +47,12 @@ class ShiftTest:
 
     statistic: FloatArray
     p_value: FloatArray
-    dof: int
+    dof: IntArray
     shares: FloatArray
 
     def __repr__(self) -> str:
         low = int((self.p_value < 0.05).sum())
-        return f"ShiftTest({len(self.p_value):,} samples, {self.dof} degrees of freedom, {low:,} with p < 0.05)"
+        return f"ShiftTest({len(self.p_value):,} samples, {low:,} with p < 0.05)"
 
 
 def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labelled: Any = None) -> ShiftTest:
@@ -104,8 +108,7 @@ def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Sampl
     edges = _edges(P_labelled, codes)
     cells, own = _cells(P, edges), _cells(P_labelled, edges)
     n_cells = sum(len(e) + 1 for e in edges)
-    dof = n_cells - k
-    if dof < 1:
+    if n_cells <= k:
         raise DataError(
             f"There are too few labelled items ({len(codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class are needed."
         )
@@ -115,11 +118,38 @@ def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Sampl
     n = q.sum(axis=1)
     q = q / n[:, None]
     shares = mixture_least_squares(H, q)
-    statistic = np.empty(len(q))
-    smooth = [(H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * n_cells) for j in range(k)]
+    statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
+    p_value = np.ones(len(q))
+    blocks = np.repeat(np.arange(k), [len(e) + 1 for e in edges])
     for s in range(len(q)):
-        statistic[s], shares[s] = _distance(H, smooth, sizes, q[s], n[s], shares[s])
-    return ShiftTest(statistic, chi2.sf(statistic, dof), dof, shares)
+        merge = _merged(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s])
+        dof[s] = merge.shape[0] - k
+        if dof[s] >= 1:
+            smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
+            statistic[s], shares[s] = _distance(merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s])
+            p_value[s] = chi2.sf(statistic[s], dof[s])
+    return ShiftTest(statistic, p_value, dof, shares)
+
+
+def _merged(blocks: IntArray, expected: FloatArray, labelled: FloatArray) -> FloatArray:
+    """Return a matrix that adds neighbouring cells of a block up until each is expected to hold enough items on both sides."""
+    groups: list[list[int]] = []
+    for block in np.unique(blocks):
+        own: list[list[int]] = [[]]
+        for cell in np.flatnonzero(blocks == block):
+            own[-1].append(int(cell))
+            if expected[own[-1]].sum() >= _EXPECTED and labelled[own[-1]].sum() >= _EXPECTED_LABELLED:
+                own.append([])
+        rest = own.pop()
+        if own:
+            own[-1] += rest
+        elif rest:
+            own = [rest]
+        groups += own
+    merge = np.zeros((len(groups), len(blocks)))
+    for row, cells in enumerate(groups):
+        merge[row, cells] = 1.0
+    return merge
 
 
 def _distance(
@@ -154,18 +184,14 @@ def _multinomial(shares: FloatArray) -> FloatArray:
 
 
 def _edges(P: FloatArray, codes: IntArray) -> list[FloatArray]:
-    """Cut the items decided for each class at quantiles of their largest posterior, into as many cells as there are items for."""
+    """Cut the items decided for each class by their largest posterior, at fixed places between 1 / k, unsure, and 1, sure.
+
+    Were the places quantiles of the labelled items, these would vary less from cell to cell than the test reckons with.
+    """
     k = P.shape[1]
-    decided, largest = P.argmax(axis=1), P.max(axis=1)
-    rarest = int(np.bincount(codes, minlength=k).min())
-    most = int(np.clip(rarest // _ITEMS_A_CELL, 1, max(2, 10 // k)))
-    edges = []
-    for j in range(k):
-        own = largest[decided == j]
-        n_cells = int(np.clip(len(own) // (_ITEMS_A_CELL), 1, most))
-        cuts = np.quantile(own, np.arange(1, n_cells) / n_cells) if len(own) else np.empty(0)
-        edges.append(np.unique(cuts))
-    return edges
+    if int(np.bincount(codes, minlength=k).min()) < 2 * _ITEMS_A_CELL:
+        return [np.empty(0)] * k
+    return [1.0 / k + (1.0 - 1.0 / k) * np.array(_CUTS)] * k
 
 
 def _cells(P: FloatArray, edges: list[FloatArray]) -> AnyArray:
