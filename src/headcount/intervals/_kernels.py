@@ -40,6 +40,20 @@ def _root_of_ratio(r: FloatArray, d: FloatArray, w: FloatArray, best: float, p: 
 
 
 @kernel(error_model="numpy")
+def _end(r: FloatArray, d: FloatArray, w: FloatArray, best: float, outside: float, z: float, pile: bool) -> float:
+    """Return the share between the best one and an end of [0, 1] at which the root of the ratio reaches z, or that end."""
+    bound = outside
+    inside = best
+    for _ in range(_STEPS):
+        middle = (inside + outside) / 2
+        if _root_of_ratio(r, d, w, best, middle, pile) <= z:
+            inside = middle
+        else:
+            outside = middle
+    return inside if abs(inside - bound) > 1e-9 else bound
+
+
+@kernel(error_model="numpy")
 def ratio_bounds(
     P: FloatArray,
     prior: FloatArray,
@@ -59,22 +73,8 @@ def ratio_bounds(
         w = table[2]
         best, _, _ = newton_two(table[:2], w, prior[1], 1e-10, 200)
         r, d = table[0], table[1]  # newton_two leaves differences in the second row
-        inside, outside = best, 0.0
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if _root_of_ratio(r, d, w, best, middle, pile) <= z:
-                inside = middle
-            else:
-                outside = middle
-        low[s] = inside if inside > 1e-9 else 0.0
-        inside, outside = best, 1.0
-        for _ in range(_STEPS):
-            middle = (inside + outside) / 2
-            if _root_of_ratio(r, d, w, best, middle, pile) <= z:
-                inside = middle
-            else:
-                outside = middle
-        high[s] = inside if inside < 1.0 - 1e-9 else 1.0
+        low[s] = _end(r, d, w, best, 0.0, z, pile)
+        high[s] = _end(r, d, w, best, 1.0, z, pile)
 
 
 @kernel(error_model="numpy")
