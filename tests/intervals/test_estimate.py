@@ -80,6 +80,7 @@ def test_the_delta_method_by_hand():
     assert answer.low[0] == pytest.approx(1 - answer.high[1])
 
 
+@pytest.mark.kernels
 def test_the_likelihood_ratio_by_hand():
     target = pile(shares=[0.9, 0.1])
     q = fitted(SLD)
@@ -159,6 +160,20 @@ def test_the_same_seed_gives_the_same_interval_anywhere(quantifier):
             again = joblib.delayed(estimate)(q, out, method="bootstrap", random_state=3, n_replicates=200)
             for found in joblib.Parallel()([again, again]):
                 assert np.array_equal((found.low, found.high), expected)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("estimand", ["population", "pile"])
+def test_the_bootstrap_of_sld_agrees_with_its_likelihood(estimand):
+    q = fitted(SLD)
+    target = pile(150, shares=[0.7, 0.3])
+    weighted = Samples(np.arange(150), [0, 150], weights=np.tile([0.5, 1.5, 0.0], 50))
+    for samples in (Samples.whole(150), weighted):
+        a, b = (
+            estimate(q, target, samples, method=m, estimand=estimand, random_state=0, n_replicates=100)
+            for m in ("delta", "bootstrap")
+        )
+        assert (b.high - b.low)[0, 1] == pytest.approx((a.high - a.low)[0, 1], rel=0.5)
 
 
 @every
