@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
@@ -65,11 +66,18 @@ def test_the_delta_method_by_hand():
     target = pile()
     q = PACC(frozen([0, 1])).fit(P, codes)
     f, t = (P[codes == j, 1] for j in (0, 1))
-    z = norm.ppf(0.975)
+    n, share = len(target), q.predict(target)[1]
+    smoothed = (n * share + 1) / (n + 2)
+    spread = (1 - smoothed) * f.var(ddof=1) + smoothed * t.var(ddof=1)
+    spread += smoothed * (1 - smoothed) * (t.mean() - f.mean()) ** 2
+    of_target = max(target[:, 1].var(), spread) / n
+    of_f, of_t = f.var(ddof=1) / len(f), t.var(ddof=1) / len(t)
+    terms = np.array([of_target, (1 - share) ** 2 * of_f, share**2 * of_t])
+    degrees = terms.sum() ** 2 / (terms**2 / [n - 1, len(f) - 1, len(t) - 1]).sum()
+    z = student.ppf(0.975, degrees)
 
     def standardised(p):
-        variance = target[:, 1].var() / len(target)
-        variance += (1 - p) ** 2 * f.var(ddof=1) / len(f) + p**2 * t.var(ddof=1) / len(t)
+        variance = of_target + (1 - p) ** 2 * of_f + p**2 * of_t
         return abs(target[:, 1].mean() - (1 - p) * f.mean() - p * t.mean()) / np.sqrt(variance)
 
     grid = np.linspace(0, 1, 100_001)

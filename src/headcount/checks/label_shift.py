@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import f
+from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount.exceptions import DataError
@@ -18,6 +19,7 @@ from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
 from headcount.quantifiers import Quantifier
 from headcount.quantifiers.matching import MatchingQuantifier
+from headcount.quantifiers.statistics import require_items
 from headcount.simplex import mixture_least_squares
 
 __all__ = ["ShiftTest", "label_shift_test"]
@@ -38,7 +40,7 @@ class ShiftTest:
     Attributes
     ----------
     statistic, p_value : arrays of shape (n_samples,)
-        A sample of too few items to tell anything has the p-value 1.
+        A sample of too few items to tell anything has the p-value 1, and no degrees of freedom.
     dof : array of int, shape (n_samples,)
         Degrees of freedom.
     shares : array of shape (n_samples, n_classes)
@@ -81,6 +83,7 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     >>> bool(label_shift_test(q, X[pile]).p_value[0] > 0.05)
     True
     """
+    quantifier = unwrapped(quantifier)
     known, codes = labelled_outputs(quantifier, labelled)
     outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, {"posteriors"})
     outputs = outputs.aligned_to(quantifier.classes_)
@@ -88,10 +91,18 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     return _test(known.need("posteriors"), codes, outputs.need("posteriors"), drawn)
 
 
+def unwrapped(quantifier: Any) -> Quantifier:
+    """Return the best quantifier of a search, or the quantifier itself."""
+    best: Any = getattr(quantifier, "best_estimator_", None)
+    inner: Quantifier = quantifier if best is None else best
+    return inner
+
+
 def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, IntArray]:
     """Return posteriors and classes of labelled items that the classifier was not trained on."""
     from headcount._validation import encode, labelled_items
 
+    check_is_fitted(quantifier)
     if labelled is not None:
         X, y = labelled_items(*labelled)
         return quantifier.outputs(X, {"posteriors"}), encode(y, quantifier.classes_)
@@ -114,9 +125,9 @@ def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Sampl
         )
     sizes = np.bincount(codes, minlength=k).astype(float)
     H = np.column_stack([np.bincount(own[codes == j], minlength=n_cells) / sizes[j] for j in range(k)])
-    q = samples.count(cells, n_cells)
-    n = q.sum(axis=1)
-    q = q / n[:, None]
+    total, n = samples.total_weights(), samples.effective_sizes()
+    require_items(total)
+    q = samples.count(cells, n_cells) / total[:, None]
     shares = mixture_least_squares(H, q)
     statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
     p_value = np.ones(len(q))
@@ -127,8 +138,16 @@ def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Sampl
         if dof[s] >= 1:
             smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
             statistic[s], shares[s] = _distance(merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s])
-            p_value[s] = chi2.sf(statistic[s], dof[s])
+            p_value[s] = _p_value(statistic[s], int(dof[s]), shares[s], sizes, n[s])
     return ShiftTest(statistic, p_value, dof, shares)
+
+
+def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
+    """Return the statistic's p-value, Hotelling's: covariances that were learnt from few items make large values likelier."""
+    parts = np.append(shares**2 / sizes, 1.0 / n)
+    items = parts.sum() ** 2 / (parts**2 / np.append(sizes, n)).sum()
+    left = max(items - dof, 1.0)
+    return float(f.sf(statistic * left / (dof * items), dof, left))
 
 
 def _merged(blocks: IntArray, expected: FloatArray, labelled: FloatArray) -> FloatArray:

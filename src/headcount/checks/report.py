@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount.checks.label_shift import label_shift_test, labelled_outputs
+from headcount.checks.label_shift import label_shift_test, labelled_outputs, unwrapped
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
@@ -65,7 +65,7 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     labelled : pair (X, y), optional
         Labelled items that the classifier was not trained on. Not needed for PACC and HDy, which keep theirs.
     level : float, default=0.05
-        How often a sample of which only the shares have changed may raise a false alarm.
+        How often the label-shift test may raise a false alarm where only the shares have changed.
 
     Returns
     -------
@@ -80,8 +80,9 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     >>> check(q, X[2000:]).verdict
     'trust'
     """
-    if not 0 < level < 1:
+    if not isinstance(level, float | int) or not 0 < level < 1:
         raise DataError(f"level must be between 0 and 1, such as 0.05; got {level!r}.")
+    quantifier = unwrapped(quantifier)
     known, codes = labelled_outputs(quantifier, labelled)
     outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, quantifier.needs | {"posteriors"})
     outputs = outputs.aligned_to(quantifier.classes_)
@@ -98,12 +99,20 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
         "disagreement": float(np.abs(matched - test.shares[0]).max()),
         "distance": float(np.abs(shares - np.bincount(codes, minlength=k) / len(codes)).sum() / 2),
     }
-    verdict, advice = _judged(**report, level=level)
+    sizes = np.bincount(codes, minlength=k)
+    noise = 3.0 * np.sqrt(0.25 / outputs.n_items + 0.25 / sizes.min()) / max(report["separation"], 1e-6)
+    verdict, advice = _judged(**report, level=level, noise=noise, tested=bool(test.dof[0] >= 1))
     return Report(verdict, advice, **report, classes=quantifier.classes_, shares=shares)
 
 
 def _judged(
-    p_label_shift: float, separation: float, disagreement: float, distance: float, level: float
+    p_label_shift: float,
+    separation: float,
+    disagreement: float,
+    distance: float,
+    level: float,
+    noise: float,
+    tested: bool,
 ) -> tuple[str, list[str]]:
     advice = []
     verdict = "trust"
@@ -113,7 +122,7 @@ def _judged(
             f"The classifier hardly tells some classes apart (separation {separation:.2f} of 1): intervals will be wide. Label "
             "more items, use better features, or merge classes."
         )
-    if disagreement > _AGREE:
+    if disagreement > max(_AGREE, noise):
         verdict = "caution"
         advice.append(
             f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
@@ -129,6 +138,11 @@ def _judged(
             f"The scores do not look like any mixture of the training classes (p = {p_label_shift:.2g}): there may be a class "
             "never seen in training, or the items themselves have changed. Look at items with middling scores, label some of this "
             "pile and train again."
+        )
+    if not tested:
+        verdict = "caution"
+        advice.append(
+            "There are too few items, or their scores are too much alike, to test whether they are a mixture of the classes."
         )
     if not advice:
         advice.append("The scores look like a mixture of the training classes, which the classifier tells apart well.")

@@ -43,15 +43,15 @@ def linear_replicates(
     for j in range(k):
         M[:, :, j] = _again(np.flatnonzero(codes == j), n_replicates, seeds[j]).sum(own) / model.sizes[j]
     inverse = model.inverse_of(M)
-    shares = model.quantifier.aggregate(outputs, samples) if pile else None
+    known = model.parts(outputs, samples, pile)
+    sizes = np.maximum(np.round(samples.effective_sizes()), 1).astype(np.int64)
     replicates = np.empty((len(samples), n_replicates, k))
     for s, (rows, own_seed) in enumerate(zip(samples, target_seed.spawn(len(samples)), strict=True)):
-        if shares is not None:
+        if pile:
             # Piles of the estimated composition, made of labelled items: what varies is which items of each class there are.
-            counts = np.repeat(apportion(shares[s][None, :], len(rows)), n_replicates, axis=0)
-            q = draw_items(counts, Samples._grouped(codes, k), own_seed, replace=True).sum(own) / len(rows)
-            centre = model.solve(vectors[rows].mean(axis=0), model.M, model.inverse)
-            replicates[s] = model.solve(q, M, inverse) + centre - counts[0] / len(rows)
+            counts = np.repeat(apportion(known.shares[s][None, :], int(sizes[s])), n_replicates, axis=0)
+            q = draw_items(counts, Samples._grouped(codes, k), own_seed, replace=True).sum(own) / sizes[s]
+            replicates[s] = model.solve(q, M, inverse) + known.centre[s] - counts[0] / sizes[s]
         else:
             weights = None if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
             again = _again(rows, n_replicates, own_seed, weights)

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
-from headcount.intervals.estimate import Estimate
+from headcount.intervals.estimate import Estimate, check_level
 
 __all__ = ["Difference", "difference"]
 
@@ -44,7 +44,8 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     """Compare two estimates of one sample each: ``b`` minus ``a``.
 
     Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
-    taken into account. The samples must have no items in common.
+    taken into account. The samples must have no items in common. With shares near 0 or 1 and few items the normal distribution that
+    this rests on is rough: see whether the two intervals overlap as well.
 
     Parameters
     ----------
@@ -60,6 +61,7 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     if a.parts is None or b.parts is None:
         raise DataError("One of the estimates has no covariance to compare by; use method='delta' or 'auto'.")
     level = a.level if level is None else level
+    check_level(level)
     change = b.shares - a.shares
     variance = np.diagonal(a.parts.target[0] + b.parts.target[0]).copy()
     if a.labelled_side == b.labelled_side:
@@ -72,6 +74,7 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     centre = b.parts.centre[0] - a.parts.centre[0]
     reach = norm.ppf((1 + level) / 2) * error
     low, high = np.clip(centre - reach, -1, 1), np.clip(centre + reach, -1, 1)
-    return Difference(
-        a.classes, change, np.minimum(low, change), np.maximum(high, change), 2 * norm.sf(abs(centre) / error), level
-    )
+    p_value = np.where(
+        change == 0.0, 1.0, 2 * norm.sf(np.abs(centre) / error)
+    )  # both at an end of [0, 1]: nothing to tell
+    return Difference(a.classes, change, np.minimum(low, change), np.maximum(high, change), p_value, level)

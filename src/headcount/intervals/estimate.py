@@ -14,7 +14,7 @@ from headcount.intervals.parts import ErrorParts, sum_zero_basis
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "confined"]
+__all__ = ["Estimate", "check_level", "confined"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class Estimate:
     quantifier: str
     names: tuple[Any, ...] | None = None
     parts: ErrorParts | None = field(default=None, repr=False)
-    labelled_side: int = 0
+    labelled_side: str = ""
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
@@ -57,11 +57,19 @@ class Estimate:
         if self.parts is None:
             raise DataError("This estimate has no joint region: its intervals were found class by class.")
         given = np.atleast_2d(as_shares(shares, "shares"))
+        own = np.atleast_2d(self.shares)
+        if given.shape[1] != own.shape[1] or len(given) not in (1, len(own)):
+            raise DataError(
+                f"Shares of {own.shape[1]} classes for one or for each of {len(own)} samples are needed; got {given.shape}."
+            )
         directions = sum_zero_basis(len(self.classes))
         off = (given - self.parts.centre) @ directions
         covariance = directions.T @ self.parts.covariance() @ directions
         distance = np.einsum("sa,sab,sb->s", off, np.linalg.pinv(covariance), off)
         inside = distance <= chi2.ppf(self.level, len(self.classes) - 1)
+        inside |= (
+            np.abs(given - own).max(axis=1) < 1e-9
+        )  # the estimate itself, though its centre may lie outside the simplex
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
     def to_frame(self) -> "pd.DataFrame":
@@ -89,10 +97,17 @@ class Estimate:
         head = f"Shares {whose}, with {self.level:.4g} intervals ({self.quantifier}, {self.method})"
         rows = list(self.to_frame().itertuples(index=False))
         lines = []
-        for _, label, share, low, high, n in rows[:20]:
-            lines.append(f"  {label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
+        for name, label, share, low, high, n in rows[:20]:
+            which = f"{name!s:<12} " if self.shares.ndim == 2 else ""
+            lines.append(f"  {which}{label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
         more = [f"  ... and {len(rows) - 20} more rows"] if len(rows) > 20 else []
         return "\n".join([head, *lines, *more])
+
+
+def check_level(level: Any) -> None:
+    """Raise unless this is a level of confidence."""
+    if not (isinstance(level, float | int | np.floating) and 0 < level < 1):
+        raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
 
 
 def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:

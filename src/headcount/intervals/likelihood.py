@@ -8,7 +8,6 @@ import numpy as np
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
-from headcount.intervals.linear import effective_sizes
 from headcount.intervals.parts import ErrorParts, sum_zero_basis
 from headcount.learners import Outputs
 from headcount.protocols import Samples
@@ -26,21 +25,26 @@ def likelihood_parts(quantifier: SLD, outputs: Outputs, samples: Samples, pile: 
     k = shares.shape[1]
     directions = sum_zero_basis(k)
     centre, target = np.empty_like(shares), np.empty((len(shares), k, k))
-    effective = effective_sizes(samples)
+    effective = samples.effective_sizes()
+    identified = True
     for s, rows in enumerate(samples):
-        R = ratios[rows]
         weights = (
-            np.ones(len(R)) if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
+            np.ones(len(rows))
+            if samples.weights is None
+            else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
         )
+        R, weights = ratios[rows[weights > 0.0]], weights[weights > 0.0] / weights.sum()
         T = R / (R @ shares[s])[:, None]
-        weights = weights / weights.sum()
         information = directions.T @ (T.T * weights @ T) @ directions
+        values = np.linalg.eigvalsh(information)
+        identified &= bool(values[0] > 1e-10 * max(values[-1], 1e-10))
         inverse = directions @ np.linalg.pinv(information) @ directions.T
         centre[s] = shares[s] + inverse @ (weights @ T)
         target[s] = inverse / effective[s]
         if pile:  # what the sample's own composition adds to a population's is known here
             target[s] -= (np.diag(shares[s]) - np.outer(shares[s], shares[s])) / effective[s]
-    return ErrorParts(centre, shares, target, np.zeros((k, k, k)))
+    degrees = np.full(k, np.inf), np.maximum(effective - 1.0, 1.0)
+    return ErrorParts(centre, shares, target, np.zeros((k, k, k)), *degrees, identified)
 
 
 def ratio_intervals(

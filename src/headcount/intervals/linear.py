@@ -16,7 +16,7 @@ from headcount.protocols import Samples
 from headcount.quantifiers.matching import MatchingQuantifier
 from headcount.quantifiers.statistics import Decisions
 
-__all__ = ["LinearModel", "effective_sizes"]
+__all__ = ["LinearModel"]
 
 
 class LinearModel:
@@ -33,6 +33,8 @@ class LinearModel:
         self.M = np.column_stack([vectors[codes == j].mean(axis=0) for j in range(k)])
         self.within = np.stack([self._covariance(vectors[codes == j]) for j in range(k)])
         self.inverse = self.inverse_of(self.M)
+        differences = np.linalg.svd(self.M @ sum_zero_basis(k), compute_uv=False)
+        self.identified = bool(differences[-1] > max(1e-12, 1e-10 * differences[0]))
 
     def _covariance(self, vectors: FloatArray) -> FloatArray:
         if isinstance(self.representation, Decisions):
@@ -71,51 +73,49 @@ class LinearModel:
         """Return estimates and their covariances."""
         vectors = self.representation.vectors(outputs)
         d = vectors.shape[1]
-        total, effective = _weights(samples)
+        total, effective = samples.total_weights(), samples.effective_sizes()
         q = samples.sum(vectors) / total[:, None]
         shares = self.quantifier.aggregate(outputs, samples)
-        if pile:
-            C = np.einsum("sj,jab->sab", shares, self.within)
-        else:
+        C = self._target_covariance(shares, effective, pile)
+        if not pile:
             products = (vectors[:, :, None] * vectors[:, None, :]).reshape(len(vectors), d * d)
             second = (samples.sum(products) / total[:, None]).reshape(-1, d, d)
-            C = second - q[:, :, None] * q[:, None, :]
-            if isinstance(self.representation, Decisions):
-                smoothed = (q * effective[:, None] + 0.5) / (effective + 0.5 * d)[:, None]
-                C = np.einsum("sa,ab->sab", smoothed, np.eye(d)) - smoothed[:, :, None] * smoothed[:, None, :]
+            seen = second - q[:, :, None] * q[:, None, :]
+            # Items that happen to be all alike do not show that the next would be: the classes' own spread is the least there is.
+            more = np.trace(seen, axis1=1, axis2=2) > np.trace(C, axis1=1, axis2=2)
+            C = np.where(more[:, None, None], seen, C)
         B = self.inverse
         target = B @ (C / effective[:, None, None]) @ B.T
         labelled = B @ (self.within / self.sizes[:, None, None]) @ B.T
-        return ErrorParts(self.solve(q, self.M, B), shares, target, labelled)
+        degrees = np.maximum(self.sizes - 1.0, 1.0), np.maximum(effective - 1.0, 1.0)
+        return ErrorParts(self.solve(q, self.M, B), shares, target, labelled, *degrees, self.identified)
+
+    def _target_covariance(self, shares: FloatArray, effective: FloatArray, pile: bool) -> FloatArray:
+        """Return the covariance of an item of each sample as the classes' own spread gives it; for a pile, within classes only."""
+        if pile:
+            within: FloatArray = np.einsum("sj,jab->sab", shares, self.within)
+            return within
+        smoothed = (shares * effective[:, None] + 1.0) / (effective[:, None] + shares.shape[1])
+        mean = smoothed @ self.M.T
+        outer = np.einsum("aj,bj->jab", self.M, self.M)
+        spread: FloatArray = (
+            np.einsum("sj,jab->sab", smoothed, self.within + outer) - mean[:, :, None] * mean[:, None, :]
+        )
+        return spread
 
     def fieller(self, parts: ErrorParts, z: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the second class's interval, for two classes: where |centre - p| <= z se(p).
 
         se(p)^2 = target + (1 - p)^2 L_0 + p^2 L_1 is quadratic in p, so the ends are the roots of a quadratic.
         """
+        reach = parts.quantile(z)[:, 1] ** 2
         c, v = parts.centre[:, 1], parts.target[:, 1, 1]
         l0, l1 = parts.labelled[0, 1, 1], parts.labelled[1, 1, 1]
-        a = 1.0 - z**2 * (l0 + l1)
-        b = -2.0 * c + 2.0 * z**2 * l0
-        e = c**2 - z**2 * (v + l0)
-        discriminant = b**2 - 4 * a * e
+        a = 1.0 - reach * (l0 + l1)
+        b = -2.0 * c + 2.0 * reach * l0
+        e = c**2 - reach * (v + l0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            root = np.sqrt(np.maximum(discriminant, 0.0))
+            root = np.sqrt(np.maximum(b**2 - 4 * a * e, 0.0))
             low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
-        if a <= 0:  # the classifier tells too little: no share can be ruled out
-            return np.full_like(c, -np.inf), np.full_like(c, np.inf)
-        return low, high
-
-
-def effective_sizes(samples: Samples) -> FloatArray:
-    """Return for each sample the number of equally weighted items that would tell as much."""
-    return _weights(samples)[1]
-
-
-def _weights(samples: Samples) -> tuple[FloatArray, FloatArray]:
-    """Return each sample's total weight, and the number of equally weighted items that would tell as much (Kish 1965)."""
-    total = samples.total_weights()
-    if samples.weights is None:
-        return total, total
-    squares = Samples._trusted(samples.indices, samples.indptr, samples.bound, np.square(samples.weights))
-    return total, total**2 / squares.total_weights()
+        told = a > 0.0  # else the classifier tells too little: no share can be ruled out
+        return np.where(told, low, -np.inf), np.where(told, high, np.inf)

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+import joblib
 import numpy as np
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
@@ -10,9 +11,9 @@ from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
 from headcount.exceptions import DataError
 from headcount.intervals.bootstrap import likelihood_replicates, linear_replicates
-from headcount.intervals.estimate import Estimate, confined
+from headcount.intervals.estimate import Estimate, check_level, confined
 from headcount.intervals.likelihood import likelihood_parts, ratio_intervals
-from headcount.intervals.linear import LinearModel, effective_sizes
+from headcount.intervals.linear import LinearModel
 from headcount.intervals.parts import ErrorParts
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
@@ -40,7 +41,10 @@ def estimate(
     n_replicates: int = 1000,
     random_state: RandomState = None,
 ) -> Estimate:
-    """Estimate shares with intervals that count the uncertainty of both sides: of the sample's items and of the labelled ones.
+    """Estimate shares with intervals that count the uncertainty of the sample's items and, for ACC and PACC, of the labelled ones.
+
+    SLD's labelled side is its classifier, whose posteriors are taken for calibrated: where few labelled items trained it, they are
+    not, and its intervals are too short. PACC's then hold, since it learns on a validation part how wrong the classifier is.
 
     Parameters
     ----------
@@ -55,9 +59,11 @@ def estimate(
         The share in the process that the items came from, or the share among these very items (a narrower interval).
     method : {"auto", "delta", "bootstrap"}, default="auto"
         "delta": from the normal distribution of the error; with two classes by inverting a test, Fieller's for ACC and PACC and
-        the likelihood ratio's for SLD. "bootstrap": percentiles over replicates of both sides. "auto" is "delta".
+        the likelihood ratio's for SLD. "bootstrap": percentiles over replicates (of both sides, for ACC and PACC). "auto" is
+        "delta".
     assume : {"no-shift"}, optional
-        For CC and PCC: that the class shares have not changed since training. Under shift they are biased, and no interval helps.
+        For CC and PCC: that the class shares have not changed since training. The interval is then that of the counted share; a
+        classifier whose mistakes do not balance makes it differ from the true one even so.
     simultaneous : {"classes", "samples", "both"}, optional
         Widen the intervals such that those of all classes, all samples or both hold together at the level (Bonferroni).
     n_replicates : int, default=1000
@@ -87,7 +93,7 @@ def estimate(
     outputs = X if isinstance(X, Outputs) else quantifier.outputs(X)
     outputs = outputs.aligned_to(quantifier.classes_)
     known = as_samples(samples, outputs.n_items)
-    z = norm.isf((1.0 - level) / _comparisons(simultaneous, len(quantifier.classes_), len(known)) / 2.0)
+    z = norm.isf((1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(known))) / 2.0)
     pile = estimand == "pile"
     if isinstance(quantifier, CC | PCC):
         shares, low, high, parts = _without_shift(quantifier, outputs, known, z, assume, pile)
@@ -100,8 +106,11 @@ def estimate(
             parts, low, high = _delta(quantifier, outputs, known, z, pile)
         shares, method_name = parts.shares, "bootstrap" if method == "bootstrap" else "delta"
     else:
-        reason = _REFUSED.get(type(quantifier), "there is no interval for this method yet. Use PACC or SLD.")
+        reasons = [reason for kind, reason in _REFUSED.items() if isinstance(quantifier, kind)]
+        reason = next(iter(reasons), "there is no interval for this method yet. Use PACC or SLD.")
         raise DataError(f"No interval for {type(quantifier).__name__}: {reason}")
+    if parts is not None and not parts.identified:  # several mixtures explain the items equally well
+        low, high = np.zeros_like(shares), np.ones_like(shares)
     low, high = confined(low, high)
     low, high = np.minimum(low, shares), np.maximum(high, shares)
     if samples is None:
@@ -118,8 +127,16 @@ def estimate(
         quantifier=type(quantifier).__name__,
         names=known.names,
         parts=parts,
-        labelled_side=id(quantifier),
+        labelled_side=_labelled_side(quantifier),
     )
+
+
+def _labelled_side(quantifier: Quantifier) -> str:
+    """Name the labelled items that an estimate rests on, so that a difference knows whether two rest on the same."""
+    if not isinstance(quantifier, ACC | PACC):
+        return ""
+    own: Any = quantifier.representation
+    return str(joblib.hash((own.vectors(quantifier.validation_outputs_), quantifier.validation_codes_)))
 
 
 def _inner(quantifier: Any) -> Quantifier:
@@ -132,17 +149,20 @@ def _inner(quantifier: Any) -> Quantifier:
 
 
 def _check(level: Any, estimand: Any, method: Any, assume: Any, simultaneous: Any, n_replicates: Any) -> None:
-    if not (isinstance(level, float | int) and 0 < level < 1):
-        raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
-    if not isinstance(n_replicates, int) or n_replicates < 100:
+    check_level(level)
+    if not isinstance(n_replicates, int | np.integer) or n_replicates < 100:
         raise DataError(f"n_replicates must be a whole number of at least 100; got {n_replicates!r}.")
+    if method == "bootstrap" and n_replicates * (1.0 - level) < 4:
+        raise DataError(
+            f"{n_replicates} replicates are too few for level={level}: at least {int(np.ceil(4 / (1 - level)))} are needed."
+        )
     for name, value, allowed in (
         ("estimand", estimand, ("population", "pile")),
         ("method", method, ("auto", "delta", "bootstrap")),
         ("assume", assume, (None, "no-shift")),
         ("simultaneous", simultaneous, (None, "classes", "samples", "both")),
     ):
-        if value not in allowed:
+        if not (value is None or isinstance(value, str)) or value not in allowed:
             raise DataError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
 
 
@@ -164,7 +184,7 @@ def _delta(
         parts = model.parts(outputs, samples, pile)
         if two:
             return parts, *_both_classes(*model.fieller(parts, z))
-    reach = z * np.sqrt(np.maximum(np.diagonal(parts.covariance(), axis1=1, axis2=2), 0.0))
+    reach = parts.quantile(z) * np.sqrt(np.maximum(np.diagonal(parts.covariance(), axis1=1, axis2=2), 0.0))
     return parts, parts.centre - reach, parts.centre + reach
 
 
@@ -195,7 +215,10 @@ def _percentiles(
         replicates = linear_replicates(model, outputs, samples, n_replicates, pile, seed)
     tail = norm.sf(z)
     low, high = np.quantile(replicates, [tail, 1.0 - tail], axis=1)
-    return parts, low, high
+    # Items that are all alike give replicates that are all alike: there the delta method knows better.
+    _, least_low, least_high = _delta(quantifier, outputs, samples, z, pile)
+    alike = (high - low) < (least_high - least_low) / 4.0
+    return parts, np.where(alike, least_low, low), np.where(alike, least_high, high)
 
 
 def _without_shift(
@@ -210,7 +233,7 @@ def _without_shift(
     if pile:
         raise DataError(f"{name} has no interval for the pile itself: pass estimand='population', or use PACC or SLD.")
     shares = quantifier.aggregate(outputs, samples)
-    n = effective_sizes(samples)[:, None]
+    n = samples.effective_sizes()[:, None]
     vectors = quantifier.representation.vectors(outputs)
     total = samples.total_weights()[:, None]
     variance = np.maximum(samples.sum(np.square(vectors)) / total - shares**2, 0.0)

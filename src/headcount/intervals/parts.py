@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm, t
 
 from headcount._typing import FloatArray
 
@@ -29,12 +30,30 @@ class ErrorParts:
         Covariance that comes from which items are in the sample.
     labelled : array of shape (n_classes, n_classes, n_classes)
         Entry j: covariance that comes from the labelled items of class j, for a share of 1 of that class.
+    labelled_degrees, target_degrees : arrays of shape (n_classes,) and (n_samples,)
+        Degrees of freedom of the labelled items of each class, and of each sample.
+    identified : bool
+        Whether the classifier tells the classes apart at all.
     """
 
     centre: FloatArray
     shares: FloatArray
     target: FloatArray
     labelled: FloatArray
+    labelled_degrees: FloatArray
+    target_degrees: FloatArray
+    identified: bool = True
+
+    def quantile(self, z: float) -> FloatArray:
+        """Return Student's quantiles for that of the normal, by Welch and Satterthwaite's degrees of freedom, a class each."""
+        target = np.diagonal(self.target, axis1=1, axis2=2)
+        labelled = self.shares[:, :, None] ** 2 * np.diagonal(self.labelled, axis1=1, axis2=2)[None, :, :]
+        total = target + labelled.sum(axis=1)
+        weighed = target**2 / self.target_degrees[:, None] + (labelled**2 / self.labelled_degrees[None, :, None]).sum(
+            axis=1
+        )
+        degrees = np.where(weighed > 0.0, total**2 / np.where(weighed > 0.0, weighed, 1.0), np.inf)
+        return np.asarray(t.isf(norm.sf(z), np.maximum(degrees, 1.0)), dtype=np.float64)
 
     def covariance(self) -> FloatArray:
         """Return the covariance of each sample's estimate."""

@@ -247,6 +247,13 @@ class Samples:
             return self.sizes.astype(np.float64)
         return self.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
 
+    def effective_sizes(self) -> FloatArray:
+        """Return for each sample the number of equally weighted items that would tell as much (Kish 1965)."""
+        if self.weights is None:
+            return self.sizes.astype(np.float64)
+        squares = Samples._trusted(self.indices, self.indptr, self.bound, np.square(self.weights)).total_weights()
+        return self.total_weights() ** 2 / np.where(squares > 0.0, squares, 1.0)
+
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
         """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample.
 
