@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from headcount import ACC, CC, PACC, SLD, Samples
+from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, QuantifierSearch, Samples
 from headcount.checks import check, label_shift_test
 from headcount.exceptions import DataError
 from tests.conftest import frozen, scored_items
@@ -109,3 +110,34 @@ def test_wrong_input_gets_a_sentence():
         check(PACC(frozen([0, 1])).fit(P, codes), P, level=5)
     with pytest.raises(DataError, match="keeps no posteriors"):
         check(CC(frozen([0, 1])).fit(P, codes), P)
+
+
+def test_what_can_not_be_tested_is_not_trusted():
+    codes, P = scored_items(600, 2, seed=0, separation=1.5)
+    report = check(PACC(frozen([0, 1])).fit(P, codes), P[:10])
+    assert report.verdict == "caution"
+    assert "too few items" in repr(report)
+
+
+def test_the_scale_of_weights_does_not_matter():
+    codes, P = scored_items(1100, 2, seed=0, separation=1.2)
+    q = PACC(frozen([0, 1])).fit(P[:600], codes[:600])
+    p_values = [
+        label_shift_test(q, P[600:], Samples(np.arange(500), [0, 500], weights=np.full(500, w))).p_value[0]
+        for w in (0.01, 1.0, 100.0)
+    ]
+    assert p_values == pytest.approx([label_shift_test(q, P[600:]).p_value[0]] * 3)
+
+
+def test_a_search_is_checked_by_its_best():
+    generator = np.random.default_rng(0)
+    y = np.arange(1000) % 2
+    protocol = ArtificialPrevalence(3, sample_size=50, random_state=0)
+    search = QuantifierSearch(PACC(), {"classifier__C": [1.0]}, protocol=protocol, random_state=0).fit(
+        items(y, generator), y
+    )
+    assert check(search, items(y, generator)).verdict == "trust"
+    with pytest.raises(NotFittedError):
+        check(PACC(), items(y, generator))
+    with pytest.raises(DataError, match="has no items"):
+        label_shift_test(search, items(y, generator), Samples([0, 1], [0, 2, 2]))

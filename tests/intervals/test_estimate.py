@@ -325,3 +325,92 @@ def test_differences_that_can_not_be_taken_get_a_sentence():
         difference(one, estimate(q, pile(), estimand="pile"))
     with pytest.raises(DataError, match="no covariance"):
         difference(one, estimate(fitted(CC), pile(), assume="no-shift"))
+
+
+@every
+@both_ways
+@whose
+@pytest.mark.parametrize("k", [2, 3])
+def test_items_that_are_all_alike_leave_room_for_doubt(quantifier, method, estimand, k):
+    """A perfect classifier and 30 items of one class, or a single item: no interval is a point."""
+    P = np.eye(k)[np.arange(120) % k]
+    options = {"prior": "uniform"} if quantifier is SLD else {}
+    q = quantifier(frozen(range(k)), **options).fit(P, np.arange(120) % k)
+    for target in (np.eye(k)[np.zeros(30, dtype=int)], np.eye(k)[:1]):
+        answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
+        if quantifier is not SLD or estimand == "population":  # SLD's pile of sure items has nothing left to doubt
+            assert (answer.high - answer.low > 1e-3).all()
+
+
+@pytest.mark.parametrize(("quantifier", "n"), [(PACC, 2), (PACC, 5), (ACC, 3), (ACC, 10)])
+def test_small_samples_get_wide_intervals(quantifier, n):
+    held = []
+    for seed in range(150):
+        generator = np.random.default_rng(seed)
+        codes = (generator.random(n) < 0.4).astype(int)
+        q = fitted(quantifier, n=300, seed=seed)
+        scores = 1.2 * (1.2 * np.eye(2)[codes] + generator.standard_normal((n, 2)))
+        target = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        answer = estimate(q, target)
+        held.append(answer.low[1] <= 0.4 <= answer.high[1])
+    assert np.mean(held) >= 0.88
+
+
+@pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
+@pytest.mark.parametrize("quantifier", [PACC, SLD])
+def test_classes_that_can_not_be_told_apart_can_have_any_share(quantifier):
+    codes, P = scored_items(300, 3, seed=0)
+    P[:, 1] = P[:, 2] = (P[:, 1] + P[:, 2]) / 2
+    options = {"prior": "uniform"} if quantifier is SLD else {}
+    answer = estimate(quantifier(frozen(range(3)), **options).fit(P, codes), P)
+    assert answer.low.tolist() == [0, 0, 0]
+    assert answer.high.tolist() == [1, 1, 1]
+
+
+def test_a_weighted_pile_is_bootstrapped_by_its_weights():
+    q = fitted(PACC, n=1000, separation=2.0)
+    codes, P = scored_items(400, 2, 3, 2.0)
+    weighted = Samples(np.arange(400), [0, 400], weights=np.where(codes == 1, 5.0, 0.2))
+    a, b = (estimate(q, P, weighted, estimand="pile", method=m, random_state=0) for m in ("delta", "bootstrap"))
+    np.testing.assert_allclose(b.low, a.low, atol=0.03)
+    np.testing.assert_allclose(b.high, a.high, atol=0.03)
+
+
+def test_an_impossible_item_without_weight_does_no_harm():
+    P = np.array([[1.0, 0.0]] * 20 + [[0.0, 1.0]])
+    samples = Samples(np.arange(21), [0, 21], weights=[1.0] * 20 + [0.0])
+    assert estimate(fitted(SLD), P, samples).shares.tolist() == [[1, 0]]
+
+
+def test_a_difference_knows_whether_the_labelled_side_is_the_same():
+    q = fitted(PACC, n=60, seed=0)
+    first = estimate(q, pile(2000, seed=1))
+    codes, P = scored_items(60, 2, 5, 1.2)
+    q.fit(P, codes)  # in place: the same object, other labelled items
+    in_place = difference(first, estimate(q, pile(2000, seed=2)))
+    apart = difference(first, estimate(fitted(PACC, n=60, seed=5), pile(2000, seed=2)))
+    np.testing.assert_allclose(in_place.p_value, apart.p_value)
+    copied = difference(first, estimate(fitted(PACC, n=60, seed=0), pile(2000, seed=2)))
+    assert copied.high[1] - copied.low[1] < in_place.high[1] - in_place.low[1]
+
+
+def test_shares_that_are_both_at_an_end_do_not_differ():
+    q = fitted(PACC, n=2000, separation=3.0)
+    a, b = (estimate(q, np.tile([p, 1 - p], (50, 1))) for p in (0.999, 0.9999))
+    assert difference(a, b).p_value.tolist() == [1, 1]
+    for level in (95, float("nan"), "x"):
+        with pytest.raises(DataError, match="level must be between 0 and 1"):
+            difference(a, b, level=level)
+
+
+def test_more_odd_input_gets_a_sentence():
+    q = fitted(PACC)
+    answer = estimate(q, pile(), level=np.float32(0.95), n_replicates=np.int64(500))
+    with pytest.raises(DataError, match="Shares of 2 classes"):
+        answer.contains([0.2, 0.3, 0.5])
+    with pytest.raises(DataError, match=r"too few for level=0.9999"):
+        estimate(q, pile(), method="bootstrap", level=0.9999)
+    with pytest.raises(DataError, match="method must be one of"):
+        estimate(q, pile(), method=["delta"])
+    months = estimate(q, pile(), Samples.from_groups(np.repeat(["may", "june"], 200)))
+    assert "june" in repr(months)
