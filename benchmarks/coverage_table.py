@@ -73,6 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--replicates", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
     arguments = parser.parse_args()
     start = time.time()
@@ -88,7 +89,7 @@ def main() -> None:
         if not (how == "bootstrap" and k == 3 and name == "SLD")  # its replicates of three classes are not compiled
     ]
     jobs = (joblib.delayed(cell)(*row, arguments.simulations, arguments.replicates) for row in rows)
-    results = joblib.Parallel(n_jobs=2, verbose=1)(jobs)
+    results = joblib.Parallel(n_jobs=arguments.jobs, verbose=1)(jobs)
     error = 100 * np.sqrt(0.95 * 0.05 / arguments.simulations)
     lines = [
         "# How often the intervals hold the truth",

@@ -14,7 +14,6 @@ from headcount.intervals.parts import ErrorParts, sum_zero_basis
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.matching import MatchingQuantifier
-from headcount.quantifiers.statistics import Decisions
 
 __all__ = ["LinearModel"]
 
@@ -37,14 +36,11 @@ class LinearModel:
         self.identified = bool(differences[-1] > max(1e-12, 1e-10 * differences[0]))
 
     def _covariance(self, vectors: FloatArray) -> FloatArray:
-        if isinstance(self.representation, Decisions):
-            # Half a decision for each class, so that no mistakes among few items are not taken for none at all.
-            shares = (vectors.sum(axis=0) + 0.5) / (len(vectors) + 0.5 * vectors.shape[1])
-            decided: FloatArray = np.diag(shares) - np.outer(shares, shares)
-            return decided
         n, d = vectors.shape
         covariance = np.atleast_2d(np.cov(vectors, rowvar=False, ddof=min(1, n - 1)))
-        share = 0.5 / (n + 0.5 * d)
+        share = 0.5 / (
+            n + 0.5 * d
+        )  # half an item of each class, where few are so alike that they show next to no spread
         off = np.eye(d) - vectors.mean(axis=0)
         least: FloatArray = share * np.einsum("ca,cb->ab", off, off)
         return covariance if np.trace(covariance) > np.trace(least) else least
@@ -81,8 +77,8 @@ class LinearModel:
             products = (vectors[:, :, None] * vectors[:, None, :]).reshape(len(vectors), d * d)
             second = (samples.sum(products) / total[:, None]).reshape(-1, d, d)
             seen = second - q[:, :, None] * q[:, None, :]
-            # Items that happen to be all alike do not show that the next would be: the classes' own spread is the least there is.
-            more = np.trace(seen, axis1=1, axis2=2) > np.trace(C, axis1=1, axis2=2)
+            # Items that happen to be alike do not show that the next would be: then the classes' own spread is what is known.
+            more = np.trace(seen, axis1=1, axis2=2) > np.trace(C, axis1=1, axis2=2) / 2
             C = np.where(more[:, None, None], seen, C)
         B = self.inverse
         target = B @ (C / effective[:, None, None]) @ B.T
