@@ -73,6 +73,12 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     -------
     ShiftTest
 
+    Notes
+    -----
+    The labelled items must have been unknown to everything that was fitted, text features included: a vocabulary learnt from them
+    too makes their scores differ from the target's, and the test raises false alarms. Put the features into a Pipeline with the
+    classifier. A class never seen whose scores fall among those of the known classes can't be found.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
