@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from benchmarks.coverage_table import SHARES, cell
+from benchmarks.coverage_table import METHODS, SHARES, cell
 
 
 @pytest.mark.parametrize("estimand", ["population", "pile"])
-@pytest.mark.parametrize("method", ["ACC", "PACC", "SLD"])
+@pytest.mark.parametrize("method", METHODS)
 def test_quickly(method, estimand):
     """200 simulations, Monte Carlo error 1.5: far off would show."""
     covered = cell(method, "delta", estimand, 200, 500, (0.8, 0.2), 200, 200)[1]
@@ -15,7 +15,7 @@ def test_quickly(method, estimand):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shares", [*SHARES[2], *SHARES[3]], ids=str)
-@pytest.mark.parametrize("method", ["ACC", "PACC", "SLD"])
+@pytest.mark.parametrize("method", METHODS)
 def test_nominal_95_covers_93_to_97(method, shares):
     """The cell with the fewest items, both estimands, 2,000 simulations a cell, Monte Carlo error 0.5."""
     for estimand in ("population", "pile"):

@@ -18,7 +18,6 @@ from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
 from headcount.quantifiers import Quantifier
-from headcount.quantifiers.matching import MatchingQuantifier
 from headcount.quantifiers.statistics import require_items
 from headcount.simplex import mixture_least_squares
 
@@ -112,8 +111,9 @@ def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, In
     if labelled is not None:
         X, y = labelled_items(*labelled)
         return quantifier.outputs(X, {"posteriors"}), encode(y, quantifier.classes_)
-    if isinstance(quantifier, MatchingQuantifier) and quantifier.validation_outputs_.posteriors is not None:
-        return quantifier.validation_outputs_, quantifier.validation_codes_
+    kept: Any = getattr(quantifier, "validation_outputs_", None)
+    if kept is not None and kept.posteriors is not None:
+        return kept, quantifier.validation_codes_
     raise DataError(
         f"{type(quantifier).__name__} keeps no posteriors of labelled items to compare with: pass labelled=(X, y) with items "
         "that the classifier was not trained on, or use PACC."

@@ -60,12 +60,12 @@ def ratio_bounds(
     indices: IntArray,
     indptr: IntArray,
     weights: FloatArray,
-    z: float,
+    z: FloatArray,
     pile: bool,
     low: FloatArray,
     high: FloatArray,
 ) -> None:
-    """Write to low and high the second class's shares between which the root of the likelihood ratio is at most z."""
+    """Write to low and high the second class's shares between which the root of the likelihood ratio is at most each sample's z."""
     inverse = 1.0 / prior
     for s in range(low.size):
         own = weights[indptr[s] : indptr[s + 1]] if weights.size else weights
@@ -73,8 +73,8 @@ def ratio_bounds(
         w = table[2]
         best, _, _ = newton_two(table[:2], w, prior[1], 1e-10, 200)
         r, d = table[0], table[1]  # newton_two leaves differences in the second row
-        low[s] = _end(r, d, w, best, 0.0, z, pile)
-        high[s] = _end(r, d, w, best, 1.0, z, pile)
+        low[s] = _end(r, d, w, best, 0.0, z[s], pile)
+        high[s] = _end(r, d, w, best, 1.0, z[s], pile)
 
 
 @kernel(error_model="numpy")

@@ -6,12 +6,11 @@ Replicates are samples like any other: drawn by the protocols' kernel, added up 
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.intervals.likelihood import free_shares
+from headcount.intervals.likelihood import LikelihoodModel, free_shares
 from headcount.intervals.linear import LinearModel
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.base import draw_items
-from headcount.quantifiers import SLD
 from headcount.simplex import apportion
 
 __all__ = ["likelihood_replicates", "linear_replicates"]
@@ -53,19 +52,35 @@ def linear_replicates(
             q = draw_items(counts, Samples._grouped(codes, k), own_seed, replace=True).sum(own) / sizes[s]
             replicates[s] = model.solve(q, M, inverse) + known.centre[s] - counts[0] / sizes[s]
         else:
-            weights = None if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
+            weights = None if samples.weights is None else samples.weights_of(s)
             again = _again(rows, n_replicates, own_seed, weights)
             replicates[s] = model.solve(again.sum(vectors) / again.total_weights()[:, None], M, inverse)
     return replicates
 
 
 def likelihood_replicates(
-    quantifier: SLD, outputs: Outputs, samples: Samples, n_replicates: int, seed: np.random.SeedSequence
+    model: LikelihoodModel, n_replicates: int, pile: bool, seed: np.random.SeedSequence
 ) -> FloatArray:
-    """Return replicates of SLD's shares, one Newton step beyond where the simplex ends: shape as above."""
-    replicates = []
-    for s, own_seed in enumerate(seed.spawn(len(samples))):
-        weights = None if samples.weights is None else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
+    """Return replicates of SLD's shares, one Newton step beyond where the simplex ends: shape as above.
+
+    A calibration is learnt again from labelled items drawn anew by one Newton step, and the shares follow to first order.
+    """
+    samples, centre = model.samples, model.centre
+    labelled_seed, target_seed = seed.spawn(2)
+    scale = np.ones_like(centre)
+    if pile:
+        diagonals = [np.diagonal(model.target(which), axis1=1, axis2=2) for which in (True, False)]
+        scale = np.sqrt(np.clip(diagonals[0] / diagonals[1], 0.0, 1.0))
+    replicates = np.empty((len(samples), n_replicates, centre.shape[1]))
+    for s, own_seed in enumerate(target_seed.spawn(len(samples))):
+        weights = None if samples.weights is None else samples.weights_of(s)
         again = _again(samples[s], n_replicates, own_seed, weights)
-        replicates.append(free_shares(quantifier, outputs, again))
-    return np.stack(replicates)
+        replicates[s] = centre[s] + scale[s] * (free_shares(model, again) - centre[s])
+    if model.calibration is not None:
+        codes = model.quantifier.validation_codes_
+        shifts = np.zeros((n_replicates, centre.shape[1]))
+        for j, own_seed in enumerate(labelled_seed.spawn(centre.shape[1])):
+            again = _again(np.flatnonzero(codes == j), n_replicates, own_seed)
+            shifts += again.sum(model.calibration.influence)
+        replicates += np.einsum("scp,rp->src", model.calibration.derivatives, shifts)
+    return replicates

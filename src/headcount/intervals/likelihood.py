@@ -1,82 +1,166 @@
 """SLD: the estimate maximises a likelihood, which also tells its error where the classifier's posteriors are calibrated.
 
 For two classes the interval holds the shares that the likelihood ratio test does not reject; for more, one Newton step from the
-estimate, free to leave the simplex, is the centre, and the information gives its covariance.
+estimate, free to leave the simplex, is the centre, and the information gives its covariance. Where SLD calibrates the posteriors
+itself, the calibration's own error adds to it: the shares' derivatives by its parameters are known in closed form.
 """
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from headcount._threads import in_chunks
-from headcount._typing import FloatArray
+from headcount._typing import FloatArray, IntArray
 from headcount.intervals.parts import ErrorParts, sum_zero_basis
-from headcount.learners import Outputs
+from headcount.learners import BiasCorrectedTemperature, Outputs
+from headcount.learners.temperature import logarithms
 from headcount.protocols import Samples
 from headcount.quantifiers import SLD
 
-__all__ = ["free_shares", "likelihood_parts", "ratio_intervals"]
+__all__ = ["LikelihoodModel", "free_shares"]
 
 _CHUNK = 16
 
 
-def likelihood_parts(quantifier: SLD, outputs: Outputs, samples: Samples, pile: bool) -> ErrorParts:
-    """Return estimates and their covariances; the labelled side is the classifier, whose posteriors are taken for calibrated."""
-    shares = quantifier.aggregate(outputs, samples)
-    ratios = outputs.need("posteriors") / quantifier.prior_
-    k = shares.shape[1]
-    directions = sum_zero_basis(k)
-    centre, target = np.empty_like(shares), np.empty((len(shares), k, k))
-    effective = samples.effective_sizes()
-    identified = True
-    for s, rows in enumerate(samples):
-        weights = (
-            np.ones(len(rows))
-            if samples.weights is None
-            else samples.weights[samples.indptr[s] : samples.indptr[s + 1]]
-        )
-        R, weights = ratios[rows[weights > 0.0]], weights[weights > 0.0] / weights.sum()
-        T = R / (R @ shares[s])[:, None]
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How the calibration's error reaches the shares.
+
+    Attributes
+    ----------
+    influence : array of shape (n_labelled, n_parameters)
+        What each labelled item adds to the error of the parameters, less its class's mean: how many items of a class were
+        labelled is not left to chance.
+    derivatives : array of shape (n_samples, n_classes, n_parameters)
+        Of the shares by the parameters.
+    """
+
+    influence: FloatArray
+    derivatives: FloatArray
+
+    def covariance(self) -> FloatArray:
+        """Return what the labelled items' chance adds to the covariance of each sample's shares."""
+        spread = self.influence.T @ self.influence
+        added: FloatArray = self.derivatives @ spread @ np.swapaxes(self.derivatives, 1, 2)
+        return added
+
+
+class LikelihoodModel:
+    """SLD's likelihood of samples: the estimate, its covariance, and what a calibration adds to it."""
+
+    def __init__(self, quantifier: SLD, outputs: Outputs, samples: Samples) -> None:
+        self.quantifier, self.outputs, self.samples = quantifier, outputs, samples
+        self.P, self.prior = quantifier.calibrated(outputs).need("posteriors"), quantifier.prior_
+        self.shares = quantifier.aggregate(outputs, samples)
+        self.effective = samples.effective_sizes()
+        k = self.shares.shape[1]
+        self.centre, self.covariance = np.empty_like(self.shares), np.empty((len(self.shares), k, k))
+        self.identified = True
+        for s, (_, weights, T) in enumerate(self._ratios()):
+            inverse = self._inverse_information(weights, T)
+            self.centre[s] = self.shares[s] + inverse @ (weights @ T)
+            self.covariance[s] = inverse / self.effective[s]
+
+    def _ratios(self) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """Yield, for each sample, its items, their weights, and their likelihoods under each class over that of the mixture."""
+        for s, rows in enumerate(self.samples):
+            weights = self.samples.weights_of(s)
+            rows, weights = rows[weights > 0.0], weights[weights > 0.0] / weights.sum()
+            R = self.P[rows] / self.prior
+            yield rows, weights, R / (R @ self.shares[s])[:, None]
+
+    def _inverse_information(self, weights: FloatArray, T: FloatArray) -> FloatArray:
+        directions = sum_zero_basis(T.shape[1])
         information = directions.T @ (T.T * weights @ T) @ directions
         values = np.linalg.eigvalsh(information)
-        identified &= bool(values[0] > 1e-10 * max(values[-1], 1e-10))
-        inverse = directions @ np.linalg.pinv(information) @ directions.T
-        centre[s] = shares[s] + inverse @ (weights @ T)
-        target[s] = inverse / effective[s]
-        if pile:  # what the sample's own composition adds to a population's is known here
-            target[s] -= (np.diag(shares[s]) - np.outer(shares[s], shares[s])) / effective[s]
-    degrees = np.full(k, np.inf), np.maximum(effective - 1.0, 1.0)
-    return ErrorParts(centre, shares, target, np.zeros((k, k, k)), *degrees, identified)
+        self.identified &= bool(values[0] > 1e-10 * max(values[-1], 1e-10))
+        inverse: FloatArray = directions @ np.linalg.pinv(information) @ directions.T
+        return inverse
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """How the calibration's error reaches the shares, if there is a calibration."""
+        learnt = self.quantifier.calibration_
+        if learnt is None:
+            return None
+        logs = logarithms(self.outputs.need("posteriors"))
+        derivatives = [
+            self.covariance[s] * self.effective[s] @ _gradient_by_parameters(T, logs[rows], weights, self.shares[s])
+            for s, (rows, weights, T) in enumerate(self._ratios())
+        ]
+        return Calibration(_influence(self.quantifier, learnt), np.stack(derivatives))
+
+    def target(self, pile: bool) -> FloatArray:
+        """Return the covariance that comes from which items are in the sample."""
+        if not pile:
+            return self.covariance
+        # What the sample's own composition adds to a population's is known here.
+        composition = np.einsum("sa,ab->sab", self.shares, np.eye(self.shares.shape[1])) - np.einsum(
+            "sa,sb->sab", self.shares, self.shares
+        )
+        less: FloatArray = self.covariance - composition / self.effective[:, None, None]
+        return less
+
+    def parts(self, pile: bool) -> ErrorParts:
+        """Return estimates and covariances; what a calibration adds differs from sample to sample, so it joins the target's."""
+        k = self.shares.shape[1]
+        covariance = self.target(pile)
+        if self.calibration is not None:
+            covariance = covariance + self.calibration.covariance()
+        degrees = np.full(k, np.inf), np.maximum(self.effective - 1.0, 1.0)
+        return ErrorParts(self.centre, self.shares, covariance, np.zeros((k, k, k)), *degrees, self.identified)
+
+    def ratio_intervals(self, z: float, pile: bool) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the second class's interval, for two classes; a calibration's error widens it in proportion."""
+        from headcount.intervals import _kernels
+
+        samples = self.samples
+        low, high, reach = np.empty(len(samples)), np.empty(len(samples)), np.full(len(samples), z)
+        if self.calibration is not None:
+            own = np.maximum(self.target(pile)[:, 1, 1], 1e-300)
+            reach *= np.sqrt(1.0 + self.calibration.covariance()[:, 1, 1] / own)
+        weights = np.empty(0) if samples.weights is None else samples.weights
+
+        def bounds(a: int, b: int) -> None:
+            ends = samples.indptr[a : b + 1]
+            _kernels.ratio_bounds(
+                self.P, self.prior, samples.indices, ends, weights, reach[a:b], pile, low[a:b], high[a:b]
+            )
+
+        in_chunks(bounds, len(samples), _CHUNK)
+        return low, high
 
 
-def ratio_intervals(
-    quantifier: SLD, outputs: Outputs, samples: Samples, z: float, pile: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the second class's interval, for two classes."""
+def _gradient_by_parameters(T: FloatArray, logs: FloatArray, weights: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the derivatives of the likelihood's gradient in the shares, by temperature and biases."""
+    k = T.shape[1]
+    mixed = T * shares  # posteriors under these shares
+    columns = [T * (logs - (mixed * logs).sum(axis=1, keepdims=True))]
+    columns += [T * (np.eye(k)[m] - mixed[:, [m]]) for m in range(1, k)]
+    return np.column_stack([weights @ column for column in columns])
+
+
+def _influence(quantifier: SLD, learnt: BiasCorrectedTemperature) -> FloatArray:
+    P, codes = quantifier.validation_outputs_.need("posteriors"), quantifier.validation_codes_
+    scores = learnt.scores(P, codes)
+    means = np.stack([scores[codes == j].mean(axis=0) for j in range(P.shape[1])])
+    influence: FloatArray = (scores - means[codes]) @ learnt.inverse_information(P)
+    return influence
+
+
+def free_shares(model: LikelihoodModel, samples: Samples) -> FloatArray:
+    """Return the most likely shares of other samples of the model's items, one Newton step beyond where the simplex ends."""
     from headcount.intervals import _kernels
 
-    low, high = np.empty(len(samples)), np.empty(len(samples))
-    weights = np.empty(0) if samples.weights is None else samples.weights
-    P, prior = outputs.need("posteriors"), quantifier.prior_
-
-    def bounds(a: int, b: int) -> None:
-        ends = samples.indptr[a : b + 1]
-        _kernels.ratio_bounds(P, prior, samples.indices, ends, weights, z, pile, low[a:b], high[a:b])
-
-    in_chunks(bounds, len(samples), _CHUNK)
-    return low, high
-
-
-def free_shares(quantifier: SLD, outputs: Outputs, samples: Samples) -> FloatArray:
-    """Return the most likely shares, one Newton step beyond where the simplex ends."""
-    from headcount.intervals import _kernels
-
-    if len(quantifier.classes_) > 2:
-        return likelihood_parts(quantifier, outputs, samples, pile=False).centre
+    if len(model.prior) > 2:
+        return LikelihoodModel(model.quantifier, model.outputs, samples).centre
     centre = np.empty(len(samples))
     weights = np.empty(0) if samples.weights is None else samples.weights
-    P, prior = outputs.need("posteriors"), quantifier.prior_
 
     def search(a: int, b: int) -> None:
-        _kernels.free_shares(P, prior, samples.indices, samples.indptr[a : b + 1], weights, centre[a:b])
+        _kernels.free_shares(model.P, model.prior, samples.indices, samples.indptr[a : b + 1], weights, centre[a:b])
 
     in_chunks(search, len(samples), _CHUNK)
     return np.column_stack([1.0 - centre, centre])

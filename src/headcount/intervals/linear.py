@@ -37,7 +37,9 @@ class LinearModel:
 
     def _covariance(self, vectors: FloatArray) -> FloatArray:
         n, d = vectors.shape
-        covariance = np.atleast_2d(np.cov(vectors, rowvar=False, ddof=min(1, n - 1)))
+        covariance = np.atleast_2d(
+            np.cov(vectors, rowvar=False, ddof=0)
+        )  # the bootstrap's; Student's quantiles do the rest
         share = 0.5 / (
             n + 0.5 * d
         )  # half an item of each class, where few are so alike that they show next to no spread

@@ -12,7 +12,7 @@ from headcount._validation import seed_sequence
 from headcount.exceptions import DataError
 from headcount.intervals.bootstrap import likelihood_replicates, linear_replicates
 from headcount.intervals.estimate import Estimate, check_level, confined
-from headcount.intervals.likelihood import likelihood_parts, ratio_intervals
+from headcount.intervals.likelihood import LikelihoodModel
 from headcount.intervals.linear import LinearModel
 from headcount.intervals.parts import ErrorParts
 from headcount.learners import Outputs
@@ -41,15 +41,16 @@ def estimate(
     n_replicates: int = 1000,
     random_state: RandomState = None,
 ) -> Estimate:
-    """Estimate shares with intervals that count the uncertainty of the sample's items and, for ACC and PACC, of the labelled ones.
+    """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
-    SLD's labelled side is its classifier, whose posteriors are taken for calibrated: where few labelled items trained it, they are
-    not, and its intervals are too short. PACC's then hold, since it learns on a validation part how wrong the classifier is.
+    The labelled ones are those of the validation part, on which ACC and PACC learn how wrong the classifier is, and on which
+    ``SLD(calibration="bcts")`` calibrates its posteriors. Plain SLD has no such part and takes the classifier's posteriors for
+    calibrated: where few labelled items trained it they are not, and the intervals are too short.
 
     Parameters
     ----------
     quantifier : fitted quantifier
-        ACC, PACC or SLD (whose posteriors are taken for calibrated), or a search over them. CC and PCC need ``assume``; HDy and
+        ACC, PACC or SLD, or a search over them. CC and PCC need ``assume``; HDy and
         MLPE are refused with the reason.
     X : items, or their `Outputs`
     samples : Samples or matrix of row numbers, optional
@@ -59,8 +60,7 @@ def estimate(
         The share in the process that the items came from, or the share among these very items (a narrower interval).
     method : {"auto", "delta", "bootstrap"}, default="auto"
         "delta": from the normal distribution of the error; with two classes by inverting a test, Fieller's for ACC and PACC and
-        the likelihood ratio's for SLD. "bootstrap": percentiles over replicates (of both sides, for ACC and PACC). "auto" is
-        "delta".
+        the likelihood ratio's for SLD. "bootstrap": percentiles over replicates of both sides. "auto" is "delta".
     assume : {"no-shift"}, optional
         For CC and PCC: that the class shares have not changed since training. The interval is then that of the counted share; a
         classifier whose mistakes do not balance makes it differ from the true one even so.
@@ -176,9 +176,10 @@ def _delta(
 ) -> tuple[ErrorParts, FloatArray, FloatArray]:
     two = len(quantifier.classes_) == 2
     if isinstance(quantifier, SLD):
-        parts = likelihood_parts(quantifier, outputs, samples, pile)
+        likelihood = LikelihoodModel(quantifier, outputs, samples)
+        parts = likelihood.parts(pile)
         if two:
-            return parts, *_both_classes(*ratio_intervals(quantifier, outputs, samples, z, pile))
+            return parts, *_both_classes(*likelihood.ratio_intervals(z, pile))
     else:
         model = LinearModel(quantifier)
         parts = model.parts(outputs, samples, pile)
@@ -202,13 +203,9 @@ def _percentiles(
     seed: np.random.SeedSequence,
 ) -> tuple[ErrorParts, FloatArray, FloatArray]:
     if isinstance(quantifier, SLD):
-        parts = likelihood_parts(quantifier, outputs, samples, pile)
-        replicates = likelihood_replicates(quantifier, outputs, samples, n_replicates, seed)
-        if pile:
-            shrunk = np.diagonal(parts.target, axis1=1, axis2=2)
-            whole = np.diagonal(likelihood_parts(quantifier, outputs, samples, False).target, axis1=1, axis2=2)
-            scale = np.sqrt(np.clip(shrunk / whole, 0.0, 1.0))[:, None, :]
-            replicates = parts.centre[:, None, :] + scale * (replicates - parts.centre[:, None, :])
+        likelihood = LikelihoodModel(quantifier, outputs, samples)
+        parts = likelihood.parts(pile)
+        replicates = likelihood_replicates(likelihood, n_replicates, pile, seed)
     else:
         model = LinearModel(quantifier)
         parts = model.parts(outputs, samples, pile)

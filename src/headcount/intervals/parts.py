@@ -1,6 +1,7 @@
 """What is known of the error of estimated shares: a centre that may lie outside the simplex, and where its variance comes from."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.stats import norm, t
@@ -10,6 +11,7 @@ from headcount._typing import FloatArray
 __all__ = ["ErrorParts", "sum_zero_basis"]
 
 
+@lru_cache
 def sum_zero_basis(k: int) -> FloatArray:
     """Return an orthonormal basis, in columns, of the vectors of length k that sum to 0: the directions of the simplex."""
     full, _ = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, : k - 1]]))

@@ -4,10 +4,12 @@ from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
+from headcount.learners.temperature import BiasCorrectedTemperature
 from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, validation_parts
 
 __all__ = [
     "VALIDATION_CONSTRAINTS",
+    "BiasCorrectedTemperature",
     "Fit",
     "FitCache",
     "Fits",

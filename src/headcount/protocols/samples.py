@@ -199,6 +199,12 @@ class Samples:
         """Number of entries of each sample."""
         return np.diff(self.indptr)
 
+    def weights_of(self, s: int) -> FloatArray:
+        """Return the weights of the entries of one sample: ones, where none were given."""
+        if self.weights is None:
+            return np.ones(int(self.indptr[s + 1] - self.indptr[s]))
+        return self.weights[self.indptr[s] : self.indptr[s + 1]]
+
     def __len__(self) -> int:
         return self.indptr.size - 1
 

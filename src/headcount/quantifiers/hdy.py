@@ -14,8 +14,9 @@ from headcount._validation import integers_from, quoted
 from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.learners import Fits, Validation
 from headcount.quantifiers.histograms import Histograms
-from headcount.quantifiers.matching import DEFAULT_VALIDATION, MatchingQuantifier
+from headcount.quantifiers.matching import MatchingQuantifier
 from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.validated import DEFAULT_VALIDATION
 
 __all__ = ["HDy"]
 
