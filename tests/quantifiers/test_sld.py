@@ -212,3 +212,40 @@ def test_undoes_prior_shift_better_than_the_rounds_of_the_code():
     found, stopped = fitted(2).predict(pile), fitted(2, solver="em", tol=1e-4).predict(pile)
     assert stopped[1] < found[1] - 0.005
     assert np.log(2 * pile @ found).sum() > np.log(2 * pile @ stopped).sum() + 0.1
+
+
+def spoilt(P):
+    """Posteriors three times too sure of themselves, and biased towards the last class."""
+    P = P**3 * np.arange(1, P.shape[1] + 1)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_calibration_mends_posteriors_that_are_too_sure(k):
+    codes, P = scored_items(4000, k, seed=0, separation=1.0)
+    _, target = scored_items(4000, k, seed=1, separation=1.0, shares=np.eye(k)[0] * 0.7 + 0.3 / k)
+    truth = np.eye(k)[0] * 0.7 + 0.3 / k
+    plain = SLD(frozen(range(k)), prior="uniform").fit(spoilt(P), codes).predict(spoilt(target))
+    mended = SLD(frozen(range(k)), calibration="bcts").fit(spoilt(P), codes).predict(spoilt(target))
+    assert np.abs(mended - truth).max() < 0.04
+    assert np.abs(mended - truth).max() < np.abs(plain - truth).max() / 2
+
+
+@pytest.mark.parametrize("validation", [0.4, 3])
+def test_calibration_takes_a_part_or_folds(validation):
+    X, y = blobs(300, 2, seed=0)
+    q = SLD(LogisticRegression(), calibration="bcts", validation=validation, random_state=0).fit(X, y)
+    assert len(q.validation_codes_) == (120 if validation == 0.4 else 300)
+    np.testing.assert_allclose(q.prior_, np.bincount(q.validation_codes_) / len(q.validation_codes_))
+    again = SLD(LogisticRegression(), calibration="bcts", validation=validation, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), q.predict(X))
+
+
+def test_calibration_knows_its_own_prior():
+    codes, P = scored_items(100, 2, seed=0)
+    with pytest.raises(DataError, match="leave prior alone"):
+        SLD(frozen([0, 1]), calibration="bcts", prior="uniform").fit(P, codes)
+    with pytest.raises(ValueError, match="calibration"):
+        SLD(frozen([0, 1]), calibration="platt").fit(P, codes)
+    with pytest.raises(DataError, match="no items of class 1"):
+        SLD(frozen([0, 1]), calibration="bcts").fit(P[codes == 0], codes[codes == 0])

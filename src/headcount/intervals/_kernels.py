@@ -1,4 +1,4 @@
-"""Compiled: the ends of SLD's interval for two classes, by likelihood ratios, and its replicates beyond the simplex."""
+"""Compiled: the ends of SLD's interval for two classes, by likelihood ratios; its replicates beyond the simplex; its moments."""
 
 import numpy as np
 
@@ -90,3 +90,43 @@ def free_shares(
         first, second = _slope(table[0], table[1], table[2], best)
         step = first / second if second > 0.0 else 0.0
         centre[s] = best + step if np.isfinite(step) else best
+
+
+@kernel(error_model="numpy")
+def moments(
+    P: FloatArray,
+    prior: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    weights: FloatArray,
+    shares: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+) -> None:
+    """Write each sample's mean of T and of T T', where T are an item's likelihoods under each class over that of the mixture."""
+    k = prior.size
+    T = np.empty(k)
+    for s in range(shares.shape[0]):
+        total = 0.0
+        first[s] = 0.0
+        second[s] = 0.0
+        for i in range(indptr[s], indptr[s + 1]):
+            w = weights[i] if weights.size else 1.0
+            if w == 0.0:
+                continue
+            mixed = 0.0
+            for c in range(k):
+                T[c] = P[indices[i], c] / prior[c]
+                mixed += T[c] * shares[s, c]
+            for c in range(k):
+                T[c] /= mixed
+            for c in range(k):
+                first[s, c] += w * T[c]
+                for e in range(c + 1):
+                    second[s, c, e] += w * T[c] * T[e]
+            total += w
+        for c in range(k):
+            first[s, c] /= total
+            for e in range(c + 1):
+                second[s, c, e] /= total
+                second[s, e, c] = second[s, c, e]

@@ -5,14 +5,13 @@ estimate, free to leave the simplex, is the centre, and the information gives it
 itself, the calibration's own error adds to it: the shares' derivatives by its parameters are known in closed form.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from headcount._threads import in_chunks
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import FloatArray
 from headcount.intervals.parts import ErrorParts, sum_zero_basis
 from headcount.learners import BiasCorrectedTemperature, Outputs
 from headcount.learners.temperature import logarithms
@@ -55,29 +54,31 @@ class LikelihoodModel:
         self.P, self.prior = quantifier.calibrated(outputs).need("posteriors"), quantifier.prior_
         self.shares = quantifier.aggregate(outputs, samples)
         self.effective = samples.effective_sizes()
-        k = self.shares.shape[1]
-        self.centre, self.covariance = np.empty_like(self.shares), np.empty((len(self.shares), k, k))
-        self.identified = True
-        for s, (_, weights, T) in enumerate(self._ratios()):
-            inverse = self._inverse_information(weights, T)
-            self.centre[s] = self.shares[s] + inverse @ (weights @ T)
-            self.covariance[s] = inverse / self.effective[s]
-
-    def _ratios(self) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-        """Yield, for each sample, its items, their weights, and their likelihoods under each class over that of the mixture."""
-        for s, rows in enumerate(self.samples):
-            weights = self.samples.weights_of(s)
-            rows, weights = rows[weights > 0.0], weights[weights > 0.0] / weights.sum()
-            R = self.P[rows] / self.prior
-            yield rows, weights, R / (R @ self.shares[s])[:, None]
-
-    def _inverse_information(self, weights: FloatArray, T: FloatArray) -> FloatArray:
-        directions = sum_zero_basis(T.shape[1])
-        information = directions.T @ (T.T * weights @ T) @ directions
+        directions = sum_zero_basis(self.shares.shape[1])
+        first, second = self._moments()
+        information = directions.T @ second @ directions
         values = np.linalg.eigvalsh(information)
-        self.identified &= bool(values[0] > 1e-10 * max(values[-1], 1e-10))
-        inverse: FloatArray = directions @ np.linalg.pinv(information) @ directions.T
-        return inverse
+        self.identified = bool((values[:, 0] > 1e-10 * np.maximum(values[:, -1], 1e-10)).all())
+        inverse = directions @ np.linalg.pinv(information) @ directions.T
+        self.centre: FloatArray = self.shares + (inverse @ first[:, :, None])[:, :, 0]
+        self.covariance: FloatArray = inverse / self.effective[:, None, None]
+
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """Return gradient and information of each sample's mean log likelihood, at the shares."""
+        from headcount.intervals import _kernels
+
+        samples, (n, k) = self.samples, self.shares.shape
+        first, second = np.empty((n, k)), np.empty((n, k, k))
+        weights = np.empty(0) if samples.weights is None else samples.weights
+
+        def add_up(a: int, b: int) -> None:
+            ends = samples.indptr[a : b + 1]
+            _kernels.moments(
+                self.P, self.prior, samples.indices, ends, weights, self.shares[a:b], first[a:b], second[a:b]
+            )
+
+        in_chunks(add_up, n, _CHUNK)
+        return first, second
 
     @cached_property
     def calibration(self) -> Calibration | None:
@@ -86,11 +87,15 @@ class LikelihoodModel:
         if learnt is None:
             return None
         logs = logarithms(self.outputs.need("posteriors"))
-        derivatives = [
-            self.covariance[s] * self.effective[s] @ _gradient_by_parameters(T, logs[rows], weights, self.shares[s])
-            for s, (rows, weights, T) in enumerate(self._ratios())
-        ]
-        return Calibration(_influence(self.quantifier, learnt), np.stack(derivatives))
+        derivatives = np.empty_like(self.covariance)
+        for s, rows in enumerate(self.samples):
+            R = self.P[rows] / self.prior
+            weights = self.samples.weights_of(s)
+            gradient = _gradient_by_parameters(
+                R / (R @ self.shares[s])[:, None], logs[rows], weights / weights.sum(), self.shares[s]
+            )
+            derivatives[s] = self.covariance[s] * self.effective[s] @ gradient
+        return Calibration(_influence(self.quantifier, learnt), derivatives)
 
     def target(self, pile: bool) -> FloatArray:
         """Return the covariance that comes from which items are in the sample."""

@@ -51,7 +51,7 @@ class BiasCorrectedTemperature:
         for _ in range(_STEPS):
             here = cls(theta)
             gradient = here.scores(P, codes).sum(axis=0) - _PRECISION * (theta - none)
-            step = np.linalg.solve(here.information(P).sum(axis=0) + _PRECISION * np.eye(k), gradient)
+            step = here.inverse_information(P) @ gradient
             while (ahead := cls(theta + step)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
                 step = step / 2.0
             if ahead <= loss:
@@ -73,20 +73,17 @@ class BiasCorrectedTemperature:
         return np.column_stack([(off * logarithms(P)).sum(axis=1), off[:, 1:]])
 
     def information(self, P: FloatArray) -> FloatArray:
-        """Return the negative second derivatives of each item's log likelihood: shape (n_items, n_classes, n_classes)."""
-        n, k = P.shape
-        design = np.zeros((n, k, k))  # class, parameter
-        design[:, :, 0] = logarithms(P)
-        design[:, np.arange(1, k), np.arange(1, k)] = 1.0
-        Q = self.posteriors(P)
-        mean = np.einsum("nc,ncp->np", Q, design)
-        second: FloatArray = np.einsum("nc,ncp,ncr->npr", Q, design, design) - mean[:, :, None] * mean[:, None, :]
+        """Return the negative second derivatives of the items' joint log likelihood: shape (n_classes, n_classes)."""
+        logs, Q = logarithms(P), self.posteriors(P)
+        off = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
+        second = np.diag(Q.sum(axis=0)) - Q.T @ Q
+        second[0, 0] = (off * logs).sum()
+        second[0, 1:] = second[1:, 0] = off[:, 1:].sum(axis=0)
         return second
 
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
-        k = P.shape[1]
-        inverse: FloatArray = np.linalg.inv(self.information(P).sum(axis=0) + _PRECISION * np.eye(k))
+        inverse: FloatArray = np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1]))
         return inverse
 
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
