@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
     from headcount.intervals import Estimate, difference, estimate
-    from headcount.learners import Outputs
+    from headcount.learners import Outputs, SVMperf, svmperf_path
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
+    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -23,10 +23,10 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
     "intervals": ("Estimate", "difference", "estimate"),
-    "learners": ("Outputs",),
+    "learners": ("Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC", "SLD", "HDy"),
+    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "errors", "exceptions", "simplex")
@@ -34,6 +34,7 @@ _MODULES = (*_HOME, "checks", "errors", "exceptions", "simplex")
 __all__ = [
     "ACC",
     "CC",
+    "ELM",
     "MLPE",
     "PACC",
     "PCC",
@@ -47,6 +48,7 @@ __all__ = [
     "NaturalPrevalence",
     "Outputs",
     "QuantifierSearch",
+    "SVMperf",
     "Samples",
     "TermIds",
     "UniformPrevalence",
@@ -55,6 +57,7 @@ __all__ = [
     "estimate",
     "evaluate",
     "read_corpus",
+    "svmperf_path",
 ]
 
 

@@ -4,6 +4,7 @@ from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
+from headcount.learners.svmperf import SVMperf, svmperf_path
 from headcount.learners.temperature import BiasCorrectedTemperature
 from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, validation_parts
 
@@ -15,9 +16,11 @@ __all__ = [
     "Fits",
     "Need",
     "Outputs",
+    "SVMperf",
     "Validation",
     "require",
     "score",
+    "svmperf_path",
     "validation_parts",
     "with_posteriors",
 ]

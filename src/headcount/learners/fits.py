@@ -1,6 +1,7 @@
 """Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
 
-What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started.
+What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started
+(unless the classifier itself asks for it, as `SVMperf` does when it is given a path).
 """
 
 import pickle
@@ -20,6 +21,7 @@ from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount.exceptions import DataError
 from headcount.learners.forests import prefix_of, size_of_forest
+from headcount.learners.paths import on_path, without_place
 from headcount.learners.validation import Validation, validation_parts
 
 __all__ = ["Fit", "FitCache", "Fits", "content_hash"]
@@ -72,17 +74,16 @@ class FitCache:
                     f"Fits can't be kept in {location}: {error}. Name a folder that can be written to."
                 ) from error
         self.location = location
-        self._fits: dict[str, Fit] = {}
+        self._fits: dict[str, Any] = {}
         self._memory = None if location is None else joblib.Memory(location, verbose=0)
 
-    def get(self, key: str, make: Callable[[], Fit]) -> Fit:
-        """Return the fit of this key, making it if there is none."""
+    def get(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return the fit of this key (or the fits of a path), making it if there is none."""
         if self._memory is None:
             if key not in self._fits:
                 self._fits[key] = make()
             return self._fits[key]
-        made: Fit = self._memory.cache(_made, ignore=["make"])(key, make)
-        return made
+        return self._memory.cache(_made, ignore=["make"])(key, make)
 
     def __deepcopy__(self, memo: Any) -> "FitCache":  # so that a clone of a search uses the same cache
         return self
@@ -94,7 +95,7 @@ class FitCache:
         self.__init__(**state)  # type: ignore[misc]
 
 
-def _made(key: str, make: Callable[[], Fit]) -> Fit:  # noqa: ARG001 (the key is what joblib's Memory goes by)
+def _made(key: str, make: Callable[[], Any]) -> Any:  # noqa: ARG001 (the key is what joblib's Memory goes by)
     return make()
 
 
@@ -122,6 +123,7 @@ class Fits:
         self._parts: dict[str, tuple[Items, AnyArray]] = {}
         self._fits: dict[tuple[str, str], Fit] = {}
         self._forests: dict[tuple[str, str], Fit] = {}
+        self._paths: dict[tuple[str, str], dict[float, Fit]] = {}
 
     def scope(self) -> "Fits":
         """Return fits over the same data (and splits and cut rows) that are forgotten with the returned object."""
@@ -169,22 +171,47 @@ class Fits:
         return fit.classifier
 
     def _cached(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
+        if on_path(classifier):
+            return self._from_path(classifier, rows, key[1])
         size = size_of_forest(classifier)
         family = joblib.hash(clone(classifier).set_params(n_estimators=1)) if size else "", key[1]
         if size and family in self._forests and len(self._forests[family].classifier.estimators_) >= size:
             forest = self._forests[family]
             share = size / len(forest.classifier.estimators_)
             return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share, forest.warnings)
-        if self.cache is None:
-            fit = self._fitted(classifier, rows)
-        else:
-            if self._fingerprint is None:
-                self._fingerprint = joblib.hash((self.X, self.y))
-            content = joblib.hash((*key, self._fingerprint, _versions()))
-            fit = self.cache.get(content, lambda: self._recorded(classifier, rows))
+        fit: Fit = (
+            self._kept(key, lambda: self._recorded(classifier, rows)) if self.cache else self._fitted(classifier, rows)
+        )
         if size:
             self._forests[family] = fit
         return fit
+
+    def _from_path(self, classifier: Any, rows: IntArray | None, place: str) -> Fit:
+        """Return the fit of one value of a path, all of whose values are fitted when the first one is asked for."""
+        family = str(joblib.hash(without_place(classifier))), place
+        if family not in self._paths:
+            self._paths[family] = self._kept(family, lambda: self._fitted_path(classifier, rows))
+        return self._paths[family][float(classifier.C)]
+
+    def _fitted_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
+        X, y = self.part(rows)
+        steps = clone(classifier).iter_path(X, y)
+        fits: dict[float, Fit] = {}
+        while True:
+            start = perf_counter()
+            with recorded_warnings() as caught, one_blas_thread():
+                fitted = next(steps, None)
+            if fitted is None:
+                return fits
+            fits[fitted.C] = Fit(fitted, perf_counter() - start, tuple(caught))
+
+    def _kept(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
+        """Return what the cache knows under a key of this data set, making it if there is nothing."""
+        if self.cache is None:
+            return make()
+        if self._fingerprint is None:
+            self._fingerprint = joblib.hash((self.X, self.y))
+        return self.cache.get(joblib.hash((*key, self._fingerprint, _versions())), make)
 
     def _recorded(self, classifier: Any, rows: IntArray | None) -> Fit:
         with recorded_warnings() as caught:

@@ -76,15 +76,14 @@ class BiasCorrectedTemperature:
         """Return the negative second derivatives of the items' joint log likelihood: shape (n_classes, n_classes)."""
         logs, Q = logarithms(P), self.posteriors(P)
         off = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
-        second = np.diag(Q.sum(axis=0)) - Q.T @ Q
+        second: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
         second[0, 0] = (off * logs).sum()
         second[0, 1:] = second[1:, 0] = off[:, 1:].sum(axis=0)
         return second
 
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
-        inverse: FloatArray = np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1]))
-        return inverse
+        return np.asarray(np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1])), dtype=np.float64)
 
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
         Q = self.posteriors(P)[np.arange(len(P)), codes]

@@ -2,8 +2,9 @@
 
 from headcount.quantifiers.adjusted import ACC, PACC
 from headcount.quantifiers.base import Quantifier
-from headcount.quantifiers.catalogue import Method, list_methods
+from headcount.quantifiers.catalogue import Method, list_methods, method_named
 from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.sld import SLD, Convergence
@@ -12,6 +13,7 @@ from headcount.quantifiers.statistics import Statistics
 __all__ = [
     "ACC",
     "CC",
+    "ELM",
     "MLPE",
     "PACC",
     "PCC",
@@ -22,4 +24,5 @@ __all__ = [
     "Quantifier",
     "Statistics",
     "list_methods",
+    "method_named",
 ]

@@ -145,6 +145,11 @@ class SLD(ValidatedQuantifier):
         self.validation = validation
         self.random_state = random_state
 
+    @property
+    def uses_validation(self) -> bool:
+        """Whether there is a calibration to be learnt on a validation part."""
+        return self.calibration is not None
+
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
         self.calibration_ = None

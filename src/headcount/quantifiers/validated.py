@@ -39,6 +39,11 @@ class ValidatedQuantifier(AggregativeQuantifier):
         "random_state": "no_validation",
     }
 
+    @property
+    def uses_validation(self) -> bool:
+        """Whether a part of the labelled items is held out, or scored in folds."""
+        return True
+
     def _learn_validated(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier on one part of the labelled items, and keep its outputs on the other."""
         parts = list(self._validated(fits, codes))

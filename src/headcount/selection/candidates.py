@@ -12,6 +12,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners.fits import content_hash
 from headcount.learners.forests import size_of_forest
+from headcount.learners.paths import on_path, without_place
 from headcount.quantifiers import Quantifier
 
 __all__ = ["Candidate", "expand", "group"]
@@ -103,14 +104,16 @@ def _trees(candidate: Candidate) -> int:
 
 
 def _rests_on(candidate: Candidate) -> Any:
-    """Name what is fitted for a candidate: its classifier (whatever the number of trees), on which parts of the data."""
+    """Name what is fitted for a candidate: its classifier (whatever the number of trees, or the place on a path), on which parts of the data."""
     params: Mapping[str, Any] = candidate.quantifier.get_params(deep=False)
     if "classifier" not in params:
         return candidate.index
     classifier = LogisticRegression() if params["classifier"] is None else params["classifier"]
     if size_of_forest(classifier):
         classifier = clone(classifier).set_params(n_estimators=1)
-    held_out = params.get("validation")
+    elif on_path(classifier):
+        classifier = without_place(classifier)
+    held_out = params.get("validation") if getattr(candidate.quantifier, "uses_validation", False) else None
     part = (
         (held_out, params.get("random_state")) if isinstance(held_out, float) else None
     )  # else the whole is fitted too

@@ -1,0 +1,25 @@
+"""Paths of C: fits that differ in C alone, made in one go because the learner carries what it knows from one to the next."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from headcount.learners.svmperf import SVMperf
+
+__all__ = ["on_path", "without_place"]
+
+
+def on_path(classifier: Any) -> bool:
+    """Whether fitting the path of this classifier would give the fit that it asks for."""
+    if type(classifier) is not SVMperf or classifier.path is None:
+        return False
+    try:
+        return bool(np.isin(float(classifier.C), np.asarray(classifier.path, dtype=np.float64)))
+    except (TypeError, ValueError):
+        return False  # fitting it says what is wrong
+
+
+def without_place(classifier: Any) -> Any:
+    """Return an unfitted classifier that is the same wherever on its path the given one stands."""
+    return clone(classifier).set_params(C=1.0)

@@ -1,0 +1,290 @@
+"""Compiled: the search for the worst labelling, the products with a cut's flips, and the quadratic problem over the cuts."""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.learners.svmperf.losses import F1, Q
+
+
+@kernel(error_model="numpy")
+def worst_by_count(
+    positive: FloatArray, negative: FloatArray, scale: float, loss: FloatArray
+) -> tuple[float, int, int]:
+    """Return the largest loss plus gain in score, and how many positives and negatives are called positive there.
+
+    Scores of the positives and of the negatives fall. The loss depends on the number k that are called positive, so the best of
+    each k is the top k by score; of equal scores negatives come first. Numbers without a loss are left out.
+    """
+    n_positive, n_negative = positive.size, negative.size
+    gain = 0.0
+    for i in range(n_positive):
+        gain -= positive[i]
+    best, best_a, best_b = -np.inf, -1, -1
+    a = b = 0
+    for k in range(n_positive + n_negative + 1):
+        if loss[k] > 0.0:
+            value = loss[k] + scale * gain
+            if value > best or (value == best and a == best_a):
+                best, best_a, best_b = value, a, b
+        if b < n_negative and (a >= n_positive or negative[b] >= positive[a]):
+            gain += negative[b]
+            b += 1
+        elif a < n_positive:
+            gain += positive[a]
+            a += 1
+    return best, best_a, best_b
+
+
+@kernel(error_model="numpy")
+def worst_by_item(positive: FloatArray, negative: FloatArray, scale: float) -> tuple[float, int, int]:
+    """Return what `worst_by_count` does, for the error rate: each item is flipped or not for itself."""
+    a, b = positive.size, 0
+    value = 0.0
+    while a > 0 and positive[a - 1] <= 1.0:
+        a -= 1
+        value += scale * (1.0 - positive[a])
+    while b < negative.size and negative[b] >= -1.0:
+        value += scale * (1.0 + negative[b])
+        b += 1
+    if a == positive.size and b == 0:
+        return -np.inf, -1, -1
+    return value, a, b
+
+
+@kernel(error_model="numpy")
+def pair_loss(which: int, side: int, a: int, b: int, P: int, N: int) -> float:
+    """Return the loss of calling a positives and b negatives positive: Q, with the normalised error of one side, or F1."""
+    if which == F1:
+        return 100.0 * (1.0 - 2.0 * a / (P + a + b)) if P + a + b > 0 else 0.0
+    recall = a / P if P > 0 else 1.0
+    off = (a + b - P) / max(P, N)
+    share = 1.0 + off if side == 0 else 1.0 - off
+    if recall + share <= 0.0:
+        return 100.0
+    return 100.0 * (1.0 - 2.0 * recall * share / (recall + share))
+
+
+@kernel(error_model="numpy")
+def _best_in_row(
+    which: int, side: int, a: int, first: int, last: int, P: int, N: int, scale: float, gains: FloatArray
+) -> tuple[float, int]:
+    """Return the best number b of negatives between two bounds, for a given number of positives; of equal ones the largest."""
+    best, best_b = -np.inf, first
+    for b in range(first, last + 1):
+        value = pair_loss(which, side, a, b, P, N) + scale * gains[b]
+        if value >= best:
+            best, best_b = value, b
+    return best, best_b
+
+
+@kernel(error_model="numpy")
+def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale: float) -> tuple[float, int, int]:
+    """Return what `worst_by_count` does, for losses of both numbers, by divide and conquer over the number of positives.
+
+    The loss (for Q, each of the two whose larger one it is) changes with both numbers in one direction, so that the best number of
+    negatives rises with that of positives, or falls (Q's first side).
+    """
+    P, N = positive.size, negative.size
+    rise, gains = np.zeros(P + 1), np.zeros(N + 1)
+    for i in range(P):
+        rise[i + 1] = rise[i] + positive[i]
+    for i in range(N):
+        gains[i + 1] = gains[i] + negative[i]
+    total = rise[P]
+    best, best_a, best_b = -np.inf, -1, -1
+    stack = np.empty((4 * 64, 4), dtype=np.int64)
+    for side in range(2 if which == Q else 1):
+        falls = which == Q and side == 0
+        depth = 0
+        if P > 0:
+            stack[0] = 0, P - 1, 0, N
+            depth = 1
+        while depth:
+            depth -= 1
+            first, last, least, most = stack[depth]
+            a = (first + last) // 2
+            value, b = _best_in_row(which, side, a, least, most, P, N, scale, gains)
+            value += scale * (rise[a] - total)
+            if value > best or (value == best and (a < best_a or (a == best_a and b > best_b))):
+                best, best_a, best_b = value, a, b
+            if first < a:
+                stack[depth] = first, a - 1, b if falls else least, most if falls else b
+                depth += 1
+            if a < last:
+                stack[depth] = a + 1, last, least if falls else b, b if falls else most
+                depth += 1
+        if N > 0:  # all positives called so, and at least one negative: with none it is the truth itself
+            value, b = _best_in_row(which, side, P, 1, N, P, N, scale, gains)
+            if value > best or (value == best and best_a == P and b > best_b):
+                best, best_a, best_b = value, P, b
+    return best, best_a, best_b
+
+
+@kernel()
+def rows_added_up(
+    indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, total: FloatArray
+) -> None:
+    """Add to total the rows of a sparse matrix that have a weight, each times its weight."""
+    for i in range(weights.size):
+        w = weights[i]
+        if w != 0.0:
+            for j in range(indptr[i], indptr[i + 1]):
+                total[indices[j]] += w * data[j]
+
+
+@kernel(fastmath=True)
+def weighted_sum(rows: AnyArray, weights: FloatArray, total: FloatArray) -> None:
+    """Write to total the sum of the rows that have a weight, each times its weight."""
+    total[:] = 0.0
+    for i in range(weights.size):
+        w = weights[i]
+        if w != 0.0:
+            for j in range(total.size):
+                total[j] += w * rows[i, j]
+
+
+@kernel(error_model="numpy")
+def _factor(H: FloatArray, L: FloatArray, m: int, tol: float) -> int:
+    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first position that depends on those before it."""
+    for i in range(m):
+        for j in range(i):
+            s = H[i, j]
+            for q in range(j):
+                s -= L[i, q] * L[j, q]
+            L[i, j] = s / L[j, j]
+        s = H[i, i]
+        for q in range(i):
+            s -= L[i, q] * L[i, q]
+        if s <= tol * H[i, i] or s <= 0.0:
+            return i
+        L[i, i] = np.sqrt(s)
+    return m
+
+
+@kernel(error_model="numpy")
+def _solve(L: FloatArray, x: FloatArray, m: int) -> None:
+    """Solve L L' x = x in place, for the first m entries."""
+    for i in range(m):
+        for q in range(i):
+            x[i] -= L[i, q] * x[q]
+        x[i] /= L[i, i]
+    for i in range(m - 1, -1, -1):
+        for q in range(i + 1, m):
+            x[i] -= L[q, i] * x[q]
+        x[i] /= L[i, i]
+
+
+@kernel(error_model="numpy")
+def minimise_on_simplex(
+    G: AnyArray, loss: FloatArray, C: float, tol: float, max_steps: int, alpha: FloatArray
+) -> float:
+    """Minimise alpha' G alpha / 2 - loss' alpha over alpha >= 0 that sum to C, from the given alpha, in place; return the gap.
+
+    A primal active-set method. The weights in use are affinely independent: their reduced matrix has a Cholesky factor. One that
+    would make it singular enters along the direction in which the quadratic term does not change, and another leaves.
+    """
+    n = loss.size
+    used = np.empty(n + 1, dtype=np.int64)
+    in_use = np.zeros(n, dtype=np.bool_)
+    m = 0
+    for j in range(n):
+        if alpha[j] > 0.0:
+            used[m] = j
+            in_use[j] = True
+            m += 1
+    H, L = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+    gradient, step = np.empty(n), np.empty(n + 1)
+    gap, entered = np.inf, -1
+    for _ in range(max_steps):
+        for j in range(n):
+            g = -loss[j]
+            for q in range(m):
+                g += G[j, used[q]] * alpha[used[q]]
+            gradient[j] = g
+        settled = m <= 1
+        while m > 1:
+            r = 0  # the reference: the largest weight, kept in front
+            for q in range(1, m):
+                if alpha[used[q]] > alpha[used[r]]:
+                    r = q
+            head = used[r]
+            for q in range(r, 0, -1):
+                used[q] = used[q - 1]
+            used[0] = head
+            for i in range(m - 1):
+                a = used[i + 1]
+                step[i] = gradient[head] - gradient[a]
+                for j in range(i + 1):
+                    b = used[j + 1]
+                    H[i, j] = G[a, b] - G[a, head] - G[b, head] + G[head, head]
+            done = _factor(H, L, m - 1, 1e-13)
+            free = done < m - 1
+            if free:  # along this direction only the linear term changes
+                for j in range(done):
+                    step[j] = -H[done, j]
+                _solve(L, step, done)
+                step[done] = 1.0
+                for j in range(done + 1, m - 1):
+                    step[j] = 0.0
+                slope = 0.0
+                for i in range(done + 1):
+                    slope += step[i] * (gradient[head] - gradient[used[i + 1]])
+                if slope < 0.0:
+                    for i in range(done + 1):
+                        step[i] = -step[i]
+            else:
+                _solve(L, step, m - 1)
+            last = 0.0
+            for i in range(m - 1):
+                last -= step[i]
+            length, blocking = np.inf if free else 1.0, -1
+            for q in range(m):
+                d = last if q == 0 else step[q - 1]
+                if d < 0.0 and alpha[used[q]] <= -d * length:
+                    length, blocking = alpha[used[q]] / -d, q
+            if blocking < 0 and free:
+                break
+            for q in range(m):
+                d = last if q == 0 else step[q - 1]
+                alpha[used[q]] = max(alpha[used[q]] + length * d, 0.0)
+            if blocking < 0:
+                settled = True
+                break
+            alpha[used[blocking]] = 0.0
+            in_use[used[blocking]] = False
+            for q in range(blocking, m - 1):
+                used[q] = used[q + 1]
+            m -= 1
+            for i in range(m):  # the gradient where it is needed next
+                j = used[i]
+                g = -loss[j]
+                for q in range(m):
+                    g += G[j, used[q]] * alpha[used[q]]
+                gradient[j] = g
+            if m == 1:
+                settled = True
+        total = 0.0
+        for q in range(m):
+            total += alpha[used[q]]
+        for q in range(m):
+            alpha[used[q]] *= C / total
+        least, entering, mean = np.inf, -1, 0.0
+        for j in range(n):
+            g = -loss[j]
+            for q in range(m):
+                g += G[j, used[q]] * alpha[used[q]]
+            gradient[j] = g
+            mean += alpha[j] * g
+            if g < least:
+                least, entering = g, j
+        gap = mean - C * least
+        if (
+            gap <= tol * C or in_use[entering] or entering == entered or not settled
+        ):  # the last three: rounding has the word
+            return gap
+        entered = entering
+        used[m] = entering
+        in_use[entering] = True
+        m += 1
+    return gap

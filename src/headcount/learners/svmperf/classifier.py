@@ -1,0 +1,231 @@
+"""`SVMperf`: scikit-learn's contract around the cutting planes, for one C or a path of them."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from headcount._threads import one_blas_thread
+from headcount._typing import AnyArray, FloatArray, Labels
+from headcount._validation import Interval, StrOptions, integers_from, quoted
+from headcount.exceptions import DataError
+from headcount.learners.svmperf.cuts import CuttingPlanes, Solution
+from headcount.learners.svmperf.losses import LOSSES, TableLoss, worst_labelling
+
+__all__ = ["SVMperf", "svmperf_path"]
+
+
+class SVMperf(ClassifierMixin, BaseEstimator):
+    r"""Linear support vector machine trained for a loss of the whole labelling: SVM_perf's problem, solved exactly.
+
+    .. math:: \min_{w, \xi \ge 0} \tfrac12 |w|^2 + C \xi \quad\text{such that}\quad
+        \frac{100}{n} \sum_{i\text{ flipped}} y_i (w \cdot x_i + w_b) \ge \Delta(\bar y) - \xi
+
+    for every labelling :math:`\bar y` with a loss :math:`\Delta(\bar y) > 0`, where flipped items are those that it labels
+    otherwise than the truth. The bias :math:`w_b` is the weight of a constant feature, regularised like the others (and part of
+    :math:`|w|`). C is not divided by n. Cutting planes find the solution to ``eps``.
+
+    Parameters
+    ----------
+    loss : {"ae", "rae", "kld", "nkld", "q", "error", "f1"} or callable, default="ae"
+        Absolute error, relative absolute error, Kullback-Leibler divergence or its normalised form between the shares of the
+        labelling and the true ones; Q, the harmonic mean of recall and of the normalised absolute error's complement; error rate;
+        F1 of the positive class. All in percent but for "kld". A callable gets the numbers of true positives, false positives,
+        false negatives and true negatives as arrays and returns the losses; all pairs of numbers are then tried in each round,
+        which takes n^2 steps.
+    C : float, default=1.0
+        The weight of the loss. Useful values range from 1e-4 to 1e5.
+    eps : float, default=0.1
+        The rounds end when the worst labelling exceeds the slack by at most this, in units of the loss: the objective is then
+        within ``C * eps`` of the optimum. For "kld", whose values are small, 0.1 is coarse (and what the literature used).
+    max_iter : int, default=5000
+        The most rounds for one C. A warning states the gap that is left.
+    path : sequence of float, optional
+        Values of C to pass through on the way from below, taking the cuts along: several C's then cost little more than the
+        largest of them. By default the fit starts anew. Both end within ``C * eps`` of the optimum, but not at the same point.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The second one is the positive class. From a single class it learns to say that one.
+    coef_ : array of shape (1, n_features)
+    intercept_ : array of shape (1,)
+    n_iter_ : int
+        Rounds of cutting planes.
+    objective_ : float
+        Value of the problem at the solution.
+    gap_ : float
+        How far that may be from the optimum at most.
+
+    See Also
+    --------
+    svmperf_path : fit all values of C of a path in one call.
+    ELM : classify and count over such a classifier: SVM(KLD), SVM(NKLD), SVM(Q), SVM(AE), SVM(RAE).
+
+    References
+    ----------
+    Joachims (2005). A support vector method for multivariate performance measures. ICML.
+    Esuli and Sebastiani (2015). Optimizing text quantifiers for multivariate loss functions. ACM TKDD 9.
+    Barranquero, Díez and del Coz (2015). Quantification-oriented learning based on reliable classifiers. Pattern Recognition 48.
+    Franc and Sonnenburg (2009). Optimized cutting plane algorithm for large-scale risk minimization. JMLR 10.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, weights=[0.8], flip_y=0.1, random_state=0)
+    >>> svm = SVMperf(loss="ae", C=10).fit(X, y)
+    >>> round(float(abs(svm.predict(X).mean() - y.mean())), 2)
+    0.0
+    """
+
+    classes_: AnyArray
+    coef_: FloatArray
+    intercept_: FloatArray
+    n_iter_: int
+    objective_: float
+    gap_: float
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "loss": [StrOptions(set(LOSSES)), callable],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "eps": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": integers_from(1),
+        "path": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        loss: str | TableLoss = "ae",
+        C: float = 1.0,
+        eps: float = 0.1,
+        *,
+        max_iter: int = 5000,
+        path: Sequence[float] | None = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.eps = eps
+        self.max_iter = max_iter
+        self.path = path
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Labels) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_items, n_features)
+        y : labels of shape (n_items,), of two classes
+        """
+        below = [] if self.path is None else [C for C in _checked_path(self.path) if self.C > C]
+        *_, (_, solution) = self._solutions(X, y, [*below, float(self.C)])
+        return self._learnt(solution)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def iter_path(self, X: Any, y: Labels) -> Iterator["SVMperf"]:
+        """Yield a fitted classifier for each value of ``path``, rising, whatever C: each is what ``fit`` with its C gives."""
+        if self.path is None:
+            raise DataError("There is no path to fit: pass path=[...], the values of C.")
+        return self._along(X, y, _checked_path(self.path))
+
+    def _along(self, X: Any, y: Any, values: Sequence[float]) -> Iterator["SVMperf"]:
+        for C, solution in self._solutions(X, y, values):
+            one = clone(self).set_params(C=C)
+            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+                if hasattr(self, name):
+                    setattr(one, name, getattr(self, name))
+            yield one._learnt(solution)
+
+    def _solutions(self, X: Any, y: Any, values: Sequence[float]) -> Iterator[tuple[float, Solution]]:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"Only binary classification is supported by SVMperf: its losses are those of two classes, and y has "
+                f"{len(self.classes_)} ({quoted(self.classes_)}). Wrap it in OneVsRestClassifier, or use another learner."
+            )
+        positive = codes == len(self.classes_) - 1
+        worst = worst_labelling(self.loss, int(positive.sum()), int((~positive).sum()))
+        planes = CuttingPlanes(X, positive, worst)
+        with one_blas_thread():
+            for C in values:
+                yield C, planes.solve(C, float(self.eps), int(self.max_iter))
+
+    def _learnt(self, solution: Solution) -> Self:
+        self.coef_ = solution.coef[None, :]
+        self.intercept_ = np.array([solution.intercept])
+        self.n_iter_, self.objective_, self.gap_ = solution.n_iter, solution.objective, solution.gap
+        if not solution.converged:
+            warnings.warn(
+                f"SVMperf ended after {self.n_iter_:,} rounds without reaching eps={self.eps:g} (C={self.C:g}): the objective, "
+                f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and {self.C * self.eps:.3g} was asked for. "
+                "Raise max_iter or eps, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each item, positive where the second class is decided for."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores: FloatArray = np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]
+        return scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """Decide for a class for each item."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if len(self.classes_) == 2 else np.zeros(len(scores), dtype=np.intp)
+        decided: AnyArray = self.classes_[codes]
+        return decided
+
+
+def _checked_path(path: Any) -> list[float]:
+    try:
+        values = np.unique(np.asarray(path, dtype=np.float64).ravel())
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if not values.size or not np.isfinite(values).all() or values[0] <= 0.0:
+        raise DataError(f"path must hold values of C, positive numbers; got {path!r}.")
+    return [float(value) for value in values]
+
+
+def svmperf_path(X: Any, y: Labels, Cs: Sequence[float], **parameters: Any) -> list[SVMperf]:
+    """Fit SVMperf for many values of C at once, from the smallest to the largest, carrying the cuts along.
+
+    Cuts do not depend on C, so that each value starts where the one before ended; once nothing is lost any more, all larger ones
+    have the same solution. Each classifier is within ``C * eps`` of its optimum, as single fits are, but not at the same point.
+
+    Parameters
+    ----------
+    X, y : items and labels of two classes
+    Cs : sequence of float
+    **parameters
+        Of `SVMperf`.
+
+    Returns
+    -------
+    list of SVMperf
+        Fitted, in rising order of C.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(200, random_state=0)
+    >>> [(svm.C, svm.n_iter_) for svm in svmperf_path(X, y, [0.01, 1, 100], loss="kld")]
+    [(0.01, 2), (1.0, 26), (100.0, 92)]
+    """
+    return list(SVMperf(**{**parameters, "path": Cs}).iter_path(X, y))
