@@ -33,6 +33,10 @@ class SearchError(HeadcountError, ValueError):
     """A search of which every candidate failed."""
 
 
+class StoreError(HeadcountError, OSError):
+    """A study's store that can't be used, or a file of it that can't be trusted."""
+
+
 class UnknownNameError(HeadcountError, LookupError):
     """A name that is not in a registry; the message lists those that are."""
 

@@ -1,6 +1,20 @@
-"""Labelled documents and tables: the frozen `Corpus`, and readers for the usual file formats."""
+"""Labelled documents and tables: the frozen `Corpus`, readers for the usual file formats, data sets by name."""
 
 from headcount.data.corpus import Corpus
+from headcount.data.fetching import fetch_set
 from headcount.data.readers import read_corpus
+from headcount.data.sets import PAPER_SETS, data_folder, find_files, list_sets, load_set
+from headcount.data.synthetic import STAND_INS, SyntheticReviews
 
-__all__ = ["Corpus", "read_corpus"]
+__all__ = [
+    "PAPER_SETS",
+    "STAND_INS",
+    "Corpus",
+    "SyntheticReviews",
+    "data_folder",
+    "fetch_set",
+    "find_files",
+    "list_sets",
+    "load_set",
+    "read_corpus",
+]

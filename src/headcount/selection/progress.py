@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import joblib
 
-__all__ = ["Progress", "run_all"]
+__all__ = ["Progress", "results_of", "run_all"]
 
 Progress: TypeAlias = bool | Literal["auto"]
 
@@ -17,12 +17,23 @@ def run_all(jobs: Sequence[Any], n_jobs: int | None, title: str, progress: Progr
     Threads by default: scikit-learn's learners release the interpreter's lock where they work, and threads share the data and
     start at once. ``joblib.parallel_config(backend=...)`` chooses processes or a cluster instead.
     """
-    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
+    return list(results_of(jobs, n_jobs, title, progress, prefer="threads"))
+
+
+def results_of(
+    jobs: Sequence[Any],
+    n_jobs: int | None,
+    title: str,
+    progress: Progress = "auto",
+    prefer: Literal["threads", "processes"] = "processes",
+) -> Iterator[Any]:
+    """Run joblib's delayed calls and yield their results as they come."""
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer=prefer)
     if parallel._backend.supports_return_generator:
-        parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+        parallel = joblib.Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator_unordered")
     shown = sys.stderr.isatty() if progress == "auto" else progress
     results = parallel(jobs)
-    return list(_with_bar(results, len(jobs), title) if shown else results)
+    yield from _with_bar(results, len(jobs), title) if shown else results
 
 
 def _with_bar(results: Iterable[Any], total: int, title: str) -> Iterator[Any]:

@@ -1,0 +1,134 @@
+"""Data sets by name: the paper's three, the synthetic stand-ins, and folders of your own with a training and a test file."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from headcount._validation import quoted
+from headcount.data.corpus import Corpus
+from headcount.data.readers import FORMATS, read_corpus
+from headcount.data.synthetic import STAND_INS
+from headcount.exceptions import DataError, FileFormatError, UnknownNameError
+
+__all__ = ["PAPER_SETS", "DataSet", "data_folder", "find_files", "list_sets", "load_set"]
+
+ZENODO = "https://zenodo.org/records/4117827"
+_PARTS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the paper: what must be found in its files.
+
+    Attributes
+    ----------
+    name, title : str
+    n_train, n_test : int
+    positive : float
+        Share of the positive class in the training part, to three digits.
+    """
+
+    name: str
+    title: str
+    n_train: int
+    n_test: int
+    positive: float
+
+    def check(self, train: Corpus, test: Corpus) -> None:
+        """Raise if the files can't be the paper's: other numbers of documents, another share of positives."""
+        for corpus, expected, part in ((train, self.n_train, "training"), (test, self.n_test, "test")):
+            if len(corpus) != expected:
+                raise FileFormatError(
+                    f"{corpus.source} has {len(corpus):,} documents; the {part} part of {self.title} has {expected:,}. Fetch it "
+                    f"again (headcount data fetch {self.name}), or put your own set into a folder of another name."
+                )
+        if train.classes.tolist() != [0, 1] or abs(train.prevalence[1] - self.positive) > 0.002:
+            raise FileFormatError(
+                f"{train.source} has the classes {quoted(train.classes)} with the shares {train.prevalence.round(3).tolist()}; "
+                f"{self.title} has 0 and 1, and {self.positive} of 1."
+            )
+
+
+PAPER_SETS = {
+    "imdb": DataSet("imdb", "IMDB", 25_000, 25_000, 0.500),
+    "kindle": DataSet("kindle", "Kindle", 3_821, 21_592, 0.917),
+    "hp": DataSet("hp", "HP", 9_533, 18_401, 0.982),
+}
+
+
+def data_folder(folder: str | Path | None = None) -> Path:
+    """Return the folder that data sets are kept in: the given one, else ``HEADCOUNT_DATA``, else one in the user's cache."""
+    named = folder or os.environ.get("HEADCOUNT_DATA")
+    if named:
+        return Path(named)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "headcount" / "data"
+
+
+def find_files(name: str, folder: str | Path | None = None) -> tuple[Path, Path] | None:
+    """Return training and test file of a data set: ``NAME/train.txt`` or ``NAME_train.txt`` and so on, or None.
+
+    NAME may also be the path of such a folder. Endings as for `read_corpus`, gzipped or not.
+    """
+    base = data_folder(folder)
+    found = []
+    for part in _PARTS:
+        stems = [base / name / part, base / f"{name}_{part}"]
+        if Path(name).is_dir():
+            stems.insert(0, Path(name) / part)
+        files = (Path(f"{stem}{ending}{packed}") for stem in stems for ending in FORMATS for packed in ("", ".gz"))
+        found.append(next((path for path in files if path.is_file()), None))
+    train, test = found
+    return None if train is None or test is None else (train, test)
+
+
+def list_sets(folder: str | Path | None = None) -> list[str]:
+    """Return the names of all data sets that there are or could be: the paper's, the stand-ins, and those in the folder."""
+    base = data_folder(folder)
+    own = sorted(entry.name for entry in base.iterdir() if entry.is_dir()) if base.is_dir() else []
+    known = [*PAPER_SETS, *STAND_INS]
+    return known + [name for name in own if name not in known and find_files(name, folder)]
+
+
+def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpus]:
+    """Return training and test part of a data set.
+
+    Parameters
+    ----------
+    name : str
+        ``imdb``, ``kindle`` or ``hp`` (checked against the paper's sizes), a synthetic stand-in, a folder in the data folder with
+        the files ``train`` and ``test``, or the path of such a folder.
+    folder : str or Path, optional
+        The data folder; by default ``HEADCOUNT_DATA``, or one in the user's cache.
+
+    Examples
+    --------
+    >>> train, test = load_set("synthetic-kindle")
+    >>> train
+    Corpus(3,821 texts, classes 0 0.083, 1 0.917)
+    """
+    if name in STAND_INS:
+        return STAND_INS[name].draw()
+    files = find_files(name, folder)
+    if files is None:
+        if name in PAPER_SETS:
+            raise DataError(
+                f"{PAPER_SETS[name].title} is not there. Run 'headcount data fetch {name}', or put {name}_train.txt and "
+                f"{name}_test.txt from {ZENODO} into {data_folder(folder)}."
+            )
+        raise UnknownNameError(
+            f"There is no data set {name!r}: {data_folder(folder)} has no folder of this name with a train and a test file "
+            f"(say train.txt and test.txt). There are: {quoted(list_sets(folder), 50)}."
+        )
+    train, test = (read_corpus(path) for path in files)
+    for corpus in (train, test):
+        if corpus.labels is None:
+            raise FileFormatError(f"{corpus.source} has no labels: a data set needs them in both parts.")
+    strange = set(test.classes.tolist()) - set(train.classes.tolist())
+    if strange:
+        raise FileFormatError(
+            f"{test.source} has labels that {train.source} lacks: {quoted(sorted(strange, key=str))}."
+        )
+    if name in PAPER_SETS:
+        PAPER_SETS[name].check(train, test)
+    return train, test

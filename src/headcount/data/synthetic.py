@@ -1,0 +1,151 @@
+"""Synthetic review corpora: stand-ins for the paper's three sets where these can't be had, drawn anew from a seed each time.
+
+No document is anyone's. Words follow Zipf's law, lengths a log-normal distribution; some words lean towards one class, documents
+differ in how much they say about theirs, and some labels are wrong.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.data.corpus import Corpus
+
+__all__ = ["STAND_INS", "SyntheticReviews"]
+
+_ONSETS = (
+    "b",
+    "br",
+    "ch",
+    "d",
+    "dr",
+    "f",
+    "fl",
+    "g",
+    "gr",
+    "k",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pr",
+    "r",
+    "s",
+    "st",
+    "t",
+    "tr",
+    "v",
+)
+_NUCLEI = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
+_LEVELS = 4
+"""How outspoken documents are, in steps."""
+
+
+@dataclass(frozen=True)
+class SyntheticReviews:
+    """A recipe for a labelled corpus in two parts.
+
+    Parameters
+    ----------
+    stands_for : str
+        The data set whose regime it has.
+    n_train, n_test : int
+    positive : float
+        Share of the positive class, in both parts.
+    strength : float
+        How much words that lean towards a class differ between the classes.
+    noise : float
+        Share of documents that speak for the other class than their label says.
+    median_length : int
+        Words of half of the documents at most.
+    n_words, n_leaning : int
+        Size of the vocabulary, and how many of its words lean towards a class.
+    seed : int
+
+    Examples
+    --------
+    >>> train, test = SyntheticReviews("a small set", 100, 50, positive=0.9).draw()
+    >>> train
+    Corpus(100 texts, classes 0 0.100, 1 0.900)
+    """
+
+    stands_for: str
+    n_train: int
+    n_test: int
+    positive: float
+    strength: float = 0.5
+    noise: float = 0.07
+    median_length: int = 100
+    n_words: int = 20_000
+    n_leaning: int = 2_500
+    seed: int = 2021
+
+    def draw(self) -> tuple[Corpus, Corpus]:
+        """Return the training part and the test part."""
+        words = np.array([word(i) for i in range(self.n_words)])
+        generator = np.random.default_rng([self.seed, self.n_train, self.n_test, round(1e6 * self.positive)])
+        base = 1.0 / (np.arange(self.n_words) + 2.7) ** 1.05  # Zipf's law, as Mandelbrot put it
+        leaning = 30 + generator.choice(
+            3_000, self.n_leaning, replace=False
+        )  # neither the most frequent nor the rarest
+        lean = np.zeros(self.n_words)
+        lean[leaning] = self.strength * generator.standard_normal(self.n_leaning)
+        parts = []
+        for name, n in (("training", self.n_train), ("test", self.n_test)):
+            labels = np.zeros(n, dtype=np.int64)
+            labels[: round(n * self.positive)] = 1
+            labels = generator.permutation(labels)
+            texts = self._texts(labels, base, lean, words, generator)
+            parts.append(Corpus(texts, labels, f"synthetic stand-in for {self.stands_for}, {name} part"))
+        return parts[0], parts[1]
+
+    def _texts(
+        self, labels: IntArray, base: FloatArray, lean: FloatArray, words: Any, generator: np.random.Generator
+    ) -> list[str]:
+        """Write a document for each label."""
+        n = len(labels)
+        said = np.where(generator.random(n) < self.noise, 1 - labels, labels)
+        lengths = np.maximum(3, generator.lognormal(np.log(self.median_length), 0.6, n)).astype(np.int64)
+        outspoken = generator.integers(0, _LEVELS, n)
+        texts: list[str] = [""] * n
+        for cls in (0, 1):
+            for level in range(_LEVELS):
+                rows = np.flatnonzero((said == cls) & (outspoken == level))
+                if rows.size:
+                    weights = base * np.exp((2 * cls - 1) * (level + 0.5) / _LEVELS * 2.0 * lean)
+                    ends = np.cumsum(lengths[rows])
+                    drawn = words[_drawn(weights, int(ends[-1]), generator)]
+                    for row, start, end in zip(rows, np.r_[0, ends[:-1]], ends, strict=True):
+                        texts[row] = " ".join(drawn[start:end])
+        return texts
+
+
+def _drawn(weights: FloatArray, size: int, generator: np.random.Generator) -> IntArray:
+    cumulated = np.cumsum(weights)
+    return np.searchsorted(cumulated, generator.random(size) * cumulated[-1], side="right")
+
+
+def word(number: int) -> str:
+    """Return the made-up word of this number: frequent ones, with small numbers, are short.
+
+    >>> [word(i) for i in (0, 1, 1000, 19999)]
+    ['ban', 'bran', 'klaindra', 'brainchai']
+    """
+    number, onset = divmod(number, len(_ONSETS))
+    number, nucleus = divmod(number, len(_NUCLEI))
+    syllables = [_ONSETS[onset] + _NUCLEI[nucleus] + "n"]
+    while number:
+        number, place = divmod(number - 1, len(_ONSETS) * len(_NUCLEI))
+        syllables.append(_ONSETS[place % len(_ONSETS)] + _NUCLEI[place // len(_ONSETS)])
+    return "".join(syllables)
+
+
+STAND_INS = {
+    "synthetic-imdb": SyntheticReviews("IMDB", 5_000, 8_000, positive=0.5, strength=0.5, noise=0.07),
+    "synthetic-kindle": SyntheticReviews("Kindle", 3_821, 8_000, positive=0.917, strength=0.45, noise=0.01),
+    "synthetic-hp": SyntheticReviews("HP", 9_533, 12_000, positive=0.982, strength=0.65, noise=0.002),
+}
+"""The three stand-ins, with the paper's shares of positives. Logistic regression with balanced weights and its best C has a balanced
+accuracy of 87 % on each; at its defaults, counting over it is off by more than 0.4 on the two skewed ones, on average."""

@@ -1,0 +1,69 @@
+"""Which setting each method uses: the learner's defaults, or the one with the least error by its target on the held-out part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
+from headcount.study.tasks import Task
+
+__all__ = ["Use", "choose"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One method over one learner, optimised for one target, in one run.
+
+    Attributes
+    ----------
+    params : dict
+        The setting that it uses.
+    score : float or None
+        Its error by the target.
+    failure : str or None
+        Why there is no setting.
+    """
+
+    method: MethodPlan
+    learner: LearnerPlan | None
+    target: str
+    run: int
+    params: dict[str, Any]
+    score: float | None = None
+    failure: str | None = None
+
+
+def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]]) -> list[Use]:
+    """Choose the setting of each use; of equal errors, the first in the grid."""
+    scores: dict[tuple[str, str, int], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for task, outcome in judged:
+        for member, entry in zip(task.members, outcome["members"], strict=True):
+            scores.setdefault((member.method, member.learner, member.run), []).append((member.params, entry))
+    uses = []
+    for method, learner in plan.rows():
+        for target in method.targets:
+            for run in range(method.runs):
+                if target == DEFAULT:
+                    uses.append(Use(method, learner, target, run, {}))
+                    continue
+                tried = scores[method.name, "" if learner is None else learner.name, run]
+                uses.append(_best(method, learner, target, run, tried))
+    return uses
+
+
+def _best(
+    method: MethodPlan, learner: LearnerPlan | None, target: str, run: int, tried: Sequence[tuple[Any, Any]]
+) -> Use:
+    grid = method.grid if learner is None else learner.grid
+    sound = [(params, entry["scores"][target]) for params, entry in tried if not entry["error"]]
+    if not sound:
+        where = f"{method.name}{' over ' + learner.name if learner else ''}"
+        return Use(
+            method, learner, target, run, {}, failure=f"no setting of {where} could be judged: {tried[0][1]['error']}"
+        )
+
+    def place(params: dict[str, Any]) -> list[int]:
+        return [list(values).index(params[key]) for key, values in sorted(grid.items())]
+
+    params, score = min(sound, key=lambda entry: (entry[1], place(entry[0])))
+    return Use(method, learner, target, run, params, score)

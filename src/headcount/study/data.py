@@ -1,0 +1,110 @@
+"""A data set as a study sees it: items in each representation that learners ask for, the split, the samples drawn."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+
+from headcount._typing import AnyArray, FloatArray
+from headcount.data import Corpus
+from headcount.errors import minority_class
+from headcount.exceptions import DataError
+from headcount.features import LogTfidf, TermIds
+from headcount.learners import Fits
+from headcount.protocols import Samples
+from headcount.selection.tasks import Fold
+from headcount.study.plan import Plan
+from headcount.study.tasks import described, protocol_of, seeds
+
+__all__ = ["StudyData"]
+
+_REPRESENTATIONS = {"tfidf": LogTfidf, "ids": TermIds}
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """Training and test part of one data set, under one plan."""
+
+    plan: Plan
+    name: str
+    train: Corpus
+    test: Corpus
+
+    @cached_property
+    def classes(self) -> AnyArray:
+        """The classes of the training part."""
+        return self.train.classes
+
+    def fingerprint(self, representation: str) -> str:
+        """Return a hash of documents, labels and representation."""
+        what = described(self._transformer(representation)) if self.train.is_text else "as they are"
+        return str(joblib.hash((self.train.fingerprint, self.test.fingerprint, what)))
+
+    def _transformer(self, representation: str) -> Any:
+        if representation in _REPRESENTATIONS:
+            return _REPRESENTATIONS[representation]()
+        module, _, name = representation.replace(":", ".").rpartition(".")
+        try:
+            return getattr(import_module(module), name)()
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
+            raise DataError(
+                f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer ({error})."
+            ) from error
+
+    def items(self, representation: str) -> tuple[Any, Any]:
+        """Return training and test items; features are learnt once, on all labelled documents."""
+        if not self.train.is_text:
+            return self.train.items, self.test.items
+        known = self.__dict__.setdefault("_items", {})
+        if representation not in known:
+            transformer = clone(self._transformer(representation))
+            known[representation] = transformer.fit_transform(self.train.items), transformer.transform(self.test.items)
+        pair: tuple[Any, Any] = known[representation]
+        return pair
+
+    @cached_property
+    def _split(self) -> tuple[AnyArray, AnyArray]:
+        rows = np.arange(len(self.train))
+        labels = self.train.labels
+        try:
+            fitting, judging = train_test_split(
+                rows,
+                test_size=self.plan.protocol.held_out,
+                stratify=labels,
+                random_state=seeds(self.plan)["split"] % 2**32,
+            )
+        except ValueError as error:
+            raise DataError(f"{self.name} can't be split into a part to fit on and one to judge on: {error}") from error
+        return np.sort(fitting), np.sort(judging)
+
+    @cached_property
+    def _drawn(self) -> dict[str, tuple[Samples, FloatArray]]:
+        _, judging = self._split
+        labels: Any = self.train.labels
+        return {
+            stage: protocol_of(self.plan, stage, len(self.classes)).draw(own, self.classes)
+            for stage, own in (("select", labels[judging]), ("test", self.test.labels))
+        }
+
+    @property
+    def true(self) -> FloatArray:
+        """The shares of the test samples."""
+        return self._drawn["test"][1]
+
+    def fold(self, stage: str, representation: str) -> Fold:
+        """Return what members of a task are fitted on, and what they are judged or tested on."""
+        X, X_test = self.items(representation)
+        y: Any = self.train.labels
+        samples, true = self._drawn[stage]
+        if stage == "test":
+            return Fold(
+                Fits(X, y, remember=True), X_test, self.test.labels, samples, true, self.classes, minority_class(y)
+            )
+        fitting, judging = self._split
+        fits = Fits(X[fitting], y[fitting], remember=True)
+        return Fold(fits, X[judging], y[judging], samples, true, self.classes, minority_class(y))

@@ -1,0 +1,192 @@
+"""Running a study: what the store lacks is computed, through joblib, and kept as soon as it is there."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from headcount.data import load_set
+from headcount.exceptions import DataError
+from headcount.selection.progress import Progress, results_of
+from headcount.study.choice import Use, choose
+from headcount.study.data import StudyData
+from headcount.study.plan import Plan
+from headcount.study.store import Record, Store, to_plain, versions
+from headcount.study.tasks import Task, chosen_tasks, judged, select_tasks, targets_of, tested
+
+__all__ = ["Summary", "run_study"]
+
+
+@dataclass
+class Summary:
+    """What a run did.
+
+    Attributes
+    ----------
+    computed, kept : int
+        Tasks that were computed, and that the store had already.
+    seconds : float
+    failures : list of str
+        Methods that could not be fitted or judged, and why.
+    notices : list of str
+        What was found wrong in the store and computed again, and what differs from the plan before.
+    """
+
+    computed: int = 0
+    kept: int = 0
+    seconds: float = 0.0
+    failures: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+def run_study(
+    plan: Plan,
+    store: str | Path,
+    *,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    data_dir: str | Path | None = None,
+    progress: Progress = "auto",
+    told: Callable[[str], None] = lambda _: None,
+) -> Summary:
+    """Compute what the store lacks of a plan.
+
+    Killed at any moment and run again, it goes on where it was and ends with the same figures, to the bit; they do not depend on the
+    number of jobs either.
+
+    Parameters
+    ----------
+    plan : Plan
+    store : str or Path
+        The folder that results are kept in.
+    n_jobs : int, optional
+        Processes at a time.
+    dask : str, optional
+        Address of a Dask scheduler to compute on instead.
+    data_dir : str or Path, optional
+        The folder that data sets are kept in.
+    progress : bool or "auto"
+    told : callable
+        Hears sentences on the way.
+
+    Returns
+    -------
+    Summary
+    """
+    start, summary, own = time.perf_counter(), Summary(), Store(store)
+    with own.opened(), _backend(dask):
+        summary.notices += [f"The plan has changed: {line}." for line in own.write_plan(plan.to_dict())]
+        for name in plan.data_sets:
+            data = StudyData(plan, name, *load_set(name, data_dir))
+            told(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
+            _keep_truth(own, data)
+            selecting = select_tasks(plan, name)
+            records = dict(_computed(own, data, selecting, n_jobs, f"{name}: choosing", progress, summary))
+            uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
+            summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
+            testing = chosen_tasks(plan, name, _distinct(uses))
+            for i, record in _computed(own, data, testing, n_jobs, f"{name}: testing", progress, summary):
+                for member, entry in zip(testing[i].members, record.outcome["members"], strict=True):
+                    if entry["error"]:
+                        summary.failures.append(
+                            f"{name}: {member.method} {member.learner} {member.params}: {entry['error']}"
+                        )
+        summary.notices += own.notices
+    summary.failures = list(dict.fromkeys(summary.failures))
+    summary.seconds = time.perf_counter() - start
+    return summary
+
+
+def _distinct(uses: Iterable[Use]) -> list[Any]:
+    """Return each method, learner, run and setting once."""
+    found: dict[str, Any] = {}
+    for use in uses:
+        if use.failure is None:
+            key = repr(
+                (use.method.name, use.learner and use.learner.name, use.run, sorted(use.params.items(), key=str))
+            )
+            found.setdefault(key, (use.method, use.learner, use.run, use.params))
+    return list(found.values())
+
+
+def _keep_truth(store: Store, data: StudyData) -> None:
+    """Keep the shares of the test samples, so that errors can be had from the store alone."""
+    task = truth_task(data.plan, data.name)
+    fingerprint = data.fingerprint("tfidf")
+    if store.read(task, fingerprint) is None:
+        outcome = {
+            "classes": [str(c) for c in data.classes],
+            "true": to_plain(data.true),
+            "training": data.train.prevalence.tolist(),
+            "n_train": len(data.train),
+            "n_test": len(data.test),
+            "source": data.train.source if data.train.source.startswith("synthetic") else Path(data.train.source).name,
+        }
+        store.write(Record(task, fingerprint, outcome, 0.0, versions()))
+
+
+def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
+    """Describe the shares of the test samples of a data set."""
+    from headcount.study.tasks import described, protocol_of
+
+    return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
+
+
+def _computed(
+    store: Store,
+    data: StudyData,
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    title: str,
+    progress: Progress,
+    summary: Summary,
+) -> Iterator[tuple[int, Record]]:
+    """Yield the record of each task, those first that the store has."""
+    fingerprints = {task.representation: data.fingerprint(task.representation) for task in tasks}
+    missing = []
+    for i, task in enumerate(tasks):
+        record = store.read(task.description, fingerprints[task.representation])
+        if record is None:
+            missing.append(i)
+        else:
+            summary.kept += 1
+            yield i, record
+    if not missing:
+        return
+    folds = {tasks[i].representation: None for i in missing}
+    folds = {representation: data.fold(tasks[0].stage, representation) for representation in folds}
+    measures = targets_of(data.plan)
+    # The last settings of a grid tend to take longest: begun first, they leave no worker waiting at the end.
+    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], measures) for i in reversed(missing)]
+    for i, outcome, seconds in results_of(jobs, n_jobs, title, progress):
+        record = Record(tasks[i].description, fingerprints[tasks[i].representation], outcome, seconds, versions())
+        store.write(record)
+        summary.computed += 1
+        yield i, record
+
+
+def _done(i: int, task: Task, fold: Any, measures: Sequence[str]) -> tuple[int, dict[str, Any], float]:
+    outcome, seconds = judged(task, fold, measures) if task.stage == "select" else tested(task, fold)
+    return i, outcome, seconds
+
+
+@contextmanager
+def _backend(address: str | None) -> Iterator[None]:
+    """Compute on a Dask cluster, if one is named."""
+    if address is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise DataError("--dask needs the packages dask and distributed: pip install 'headcount[dask]'.") from error
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise DataError(f"There is no Dask scheduler at {address}: {error}.") from error
+    with client, joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30):
+        yield
