@@ -9,6 +9,7 @@ __all__ = [
     "IdentifiabilityWarning",
     "SearchError",
     "SearchWarning",
+    "StoreError",
     "UnknownNameError",
 ]
 

@@ -78,7 +78,7 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     too makes their scores differ from the target's, and the test raises false alarms. Put the features into a Pipeline with the
     classifier. A class never seen whose scores fall among those of the known classes can't be found.
 
-    False alarms at the 5 % level, by simulation on well separated classes under all sorts of shares (4,000 simulations each): 4.8 to
+    False alarms at the 5 % level, by simulation on well separated classes at several shares (4,000 simulations each): 4.8 to
     5.7 % with 1,000 labelled items, two or three classes; 2.9 to 3.9 % with 200 to 300; 7.4 % where one of two classes has but 50.
 
     Examples

@@ -67,9 +67,11 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     if a.labelled_side == b.labelled_side:
         gap = (b.parts.shares[0] - a.parts.shares[0]) ** 2
         variance += np.diagonal(np.einsum("j,jab->ab", gap, a.parts.labelled))
+        if a.parts.shared is not None and b.parts.shared is not None:
+            variance += np.square(b.parts.shared[0] - a.parts.shared[0]).sum(axis=1)
     else:
-        for one in (a, b):
-            variance += np.diagonal(np.einsum("j,jab->ab", one.parts.shares[0] ** 2, one.parts.labelled))  # type: ignore[union-attr]
+        for parts in (a.parts, b.parts):
+            variance += np.diagonal(parts.covariance()[0] - parts.target[0])
     error = np.sqrt(np.maximum(variance, 1e-300))
     centre = b.parts.centre[0] - a.parts.centre[0]
     reach = norm.ppf((1 + level) / 2) * error

@@ -5,15 +5,16 @@ estimate, free to leave the simplex, is the centre, and the information gives it
 itself, the calibration's own error adds to it: the shares' derivatives by its parameters are known in closed form.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from headcount._threads import in_chunks
-from headcount._typing import FloatArray
+from headcount._typing import FloatArray, IntArray
 from headcount.intervals.parts import ErrorParts, sum_zero_basis
-from headcount.learners import BiasCorrectedTemperature, Outputs
+from headcount.learners import Outputs
 from headcount.learners.temperature import logarithms
 from headcount.protocols import Samples
 from headcount.quantifiers import SLD
@@ -38,11 +39,27 @@ class Calibration:
 
     influence: FloatArray
     derivatives: FloatArray
+    sizes: IntArray
+    """Labelled items of each class."""
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the parameters' covariance."""
+        return float(max(self.sizes.sum() - 2 * len(self.sizes), 1))
+
+    def shared(self) -> FloatArray:
+        """Return, for each sample, a matrix R such that the labelled items' chance adds R R' to the covariance of its shares.
+
+        Two samples of one quantifier have their errors R u in common, with one and the same u.
+        """
+        triangle: Any = np.linalg.qr(self.influence, mode="r")
+        added: FloatArray = self.derivatives @ triangle.T
+        return added
 
     def covariance(self) -> FloatArray:
         """Return what the labelled items' chance adds to the covariance of each sample's shares."""
-        spread = self.influence.T @ self.influence
-        added: FloatArray = self.derivatives @ spread @ np.swapaxes(self.derivatives, 1, 2)
+        R = self.shared()
+        added: FloatArray = R @ np.swapaxes(R, 1, 2)
         return added
 
 
@@ -58,7 +75,7 @@ class LikelihoodModel:
         first, second = self._moments()
         information = directions.T @ second @ directions
         values = np.linalg.eigvalsh(information)
-        self.identified = bool((values[:, 0] > 1e-10 * np.maximum(values[:, -1], 1e-10)).all())
+        self.identified = values[:, 0] > 1e-10 * np.maximum(values[:, -1], 1e-10)
         inverse = directions @ np.linalg.pinv(information) @ directions.T
         self.centre: FloatArray = self.shares + (inverse @ first[:, :, None])[:, :, 0]
         self.covariance: FloatArray = inverse / self.effective[:, None, None]
@@ -95,7 +112,8 @@ class LikelihoodModel:
                 R / (R @ self.shares[s])[:, None], logs[rows], weights / weights.sum(), self.shares[s]
             )
             derivatives[s] = self.covariance[s] * self.effective[s] @ gradient
-        return Calibration(_influence(self.quantifier, learnt), derivatives)
+        validated, codes = self.quantifier.validation_outputs_, self.quantifier.validation_codes_
+        return Calibration(learnt.influence(validated.need("posteriors"), codes), derivatives, np.bincount(codes))
 
     def target(self, pile: bool) -> FloatArray:
         """Return the covariance that comes from which items are in the sample."""
@@ -109,13 +127,15 @@ class LikelihoodModel:
         return less
 
     def parts(self, pile: bool) -> ErrorParts:
-        """Return estimates and covariances; what a calibration adds differs from sample to sample, so it joins the target's."""
+        """Return estimates and their covariances."""
         k = self.shares.shape[1]
-        covariance = self.target(pile)
-        if self.calibration is not None:
-            covariance = covariance + self.calibration.covariance()
         degrees = np.full(k, np.inf), np.maximum(self.effective - 1.0, 1.0)
-        return ErrorParts(self.centre, self.shares, covariance, np.zeros((k, k, k)), *degrees, self.identified)
+        parts = ErrorParts(self.centre, self.shares, self.target(pile), np.zeros((k, k, k)), *degrees, self.identified)
+        if self.calibration is None:
+            return parts
+        identified = self.identified & bool((self.calibration.sizes > 1).all())
+        shared, degrees_of_shared = self.calibration.shared(), self.calibration.degrees
+        return replace(parts, identified=identified, shared=shared, shared_degrees=degrees_of_shared)
 
     def ratio_intervals(self, z: float, pile: bool) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the second class's interval, for two classes; a calibration's error widens it in proportion."""
@@ -124,8 +144,9 @@ class LikelihoodModel:
         samples = self.samples
         low, high, reach = np.empty(len(samples)), np.empty(len(samples)), np.full(len(samples), z)
         if self.calibration is not None:
-            own = np.maximum(self.target(pile)[:, 1, 1], 1e-300)
-            reach *= np.sqrt(1.0 + self.calibration.covariance()[:, 1, 1] / own)
+            parts = self.parts(pile)
+            own = np.maximum(parts.target[:, 1, 1], 1e-300)
+            reach = parts.quantile(z)[:, 1] * np.sqrt(1.0 + self.calibration.covariance()[:, 1, 1] / own)
         weights = np.empty(0) if samples.weights is None else samples.weights
 
         def bounds(a: int, b: int) -> None:
@@ -145,14 +166,6 @@ def _gradient_by_parameters(T: FloatArray, logs: FloatArray, weights: FloatArray
     columns = [T * (logs - (mixed * logs).sum(axis=1, keepdims=True))]
     columns += [T * (np.eye(k)[m] - mixed[:, [m]]) for m in range(1, k)]
     return np.column_stack([weights @ column for column in columns])
-
-
-def _influence(quantifier: SLD, learnt: BiasCorrectedTemperature) -> FloatArray:
-    P, codes = quantifier.validation_outputs_.need("posteriors"), quantifier.validation_codes_
-    scores = learnt.scores(P, codes)
-    means = np.stack([scores[codes == j].mean(axis=0) for j in range(P.shape[1])])
-    influence: FloatArray = (scores - means[codes]) @ learnt.inverse_information(P)
-    return influence
 
 
 def free_shares(model: LikelihoodModel, samples: Samples) -> FloatArray:

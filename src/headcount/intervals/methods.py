@@ -21,6 +21,7 @@ from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier
 
 __all__ = ["estimate"]
 
+_FEW = 10
 _REFUSED = {
     HDy: "HDy's estimates are biased where labelled items are few, by more than their spread, so that no interval built on them "
     "holds the truth as often as it says. Use PACC or SLD over the same classifier.",
@@ -109,8 +110,9 @@ def estimate(
         reasons = [reason for kind, reason in _REFUSED.items() if isinstance(quantifier, kind)]
         reason = next(iter(reasons), "there is no interval for this method yet. Use PACC or SLD.")
         raise DataError(f"No interval for {type(quantifier).__name__}: {reason}")
-    if parts is not None and not parts.identified:  # several mixtures explain the items equally well
-        low, high = np.zeros_like(shares), np.ones_like(shares)
+    if parts is not None:  # where several mixtures explain the items equally well, nothing is ruled out
+        told = np.broadcast_to(parts.identified, len(shares))[:, None]
+        low, high = np.where(told, low, 0.0), np.where(told, high, 1.0)
     low, high = confined(low, high)
     low, high = np.minimum(low, shares), np.maximum(high, shares)
     if samples is None:
@@ -133,6 +135,8 @@ def estimate(
 
 def _labelled_side(quantifier: Quantifier) -> str:
     """Name the labelled items that an estimate rests on, so that a difference knows whether two rest on the same."""
+    if isinstance(quantifier, SLD) and quantifier.calibration_ is not None:
+        return str(joblib.hash((quantifier.calibration_.theta, quantifier.validation_codes_)))
     if not isinstance(quantifier, ACC | PACC):
         return ""
     own: Any = quantifier.representation
@@ -215,7 +219,9 @@ def _percentiles(
     # Items that are all alike give replicates that are all alike: there the delta method knows better.
     _, least_low, least_high = _delta(quantifier, outputs, samples, z, pile)
     alike = (high - low) < (least_high - least_low) / 4.0
-    return parts, np.where(alike, least_low, low), np.where(alike, least_high, high)
+    low, high = np.where(alike, least_low, low), np.where(alike, least_high, high)
+    few = samples.effective_sizes()[:, None] < _FEW  # as do so few of them, whichever they are
+    return parts, np.where(few, np.minimum(low, least_low), low), np.where(few, np.maximum(high, least_high), high)
 
 
 def _without_shift(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
@@ -34,8 +35,10 @@ class ErrorParts:
         Entry j: covariance that comes from the labelled items of class j, for a share of 1 of that class.
     labelled_degrees, target_degrees : arrays of shape (n_classes,) and (n_samples,)
         Degrees of freedom of the labelled items of each class, and of each sample.
-    identified : bool
-        Whether the classifier tells the classes apart at all.
+    identified : bool, or array of shape (n_samples,)
+        Whether the classifier tells the classes apart at all, in each sample.
+    shared : array of shape (n_samples, n_classes, n_parameters), optional
+        Matrices R whose R R' is covariance that comes from parameters which all samples share, and its degrees of freedom.
     """
 
     centre: FloatArray
@@ -44,20 +47,22 @@ class ErrorParts:
     labelled: FloatArray
     labelled_degrees: FloatArray
     target_degrees: FloatArray
-    identified: bool = True
+    identified: Any = True
+    shared: FloatArray | None = None
+    shared_degrees: float = np.inf
 
     def quantile(self, z: float) -> FloatArray:
         """Return Student's quantiles for that of the normal, by Welch and Satterthwaite's degrees of freedom, a class each."""
         target = np.diagonal(self.target, axis1=1, axis2=2)
         labelled = self.shares[:, :, None] ** 2 * np.diagonal(self.labelled, axis1=1, axis2=2)[None, :, :]
-        total = target + labelled.sum(axis=1)
-        weighed = target**2 / self.target_degrees[:, None] + (labelled**2 / self.labelled_degrees[None, :, None]).sum(
-            axis=1
-        )
+        common = 0.0 if self.shared is None else np.square(self.shared).sum(axis=2)
+        total = target + labelled.sum(axis=1) + common
+        weighed = target**2 / self.target_degrees[:, None] + common**2 / self.shared_degrees
+        weighed = weighed + (labelled**2 / self.labelled_degrees[None, :, None]).sum(axis=1)
         degrees = np.where(weighed > 0.0, total**2 / np.where(weighed > 0.0, weighed, 1.0), np.inf)
         return np.asarray(t.isf(norm.sf(z), np.maximum(degrees, 1.0)), dtype=np.float64)
 
     def covariance(self) -> FloatArray:
         """Return the covariance of each sample's estimate."""
         total: FloatArray = self.target + np.einsum("sj,jab->sab", self.shares**2, self.labelled)
-        return total
+        return total if self.shared is None else total + self.shared @ np.swapaxes(self.shared, 1, 2)

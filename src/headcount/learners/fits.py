@@ -7,6 +7,7 @@ What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` g
 import pickle
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -188,7 +189,7 @@ class Fits:
 
     def _from_path(self, classifier: Any, rows: IntArray | None, place: str) -> Fit:
         """Return the fit of one value of a path, all of whose values are fitted when the first one is asked for."""
-        family = str(joblib.hash(without_place(classifier))), place
+        family = f"path {joblib.hash(without_place(classifier))}", place
         if family not in self._paths:
             self._paths[family] = self._kept(family, lambda: self._fitted_path(classifier, rows))
         return self._paths[family][float(classifier.C)]
@@ -230,4 +231,4 @@ def _versions() -> tuple[str, ...]:
     import scipy
     import sklearn
 
-    return np.__version__, scipy.__version__, sklearn.__version__
+    return version("headcount"), np.__version__, scipy.__version__, sklearn.__version__

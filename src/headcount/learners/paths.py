@@ -14,10 +14,11 @@ def on_path(classifier: Any) -> bool:
     """Whether fitting the path of this classifier would give the fit that it asks for."""
     if type(classifier) is not SVMperf or classifier.path is None:
         return False
+    C: Any = classifier.C
     try:
-        return bool(np.isin(float(classifier.C), np.asarray(classifier.path, dtype=np.float64)))
-    except (TypeError, ValueError):
-        return False  # fitting it says what is wrong
+        return not isinstance(C, str) and bool(np.isin(float(C), np.asarray(classifier.path, dtype=np.float64)))
+    except (TypeError, ValueError):  # fitting it says what is wrong
+        return False
 
 
 def without_place(classifier: Any) -> Any:

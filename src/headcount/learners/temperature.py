@@ -81,6 +81,28 @@ class BiasCorrectedTemperature:
         second[0, 1:] = second[1:, 0] = off[:, 1:].sum(axis=0)
         return second
 
+    def influence(self, P: FloatArray, codes: IntArray) -> FloatArray:
+        """Return what each item adds to the error of the parameters, as jackknifing would: shape (n_items, n_classes).
+
+        How many items of a class there are is not left to chance, so an item counts by its difference from its class; an item
+        that the fit leans on counts for more.
+        """
+        k = P.shape[1]
+        inverse = self.inverse_information(P)
+        Q = self.posteriors(P)
+        leverage = np.zeros(len(P))
+        for j in range(k):
+            as_if = self.scores(P, np.full(len(P), j))
+            leverage += Q[:, j] * np.einsum("np,pq,nq->n", as_if, inverse, as_if)
+        scores = self.scores(P, codes) / np.maximum(1.0 - leverage, 0.1)[:, None]
+        for j in range(k):
+            own = codes == j
+            n = int(own.sum())
+            scores[own] -= scores[own].mean(axis=0)
+            scores[own] *= np.sqrt(n / (n - 1.0)) if n > 1 else 1.0
+        influence: FloatArray = scores @ inverse
+        return influence
+
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
         return np.asarray(np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1])), dtype=np.float64)

@@ -80,9 +80,14 @@ class AggregativeQuantifier(Quantifier):
 
         return isinstance(self.classifier, FrozenEstimator)
 
-    def _learner(self, codes: IntArray) -> Any:
-        """Return a new classifier to be fitted on items with these codes."""
+    @staticmethod
+    def default_classifier() -> Any:
+        """Return the classifier that ``classifier=None`` means."""
         from sklearn.linear_model import LogisticRegression
 
-        learner = LogisticRegression() if self.classifier is None else clone(self.classifier)
+        return LogisticRegression()
+
+    def _learner(self, codes: IntArray) -> Any:
+        """Return a new classifier to be fitted on items with these codes."""
+        learner = self.default_classifier() if self.classifier is None else clone(self.classifier)
         return with_posteriors(learner, codes, len(self.classes_)) if "posteriors" in self.needs else learner

@@ -85,7 +85,7 @@ def method_named(name: str) -> Method:
     ELM(classifier=SVMperf(loss='kld'))
     """
     for method in _METHODS:
-        if method.name.lower() == name.lower():
+        if method.name.lower() == str(name).lower():
             return method
     raise UnknownNameError(
         f"There is no method {name!r}. There are: {quoted([method.name for method in _METHODS], 50)}."

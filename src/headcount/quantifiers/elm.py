@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from headcount._typing import IntArray
 from headcount.learners import SVMperf
 from headcount.quantifiers.counting import CC
 
@@ -40,5 +39,7 @@ class ELM(CC):
     [0.5, 0.5]
     """
 
-    def _learner(self, codes: IntArray) -> Any:
-        return SVMperf() if self.classifier is None else super()._learner(codes)
+    @staticmethod
+    def default_classifier() -> Any:
+        """Return the classifier that ``classifier=None`` means."""
+        return SVMperf()

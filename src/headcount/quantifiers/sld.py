@@ -153,6 +153,9 @@ class SLD(ValidatedQuantifier):
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
         self.calibration_ = None
+        for name in ("validation_outputs_", "validation_codes_"):
+            if hasattr(self, name):
+                delattr(self, name)
         if self.calibration is None:
             self.prior_ = self._known_prior(codes)
             self.classifier_ = fits.fit(self._learner(codes))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
 from headcount._validation import quoted
@@ -70,7 +69,7 @@ def _with_default_classifier(quantifier: Quantifier, settings: Sequence[Mapping[
     """Write out the default classifier of a quantifier where the grid has settings for it."""
     named = any(key.startswith("classifier__") for setting in settings for key in setting)
     if named and getattr(quantifier, "classifier", 0) is None:
-        written_out: Quantifier = clone(quantifier).set_params(classifier=LogisticRegression())
+        written_out: Quantifier = clone(quantifier).set_params(classifier=quantifier.default_classifier())
         return written_out
     return quantifier
 
@@ -108,7 +107,9 @@ def _rests_on(candidate: Candidate) -> Any:
     params: Mapping[str, Any] = candidate.quantifier.get_params(deep=False)
     if "classifier" not in params:
         return candidate.index
-    classifier = LogisticRegression() if params["classifier"] is None else params["classifier"]
+    classifier = params["classifier"]
+    if classifier is None:
+        classifier = candidate.quantifier.default_classifier()
     if size_of_forest(classifier):
         classifier = clone(classifier).set_params(n_estimators=1)
     elif on_path(classifier):

@@ -86,9 +86,10 @@ class StudyData:
     def _drawn(self) -> dict[str, tuple[Samples, FloatArray]]:
         _, judging = self._split
         labels: Any = self.train.labels
+        test: Any = self.test.labels
         return {
             stage: protocol_of(self.plan, stage, len(self.classes)).draw(own, self.classes)
-            for stage, own in (("select", labels[judging]), ("test", self.test.labels))
+            for stage, own in (("select", labels[judging]), ("test", test))
         }
 
     @property
@@ -102,9 +103,8 @@ class StudyData:
         y: Any = self.train.labels
         samples, true = self._drawn[stage]
         if stage == "test":
-            return Fold(
-                Fits(X, y, remember=True), X_test, self.test.labels, samples, true, self.classes, minority_class(y)
-            )
+            y_test: Any = self.test.labels
+            return Fold(Fits(X, y, remember=True), X_test, y_test, samples, true, self.classes, minority_class(y))
         fitting, judging = self._split
         fits = Fits(X[fitting], y[fitting], remember=True)
         return Fold(fits, X[judging], y[judging], samples, true, self.classes, minority_class(y))

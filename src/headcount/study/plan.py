@@ -67,8 +67,10 @@ class MethodPlan:
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
         if "." not in self.name:
-            made: Any = method_named(self.name).make()
-            return _with_parameters(made, self.parameters, f"method {self.name!r}")
+            known: Quantifier = _with_parameters(
+                method_named(self.name).make(), self.parameters, f"method {self.name!r}"
+            )
+            return known
         made = _made(self.name, self.parameters, f"method {self.name!r}")
         if not isinstance(made, Quantifier):
             raise DataError(

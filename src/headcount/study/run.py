@@ -55,8 +55,8 @@ def run_study(
 ) -> Summary:
     """Compute what the store lacks of a plan.
 
-    Killed at any moment and run again, it goes on where it was and ends with the same figures, to the bit; they do not depend on the
-    number of jobs either.
+    Killed at any moment and run again, it goes on where it was and ends with the same figures, to the bit; nor do they depend on
+    the number of jobs.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def _computed(
             yield i, record
     if not missing:
         return
-    folds = {tasks[i].representation: None for i in missing}
-    folds = {representation: data.fold(tasks[0].stage, representation) for representation in folds}
+    needed = dict.fromkeys(tasks[i].representation for i in missing)
+    folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
     measures = targets_of(data.plan)
     # The last settings of a grid tend to take longest: begun first, they leave no worker waiting at the end.
     jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], measures) for i in reversed(missing)]
@@ -181,7 +181,7 @@ def _backend(address: str | None) -> Iterator[None]:
         yield
         return
     try:
-        from distributed import Client
+        from distributed import Client  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise DataError("--dask needs the packages dask and distributed: pip install 'headcount[dask]'.") from error
     try:

@@ -1,8 +1,8 @@
 """`Store`: results of a study on disk, one file each, complete or not there at all, and checked when read.
 
-A file is one line with the format's version and the SHA-256 of the rest, then JSON: what was computed (the task's description), from
-which data, with which versions, when, how long it took, and the outcome. It is written under another name, flushed to the disk, and
-renamed. Nothing but a study's run writes here, and one run at a time.
+A file is one line with the format's version and the SHA-256 of the rest, then JSON: what was computed (the task's description),
+from which data, with which versions, how long it took, and the outcome. It is written under another name, flushed to the disk,
+and renamed. Nothing but a study's run writes here, and one run at a time.
 """
 
 import base64
@@ -33,9 +33,7 @@ FORMAT = "headcount-result 1"
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
-    from headcount import __version__
-
-    return {"headcount": __version__} | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
+    return {name: version(name) for name in ("headcount", "numpy", "scipy", "scikit-learn", "numba")}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a study computes, in pieces: a group of settings that rest on the same fits, judged on drawn samples or tested on the test part."""
+"""What a study computes, in pieces: settings that rest on the same fits, judged on drawn samples or tested on the test part."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -130,7 +130,8 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         y : labels of shape (n_items,), of two classes
         """
         below = [] if self.path is None else [C for C in _checked_path(self.path) if self.C > C]
-        *_, (_, solution) = self._solutions(X, y, [*below, float(self.C)])
+        X, positive = self._checked(X, y)
+        *_, (_, solution) = self._solutions(X, positive, [*below, float(self.C)])
         return self._learnt(solution)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -138,18 +139,20 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         """Yield a fitted classifier for each value of ``path``, rising, whatever C: each is what ``fit`` with its C gives."""
         if self.path is None:
             raise DataError("There is no path to fit: pass path=[...], the values of C.")
-        return self._along(X, y, _checked_path(self.path))
+        checked: SVMperf = clone(self)
+        return checked._along(*checked._checked(X, y), _checked_path(self.path))
 
-    def _along(self, X: Any, y: Any, values: Sequence[float]) -> Iterator["SVMperf"]:
-        for C, solution in self._solutions(X, y, values):
+    def _along(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator["SVMperf"]:
+        for C, solution in self._solutions(X, positive, values):
             one = clone(self).set_params(C=C)
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
                     setattr(one, name, getattr(self, name))
             yield one._learnt(solution)
 
-    def _solutions(self, X: Any, y: Any, values: Sequence[float]) -> Iterator[tuple[float, Solution]]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+    def _checked(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        """Return the items, and which of them are positive."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
@@ -157,12 +160,15 @@ class SVMperf(ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported by SVMperf: its losses are those of two classes, and y has "
                 f"{len(self.classes_)} ({quoted(self.classes_)}). Wrap it in OneVsRestClassifier, or use another learner."
             )
-        positive = codes == len(self.classes_) - 1
+        return X, codes == len(self.classes_) - 1
+
+    def _solutions(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator[tuple[float, Solution]]:
         worst = worst_labelling(self.loss, int(positive.sum()), int((~positive).sum()))
         planes = CuttingPlanes(X, positive, worst)
-        with one_blas_thread():
-            for C in values:
-                yield C, planes.solve(C, float(self.eps), int(self.max_iter))
+        for C in values:
+            with one_blas_thread():
+                solution = planes.solve(C, float(self.eps), int(self.max_iter))
+            yield C, solution
 
     def _learnt(self, solution: Solution) -> Self:
         self.coef_ = solution.coef[None, :]
@@ -172,7 +178,11 @@ class SVMperf(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"SVMperf ended after {self.n_iter_:,} rounds without reaching eps={self.eps:g} (C={self.C:g}): the objective, "
                 f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and {self.C * self.eps:.3g} was asked for. "
-                "Raise max_iter or eps, or lower C.",
+                + (
+                    "Numbers of this size leave no more digits: scale the features, lower C or raise eps."
+                    if solution.rounding
+                    else "Raise max_iter or eps, or lower C."
+                ),
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -195,7 +205,8 @@ class SVMperf(ClassifierMixin, BaseEstimator):
 
 def _checked_path(path: Any) -> list[float]:
     try:
-        values = np.unique(np.asarray(path, dtype=np.float64).ravel())
+        given = np.asarray(path)
+        values = np.unique(given.astype(np.float64)) if given.ndim == 1 and given.dtype.kind in "fiu" else np.empty(0)
     except (TypeError, ValueError):
         values = np.empty(0)
     if not values.size or not np.isfinite(values).all() or values[0] <= 0.0:
@@ -228,4 +239,7 @@ def svmperf_path(X: Any, y: Labels, Cs: Sequence[float], **parameters: Any) -> l
     >>> [(svm.C, svm.n_iter_) for svm in svmperf_path(X, y, [0.01, 1, 100], loss="kld")]
     [(0.01, 5), (1.0, 38), (100.0, 4)]
     """
+    strange = {"C", "path"} & set(parameters)
+    if strange:
+        raise DataError(f"The values of C are given as Cs; leave {quoted(sorted(strange))} away.")
     return list(SVMperf(**{**parameters, "path": Cs}).iter_path(X, y))

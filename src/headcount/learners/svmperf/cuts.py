@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from headcount._typing import AnyArray, FloatArray
+from headcount.exceptions import DataError
 from headcount.learners.svmperf.losses import WorstLabelling
 
 __all__ = ["CuttingPlanes", "Solution"]
@@ -23,6 +24,10 @@ _ROOM = 256
 """Cuts that there is room for at first; memory is taken when one is made."""
 _FORGET_AFTER, _FORGET_AT_ONCE = 50, 16
 _LINE_SEARCH = 8
+_ROUNDING = 1e-15
+"""Of the sum of the absolute terms of the bound: what rounding may have added to it."""
+_BLIND_ROUNDS = 20
+"""Rounds in a row in which that exceeds what was asked for, before it is given up."""
 _INSIDE = 0.1
 """How far from the best point towards the quadratic problem's a stabilised cut is made."""
 
@@ -40,6 +45,8 @@ class Solution:
     n_iter : int
         Rounds, which is cuts made.
     converged : bool
+    rounding : bool
+        Whether it ended because rounding leaves nothing to gain.
     """
 
     coef: FloatArray
@@ -48,6 +55,7 @@ class Solution:
     bound: float
     n_iter: int
     converged: bool
+    rounding: bool = False
 
     @property
     def gap(self) -> float:
@@ -102,15 +110,17 @@ class CuttingPlanes:
     def solve(self, C: float, eps: float, max_iter: int) -> Solution:
         """Go on until the worst labelling exceeds the working set's slack by at most eps."""
         self._spread(C)
-        bound, n_iter = -np.inf, 0
+        bound, n_iter, blind = -np.inf, 0, 0
         while True:
-            bound = max(bound, self._minimise(C, eps))
+            value, noise = self._minimise(C, eps)
+            bound = max(bound, value - noise)
+            blind = blind + 1 if noise > C * eps else 0
             best = inside = point = self._at(self.alpha[: self.count].copy())
             stabilised = self.best is not None and self.rounds >= _PLAIN_ROUNDS
             if self.best is not None and stabilised:
                 best, inside = self._between(self.best, point, C, 0.1 * C * eps)
             converged = best.objective(C) - bound <= C * eps
-            if converged or n_iter >= max_iter:
+            if converged or n_iter >= max_iter or blind > _BLIND_ROUNDS:
                 break
             self.best = self._forget(best)
             self._add(point)
@@ -119,9 +129,19 @@ class CuttingPlanes:
             n_iter += 1
             self.rounds += 1
         self.best = best
+        coef, intercept, objective = self._weights(best, C)
+        converged = objective - bound <= C * eps * (1.0 + 1e-9)
+        return Solution(coef, intercept, objective, bound, n_iter, bool(converged), not converged and blind > 0)
+
+    def _weights(self, best: _Point, C: float) -> tuple[FloatArray, float, float]:
+        """Return the weights at a point and the problem's value there, reckoned anew from them; no weights, if these are better."""
         total = best.alpha @ self.flips[: len(best.alpha)] * (100.0 / self.n)
         coef, intercept = self._combined(total)
-        return Solution(coef, intercept, best.objective(C), bound, n_iter, bool(converged))
+        found = self._judged(best.alpha, self.X @ coef + intercept, float(coef @ coef + intercept**2))
+        none = self._judged(best.alpha, np.zeros(self.n), 0.0)
+        if found.objective(C) <= none.objective(C):
+            return coef, intercept, found.objective(C)
+        return np.zeros_like(coef), 0.0, none.objective(C)
 
     def _spread(self, C: float) -> None:
         """Make the weights sum to C: more goes to the truth, less is taken from all."""
@@ -131,15 +151,22 @@ class CuttingPlanes:
         else:
             self.alpha[0] += C - total
 
-    def _minimise(self, C: float, eps: float) -> float:
-        """Solve the working set's problem; return its value, which no point's objective can be below."""
+    def _minimise(self, C: float, eps: float) -> tuple[float, float]:
+        """Solve the working set's problem; return its value, a lower bound of the objective, and what rounding may have added."""
         from headcount.learners.svmperf import _kernels
 
         m = self.count
         alpha = self.alpha[:m]
         _kernels.minimise_on_simplex(self.G[:m, :m], self.loss[:m], float(C), 1e-3 * eps, 50 + 10 * m, alpha)
         self.unused[:m] = np.where(alpha > 0.0, 0, self.unused[:m] + 1)
-        return float(self.loss[:m] @ alpha - alpha @ self.G[:m, :m] @ alpha / 2.0)
+        value = float(self.loss[:m] @ alpha - alpha @ self.G[:m, :m] @ alpha / 2.0)
+        noise = _ROUNDING * float(alpha @ np.abs(self.G[:m, :m]) @ alpha)
+        if not np.isfinite(value + noise):
+            raise DataError(
+                f"The features are too large for C={C:g}: their products exceed what numbers can hold. Scale the features "
+                "(say to unit length), or lower C."
+            )
+        return value, noise
 
     def _at(self, alpha: FloatArray) -> _Point:
         from headcount.learners.svmperf import _kernels

@@ -144,7 +144,13 @@ class _ByTable:
     def _rows(self, a: Any) -> FloatArray:
         a, b = np.asarray(a)[:, None], np.arange(self.N + 1)[None, :]
         full = np.broadcast_arrays(a, b, self.P - a, self.N - b)
-        losses = np.asarray(self.function(*full), dtype=np.float64)
+        try:
+            losses = np.asarray(self.function(*full), dtype=np.float64)
+        except Exception as error:
+            raise DataError(
+                "The loss must take four arrays of the same shape (true positives, false positives, false negatives, true "
+                f"negatives) and return an array of numbers; it failed: {type(error).__name__}: {error}"
+            ) from error
         if losses.shape != full[0].shape or not np.isfinite(losses).all():
             raise DataError(
                 f"The loss must return one finite number for each contingency table: it was given arrays of shape "
