@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup test check format lint types layers coverage slow bench coverage-table clean
+.PHONY: help setup test check format lint types layers coverage slow study bench coverage-table clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -49,6 +49,10 @@ coverage: $(VENV)/.dev  ## what `make test` runs, with branch coverage
 
 slow: $(VENV)/.dev  ## the long simulations
 	$(BIN)/python -m pytest -q -m slow tests
+
+study: $(VENV)/.dev  ## the whole study on synthetic stand-ins: run it (or go on with it), and print the overview
+	$(BIN)/headcount study run stand-ins --store study-store
+	$(BIN)/headcount study overview stand-ins --store study-store --target ae --target rae --target none
 
 bench: export OMP_NUM_THREADS = 2
 bench: $(VENV)/.bench  ## speed against the peers, both sides in one run

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from headcount import __version__
+from headcount.cli import data, study
 from headcount.cli.methods import methods_as_records, print_methods
 from headcount.exceptions import HeadcountError
 
@@ -21,6 +22,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+
+app.add_typer(data.app, name="data")
+app.add_typer(study.app, name="study")
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
@@ -62,7 +66,12 @@ def main() -> None:
     except HeadcountError as error:
         sys.exit(_told(str(error)))
     except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(error.format_message())
+            sys.exit(2)
         sys.exit(_told(f"{error.format_message()} Try 'headcount --help'."))
+    except BrokenPipeError:
+        sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -1,7 +1,8 @@
 """A whole study: its plan, its run, and the store that is the only bridge to presenting it."""
 
 from headcount.study.plan import Plan, read_plan, shipped_plans
+from headcount.study.results import Cell, Results
 from headcount.study.run import Summary, run_study
 from headcount.study.store import Store
 
-__all__ = ["Plan", "Store", "Summary", "read_plan", "run_study", "shipped_plans"]
+__all__ = ["Cell", "Plan", "Results", "Store", "Summary", "read_plan", "run_study", "shipped_plans"]

@@ -1,5 +1,6 @@
 """Which setting each method uses: the learner's defaults, or the one with the least error by its target on the held-out part."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
 from headcount.study.tasks import Task
 
-__all__ = ["Use", "choose"]
+__all__ = ["Use", "choose", "grid_size"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,11 @@ class Use:
     failure: str | None = None
 
 
-def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]]) -> list[Use]:
-    """Choose the setting of each use; of equal errors, the first in the grid."""
+def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]], partly: bool = False) -> list[Use]:
+    """Choose the setting of each use; of equal errors, the first in the grid.
+
+    ``partly``: some tasks may be missing, and uses that need them say so.
+    """
     scores: dict[tuple[str, str, int], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
     for task, outcome in judged:
         for member, entry in zip(task.members, outcome["members"], strict=True):
@@ -46,9 +50,17 @@ def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]]) -> list[Us
                 if target == DEFAULT:
                     uses.append(Use(method, learner, target, run, {}))
                     continue
-                tried = scores[method.name, "" if learner is None else learner.name, run]
-                uses.append(_best(method, learner, target, run, tried))
+                tried = scores.get((method.name, "" if learner is None else learner.name, run), [])
+                if partly and len(tried) < grid_size(method, learner):
+                    uses.append(Use(method, learner, target, run, {}, failure="not all settings are judged yet"))
+                else:
+                    uses.append(_best(method, learner, target, run, tried))
     return uses
+
+
+def grid_size(method: MethodPlan, learner: LearnerPlan | None) -> int:
+    """Return the number of settings that a method chooses from."""
+    return math.prod(len(values) for values in (method.grid if learner is None else learner.grid).values())
 
 
 def _best(

@@ -17,6 +17,8 @@ __all__ = ["LearnerPlan", "MethodPlan", "Plan", "ProtocolPlan", "read_plan", "sh
 
 DEFAULT = "none"
 """The target of a method that is not optimised: the learner's defaults."""
+OWN = "own"
+"""The learner of a method that has one of its own, or none."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Plan:
     measures: tuple[str, ...] = ("ae", "rae")
     protocol: ProtocolPlan = ProtocolPlan()
     seed: int = 2021
+    targets: tuple[str, ...] = ()
+    """The errors that settings are judged by, all of them in one pass: those that some method is optimised for."""
 
     def learner(self, name: str) -> LearnerPlan:
         """Return the learner of this name."""
@@ -109,34 +113,32 @@ class Plan:
             for name in method.learners or (None,):
                 yield method, None if name is None else self.learner(name)
 
-    def only(self, chosen: Mapping[str, Sequence[str]]) -> "Plan":
-        """Return the part of the plan with these data sets, learners, methods and targets."""
-        unknown = set(chosen) - {"dataset", "learner", "method", "target"}
-        if unknown:
-            raise DataError(f"A part is chosen by dataset, learner, method or target; got {quoted(sorted(unknown))}.")
-        there = {
-            "dataset": self.data_sets,
-            "learner": tuple(learner.name for learner in self.learners),
-            "method": tuple(method.name for method in self.methods),
-            "target": tuple(dict.fromkeys(target for method in self.methods for target in method.targets)),
-        }
-        kept = {}
-        for what, names in there.items():
-            asked = [name.lower() for name in chosen.get(what, names)]
-            missing = [name for name in asked if name not in {known.lower() for known in names}]
+    def only(self, data_sets: Sequence[str] | None = None, learners: Sequence[str] | None = None) -> "Plan":
+        """Return the part of the plan with these data sets and learners ("own" for methods without a learner of the plan).
+
+        Methods and targets share their fits, so that a part is computed for all of them or not at all.
+        """
+        there = {"data set": self.data_sets, "learner": (*(learner.name for learner in self.learners), OWN)}
+        kept = []
+        for (what, names), asked in zip(there.items(), (data_sets, learners), strict=True):
+            missing = [name for name in asked or () if name not in names]
             if missing:
                 raise UnknownNameError(f"The plan has no {what} {quoted(missing)}; it has {quoted(list(names), 50)}.")
-            kept[what] = tuple(name for name in names if name.lower() in asked)
+            kept.append([name for name in names if asked is None or name in asked])
         methods = []
         for method in self.methods:
-            learners = tuple(name for name in method.learners if name in kept["learner"])
-            targets = tuple(target for target in method.targets if target in kept["target"])
-            lone = not method.learners and "learner" not in chosen
-            if method.name in kept["method"] and targets and (learners or lone):
-                methods.append(replace(method, learners=learners, targets=targets))
+            own = tuple(name for name in method.learners if name in kept[1])
+            if own or (not method.learners and OWN in kept[1]):
+                methods.append(replace(method, learners=own))
         if not methods:
-            raise DataError("Nothing of the plan is left: no method has all that was asked for.")
-        return replace(self, data_sets=kept["dataset"], methods=tuple(methods))
+            raise DataError("Nothing of the plan is left: no method has such a learner.")
+        return replace(self, data_sets=tuple(kept[0]), methods=tuple(methods))
+
+    def with_runs(self, runs: int) -> "Plan":
+        """Return the plan with another number of runs for the methods that have several."""
+        if runs < 1:
+            raise DataError(f"There must be at least one run; got {runs}.")
+        return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain lists and dicts."""
@@ -175,7 +177,9 @@ def read_plan(name: str | Path) -> Plan:
 
 
 def _parsed(content: dict[str, Any], source: str) -> Plan:
-    _check_keys(content, {f.name for f in fields(Plan)}, source, required=("name", "data_sets", "methods"))
+    _check_keys(
+        content, {f.name for f in fields(Plan)} - {"targets"}, source, required=("name", "data_sets", "methods")
+    )
     learners = tuple(
         LearnerPlan(name, **_learner_fields(own, f"{source}, learner {name!r}"))
         for name, own in _table(content.get("learners", {}), f"{source}, learners").items()
@@ -192,6 +196,7 @@ def _parsed(content: dict[str, Any], source: str) -> Plan:
         measures=_strings(content.get("measures", ["ae", "rae"]), f"{source}, measures"),
         protocol=ProtocolPlan(**protocol),
         seed=content.get("seed", 2021),
+        targets=tuple(sorted({target for method in methods for target in method.targets} - {DEFAULT})),
     )
     _check(plan, source)
     return plan

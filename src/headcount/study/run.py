@@ -16,7 +16,7 @@ from headcount.study.choice import Use, choose
 from headcount.study.data import StudyData
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, to_plain, versions
-from headcount.study.tasks import Task, chosen_tasks, judged, select_tasks, targets_of, tested
+from headcount.study.tasks import Task, chosen_tasks, judged, select_tasks, tested, truth_task
 
 __all__ = ["Summary", "run_study"]
 
@@ -129,13 +129,6 @@ def _keep_truth(store: Store, data: StudyData) -> None:
         store.write(Record(task, fingerprint, outcome, 0.0, versions()))
 
 
-def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
-    """Describe the shares of the test samples of a data set."""
-    from headcount.study.tasks import described, protocol_of
-
-    return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
-
-
 def _computed(
     store: Store,
     data: StudyData,
@@ -159,9 +152,10 @@ def _computed(
         return
     needed = dict.fromkeys(tasks[i].representation for i in missing)
     folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
-    measures = targets_of(data.plan)
     # The last settings of a grid tend to take longest: begun first, they leave no worker waiting at the end.
-    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], measures) for i in reversed(missing)]
+    jobs = [
+        joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], data.plan.targets) for i in reversed(missing)
+    ]
     for i, outcome, seconds in results_of(jobs, n_jobs, title, progress):
         record = Record(tasks[i].description, fingerprints[tasks[i].representation], outcome, seconds, versions())
         store.write(record)

@@ -21,7 +21,16 @@ from headcount.selection.tasks import Fold, fit_through, judge
 from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
 from headcount.study.store import to_plain
 
-__all__ = ["Member", "Task", "chosen_tasks", "judged", "protocol_of", "select_tasks", "targets_of", "tested"]
+__all__ = [
+    "Member",
+    "Task",
+    "chosen_tasks",
+    "judged",
+    "protocol_of",
+    "select_tasks",
+    "tested",
+    "truth_task",
+]
 
 
 @dataclass(frozen=True)
@@ -76,12 +85,11 @@ def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
     """Return the tasks that judge all settings of all methods that are optimised for something."""
     members = [
-        member
+        _member(plan, method, learner, run, setting)
         for method, learner in plan.rows()
         if set(method.targets) != {DEFAULT}
         for run in range(method.runs)
         for setting in _settings(method, learner)
-        for member in [_member(plan, method, learner, run, setting)]
     ]
     return list(_grouped(plan, "select", data_set, members))
 
@@ -126,7 +134,7 @@ def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -
         "protocol": described(protocol_of(plan, stage, 2)),
         "held_out": own.held_out if stage == "select" else None,
         "split_seed": seeds(plan)["split"] if stage == "select" else None,
-        "measures": targets_of(plan) if stage == "select" else None,
+        "measures": list(plan.targets) if stage == "select" else None,
     }
     for (learner, representation), some in by_learner.items():
         candidates = [Candidate(i, i, member.quantifier, member.params) for i, member in enumerate(some)]
@@ -143,9 +151,9 @@ def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -
             yield Task(stage, data_set, learner, representation, part, description)
 
 
-def targets_of(plan: Plan) -> list[str]:
-    """Return the errors that settings are chosen by."""
-    return sorted({target for method in plan.methods for target in method.targets if target != DEFAULT})
+def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
+    """Describe the shares of the test samples of a data set."""
+    return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
 
 
 def judged(task: Task, fold: Fold, measures: Sequence[str]) -> tuple[dict[str, Any], float]:

@@ -1,0 +1,90 @@
+"""`headcount data`: which data sets there are, fetching the paper's, and what is in one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Data sets: list them, fetch the paper's, look into one.", no_args_is_help=True, rich_markup_mode=None
+)
+
+_FOLDER = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].", show_default=False),
+]
+
+
+@app.command("list")
+def list_(data_dir: _FOLDER = None) -> None:
+    """List the data sets, and where those that are there lie.
+
+    Example: headcount data list --data-dir ~/reviews
+    """
+    from headcount.data import PAPER_SETS, STAND_INS, data_folder, find_files, list_sets
+
+    typer.echo(f"Data folder: {data_folder(data_dir)}")
+    for name in list_sets(data_dir):
+        files = find_files(name, data_dir)
+        if name in STAND_INS:
+            where = f"synthetic stand-in for {STAND_INS[name].stands_for}, drawn when used"
+        elif files is not None:
+            where = f"{files[0]}, {files[1].name}"
+        else:
+            where = f"not there: headcount data fetch {name}" if name in PAPER_SETS else "not there"
+        typer.echo(f"  {name:<20} {where}")
+
+
+@app.command()
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="imdb, kindle, hp; all three if none is named.", show_default=False)
+    ] = None,
+    data_dir: _FOLDER = None,
+) -> None:
+    """Download the paper's data sets from Zenodo; an interrupted download goes on where it was.
+
+    Example: headcount data fetch kindle hp
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from headcount.data import PAPER_SETS, fetch_set
+
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    for name in names or list(PAPER_SETS):
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            tasks: dict[str, int] = {}
+
+            def told(file: str, done: int, total: int, bar: Progress = bar, tasks: dict[str, int] = tasks) -> None:
+                if file not in tasks:
+                    tasks[file] = bar.add_task(file, total=total or None)
+                bar.update(tasks[file], completed=done)  # type: ignore[arg-type]
+
+            paths = fetch_set(name, data_dir, told)
+        typer.echo(f"{name}: {', '.join(str(path) for path in paths)}")
+
+
+@app.command()
+def info(
+    name: Annotated[str, typer.Argument(help="A data set, or the path of a folder with a train and a test file.")],
+    data_dir: _FOLDER = None,
+) -> None:
+    """Show what is in a data set: documents, classes and their shares, lengths.
+
+    Example: headcount data info synthetic-kindle
+    """
+    import numpy as np
+
+    from headcount.data import load_set
+
+    for part, corpus in zip(("train", "test"), load_set(name, data_dir), strict=True):
+        typer.echo(f"{part}: {corpus}")
+        typer.echo(f"  from {corpus.source}")
+        if corpus.is_text:
+            lengths = np.array([len(text.split()) for text in corpus.items])
+            low, middle, high = np.percentile(lengths, [5, 50, 95]).astype(int)
+            typer.echo(f"  words a document: {middle} in the middle, {low} to {high} in nine of ten")
+        typer.echo(f"  fingerprint {corpus.fingerprint[:16]}")

@@ -1,0 +1,150 @@
+"""What a study found, from its store alone: the setting each use chose, and its estimates on the test samples."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray
+from headcount.errors import get_error
+from headcount.exceptions import StoreError
+from headcount.study.choice import Use, choose
+from headcount.study.plan import Plan
+from headcount.study.store import Record, Store, from_plain, load
+from headcount.study.tasks import chosen_tasks, select_tasks, truth_task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cell", "Results"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One use on one data set: what it chose, and what it estimated, or why it did not.
+
+    Attributes
+    ----------
+    data_set, method, learner, target : str
+    run : int
+    params : dict
+    estimated, true : arrays of shape (n_samples, n_classes), or None
+    file : Path or None
+        Of the store, that the estimates are in.
+    missing : str
+        Why there are none.
+    """
+
+    data_set: str
+    method: str
+    learner: str
+    target: str
+    run: int
+    params: dict[str, Any]
+    estimated: FloatArray | None
+    true: FloatArray | None
+    file: Path | None
+    seconds: float = 0.0
+    missing: str = ""
+
+    def errors(self, measure: str, sample_size: int) -> FloatArray:
+        """Return the error of each test sample."""
+        return get_error(measure)(self.true, self.estimated, np.full(len(self.true), sample_size))  # type: ignore[arg-type]
+
+
+class Results:
+    """All cells of a plan that a store has.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : str or Path
+        The store. It is read, never written.
+    """
+
+    def __init__(self, plan: Plan, folder: str | Path) -> None:
+        self.plan, self.store = plan, Store(folder)
+        self.notices: list[str] = []
+        if not self.store.folder.is_dir():
+            raise StoreError(f"There is no store at {folder}: run 'headcount study run --store {folder}' first.")
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells, in the order of the plan."""
+        return [cell for name in self.plan.data_sets for cell in self._of(name)]
+
+    def truth(self, data_set: str) -> dict[str, Any] | None:
+        """Return what is known of a data set: classes, true shares of the test samples, sizes."""
+        record = self._record(truth_task(self.plan, data_set))
+        return None if record is None else record.outcome
+
+    def _of(self, data_set: str) -> Iterator[Cell]:
+        truth = self.truth(data_set)
+        true = None if truth is None else from_plain(truth["true"])
+        judged = []
+        for task in select_tasks(self.plan, data_set):
+            record = self._record(task.description)
+            if record is not None:
+                judged.append((task, record.outcome))
+        uses = choose(self.plan, judged, partly=True)
+        found = self._tested(data_set, uses)
+        for use in uses:
+            entry, path = found.get(_key(use), (None, None))
+            known = entry is not None and entry["estimated"] is not None and true is not None
+            why = use.failure or (entry["error"] if entry else "") or ("" if known else "not computed yet")
+            yield Cell(
+                data_set, use.method.name, use.learner.name if use.learner else "", use.target, use.run, use.params,
+                from_plain(entry["estimated"]) if entry and known else None, true if known else None, path,
+                entry["fit_seconds"] if entry and known else 0.0, why,
+            )  # fmt: skip
+
+    def _tested(self, data_set: str, uses: Sequence[Use]) -> dict[Any, tuple[Any, Path]]:
+        """Return the outcome of each distinct setting, with its file."""
+        found: dict[Any, tuple[Any, Path]] = {}
+        distinct = {_key(use): (use.method, use.learner, use.run, use.params) for use in uses if use.failure is None}
+        for task in chosen_tasks(self.plan, data_set, list(distinct.values())):
+            record = self._record(task.description)
+            if record is not None:
+                path = self.store.path_of(task.description)
+                for member, entry in zip(task.members, record.outcome["members"], strict=True):
+                    found[member.method, member.learner, member.run, _plain(member.params)] = entry, path
+        return found
+
+    def _record(self, description: dict[str, Any]) -> Record | None:
+        path = self.store.path_of(description)
+        if not path.is_file():
+            return None
+        try:
+            return load(path)
+        except StoreError as error:
+            self.notices.append(str(error))
+            return None
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each use: the mean error over its runs and test samples by each measure, and its number of runs."""
+        import pandas as pd
+
+        groups: dict[Any, list[Cell]] = {}
+        for cell in self.cells:
+            groups.setdefault((cell.data_set, cell.method, cell.learner, cell.target), []).append(cell)
+        rows = []
+        for key, cells in groups.items():
+            done = [cell for cell in cells if cell.estimated is not None]
+            row = dict(zip(("data_set", "method", "learner", "target"), key, strict=True))
+            row |= {"runs": len(done), "of": len(cells), "missing": next((c.missing for c in cells if c.missing), "")}
+            for measure in self.plan.measures:
+                errors: list[AnyArray] = [cell.errors(measure, self.plan.protocol.sample_size) for cell in done]
+                row[measure] = float(np.mean(errors)) if errors else np.nan
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def _plain(params: dict[str, Any]) -> str:
+    return repr(sorted(params.items(), key=str))
+
+
+def _key(use: Use) -> Any:
+    return use.method.name, use.learner.name if use.learner else "", use.run, _plain(use.params)
