@@ -68,11 +68,11 @@ def test_the_delta_method_by_hand():
     f, t = (P[codes == j, 1] for j in (0, 1))
     n, share = len(target), q.predict(target)[1]
     smoothed = (n * share + 1) / (n + 2)
-    spread = (1 - smoothed) * f.var() + smoothed * t.var()
+    spread = (1 - smoothed) * f.var(ddof=1) + smoothed * t.var(ddof=1)
     spread += smoothed * (1 - smoothed) * (t.mean() - f.mean()) ** 2
     of_target = target[:, 1].var() / n  # more than half of what the classes' own spread gives, or that would be taken
     assert of_target > spread / n / 2
-    of_f, of_t = f.var() / len(f), t.var() / len(t)
+    of_f, of_t = f.var(ddof=1) / len(f), t.var(ddof=1) / len(t)
     terms = np.array([of_target, (1 - share) ** 2 * of_f, share**2 * of_t])
     degrees = terms.sum() ** 2 / (terms**2 / [n - 1, len(f) - 1, len(t) - 1]).sum()
     z = student.ppf(0.975, degrees)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from headcount._threads import in_chunks
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.intervals.parts import ErrorParts, sum_zero_basis
 from headcount.learners import Outputs
 from headcount.learners.temperature import logarithms
 from headcount.protocols import Samples
 from headcount.quantifiers import SLD
+from headcount.quantifiers.statistics import GatheredPosteriors
 
 __all__ = ["LikelihoodModel", "free_shares"]
 
@@ -71,31 +72,9 @@ class LikelihoodModel:
         self.P, self.prior = quantifier.calibrated(outputs).need("posteriors"), quantifier.prior_
         self.shares = quantifier.aggregate(outputs, samples)
         self.effective = samples.effective_sizes()
-        directions = sum_zero_basis(self.shares.shape[1])
-        first, second = self._moments()
-        information = directions.T @ second @ directions
-        values = np.linalg.eigvalsh(information)
-        self.identified = values[:, 0] > 1e-10 * np.maximum(values[:, -1], 1e-10)
-        inverse = directions @ np.linalg.pinv(information) @ directions.T
-        self.centre: FloatArray = self.shares + (inverse @ first[:, :, None])[:, :, 0]
+        first, second = _moments(self.P, self.prior, samples, self.shares)
+        self.centre, inverse, self.identified = _newton_step(self.shares, first, second)
         self.covariance: FloatArray = inverse / self.effective[:, None, None]
-
-    def _moments(self) -> tuple[FloatArray, FloatArray]:
-        """Return gradient and information of each sample's mean log likelihood, at the shares."""
-        from headcount.intervals import _kernels
-
-        samples, (n, k) = self.samples, self.shares.shape
-        first, second = np.empty((n, k)), np.empty((n, k, k))
-        weights = np.empty(0) if samples.weights is None else samples.weights
-
-        def add_up(a: int, b: int) -> None:
-            ends = samples.indptr[a : b + 1]
-            _kernels.moments(
-                self.P, self.prior, samples.indices, ends, weights, self.shares[a:b], first[a:b], second[a:b]
-            )
-
-        in_chunks(add_up, n, _CHUNK)
-        return first, second
 
     @cached_property
     def calibration(self) -> Calibration | None:
@@ -168,17 +147,44 @@ def _gradient_by_parameters(T: FloatArray, logs: FloatArray, weights: FloatArray
     return np.column_stack([weights @ column for column in columns])
 
 
-def free_shares(model: LikelihoodModel, samples: Samples) -> FloatArray:
-    """Return the most likely shares of other samples of the model's items, one Newton step beyond where the simplex ends."""
+def _moments(P: FloatArray, prior: FloatArray, samples: Samples, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return gradient and information of each sample's mean log likelihood, at the shares."""
     from headcount.intervals import _kernels
 
-    if len(model.prior) > 2:
-        return LikelihoodModel(model.quantifier, model.outputs, samples).centre
+    n, k = shares.shape
+    first, second = np.empty((n, k)), np.empty((n, k, k))
+    weights = np.empty(0) if samples.weights is None else samples.weights
+
+    def add_up(a: int, b: int) -> None:
+        ends = samples.indptr[a : b + 1]
+        _kernels.moments(P, prior, samples.indices, ends, weights, shares[a:b], first[a:b], second[a:b])
+
+    in_chunks(add_up, n, _CHUNK)
+    return first, second
+
+
+def _newton_step(shares: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray, AnyArray]:
+    """Return the shares one Newton step on, free to leave the simplex; the inverse information; whether there is enough of it."""
+    directions = sum_zero_basis(shares.shape[1])
+    information = directions.T @ second @ directions
+    values = np.linalg.eigvalsh(information)
+    inverse: FloatArray = directions @ np.linalg.pinv(information) @ directions.T
+    ahead: FloatArray = shares + (inverse @ first[:, :, None])[:, :, 0]
+    return ahead, inverse, values[:, 0] > 1e-10 * np.maximum(values[:, -1], 1e-10)
+
+
+def free_shares(P: FloatArray, prior: FloatArray, samples: Samples) -> FloatArray:
+    """Return the most likely shares of samples of items with these posteriors, one Newton step beyond where the simplex ends."""
+    from headcount.intervals import _kernels
+
+    if len(prior) > 2:
+        shares = SLD()._most_likely(GatheredPosteriors(P, samples), prior).shares
+        return _newton_step(shares, *_moments(P, prior, samples, shares))[0]
     centre = np.empty(len(samples))
     weights = np.empty(0) if samples.weights is None else samples.weights
 
     def search(a: int, b: int) -> None:
-        _kernels.free_shares(model.P, model.prior, samples.indices, samples.indptr[a : b + 1], weights, centre[a:b])
+        _kernels.free_shares(P, prior, samples.indices, samples.indptr[a : b + 1], weights, centre[a:b])
 
     in_chunks(search, len(samples), _CHUNK)
     return np.column_stack([1.0 - centre, centre])

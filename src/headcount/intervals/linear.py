@@ -1,8 +1,8 @@
 """ACC and PACC: the estimate is linear in means of the target and of each class, so its error follows by the delta method.
 
 With q the mean vector of the sample and M the matrix of the classes' mean vectors, q - M p has mean 0 at the true shares p and
-covariance C / n + sum_j p_j^2 S_j / n_j. For two classes the interval holds those p at which it is no farther from 0 than the
-normal distribution allows (Fieller 1954); for more, the solution's own covariance gives it.
+covariance C / n + sum_j p_j^2 S_j / n_j. A class's interval holds those shares at which it is no farther from 0 than the normal
+distribution allows (Fieller 1954), the other classes' shares following along.
 """
 
 from typing import Any
@@ -37,9 +37,7 @@ class LinearModel:
 
     def _covariance(self, vectors: FloatArray) -> FloatArray:
         n, d = vectors.shape
-        covariance = np.atleast_2d(
-            np.cov(vectors, rowvar=False, ddof=0)
-        )  # the bootstrap's; Student's quantiles do the rest
+        covariance = np.atleast_2d(np.cov(vectors, rowvar=False, ddof=min(1, n - 1)))
         share = 0.5 / (
             n + 0.5 * d
         )  # half an item of each class, where few are so alike that they show next to no spread
@@ -102,18 +100,23 @@ class LinearModel:
         return spread
 
     def fieller(self, parts: ErrorParts, z: float) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of the second class's interval, for two classes: where |centre - p| <= z se(p).
+        """Return the ends of each class's interval: the shares v with |centre - v| <= z se(v).
 
-        se(p)^2 = target + (1 - p)^2 L_0 + p^2 L_1 is quadratic in p, so the ends are the roots of a quadratic.
+        If the share of a class is v rather than the centre's c, the other shares are likeliest to be off in proportion r to v - c,
+        by the covariance. se(v)^2 = target + sum_l p_l(v)^2 L_l with p_l(v) = c_l + r_l (v - c) is quadratic in v, and so the ends
+        are the roots of a quadratic.
         """
-        reach = parts.quantile(z)[:, 1] ** 2
-        c, v = parts.centre[:, 1], parts.target[:, 1, 1]
-        l0, l1 = parts.labelled[0, 1, 1], parts.labelled[1, 1, 1]
-        a = 1.0 - reach * (l0 + l1)
-        b = -2.0 * c + 2.0 * reach * l0
-        e = c**2 - reach * (v + l0)
+        reach = parts.quantile(z) ** 2
+        covariance = parts.covariance()
+        own = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-300)
+        r = covariance / own[:, None, :]  # [sample, l, class]
+        L = np.diagonal(parts.labelled, axis1=1, axis2=2)[None]  # [-, l, class]
+        target, c = np.diagonal(parts.target, axis1=1, axis2=2), parts.centre[:, :, None]
+        a = 1.0 - reach * (r**2 * L).sum(axis=1)
+        b = -2.0 * reach * (c * r * L).sum(axis=1)
+        e = -reach * (target + (c**2 * L).sum(axis=1))
         with np.errstate(invalid="ignore", divide="ignore"):
             root = np.sqrt(np.maximum(b**2 - 4 * a * e, 0.0))
-            low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
+            low, high = parts.centre + (-b - root) / (2 * a), parts.centre + (-b + root) / (2 * a)
         told = a > 0.0  # else the classifier tells too little: no share can be ruled out
         return np.where(told, low, -np.inf), np.where(told, high, np.inf)

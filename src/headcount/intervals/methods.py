@@ -78,6 +78,7 @@ def estimate(
     References
     ----------
     Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16.
+    Hesterberg (2015). What teachers should know about the bootstrap. The American Statistician 69.
 
     Examples
     --------
@@ -178,17 +179,14 @@ def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> in
 def _delta(
     quantifier: Any, outputs: Outputs, samples: Samples, z: float, pile: bool
 ) -> tuple[ErrorParts, FloatArray, FloatArray]:
-    two = len(quantifier.classes_) == 2
-    if isinstance(quantifier, SLD):
-        likelihood = LikelihoodModel(quantifier, outputs, samples)
-        parts = likelihood.parts(pile)
-        if two:
-            return parts, *_both_classes(*likelihood.ratio_intervals(z, pile))
-    else:
+    if not isinstance(quantifier, SLD):
         model = LinearModel(quantifier)
         parts = model.parts(outputs, samples, pile)
-        if two:
-            return parts, *_both_classes(*model.fieller(parts, z))
+        return parts, *model.fieller(parts, z)
+    likelihood = LikelihoodModel(quantifier, outputs, samples)
+    parts = likelihood.parts(pile)
+    if len(quantifier.classes_) == 2:
+        return parts, *_both_classes(*likelihood.ratio_intervals(z, pile))
     reach = parts.quantile(z) * np.sqrt(np.maximum(np.diagonal(parts.covariance(), axis1=1, axis2=2), 0.0))
     return parts, parts.centre - reach, parts.centre + reach
 
@@ -214,14 +212,26 @@ def _percentiles(
         model = LinearModel(quantifier)
         parts = model.parts(outputs, samples, pile)
         replicates = linear_replicates(model, outputs, samples, n_replicates, pile, seed)
-    tail = norm.sf(z)
-    low, high = np.quantile(replicates, [tail, 1.0 - tail], axis=1)
+    # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
+    tails = norm.sf(parts.expanded(z))
+    low, high = _quantiles(replicates, tails), _quantiles(replicates, 1.0 - tails)
     # Items that are all alike give replicates that are all alike: there the delta method knows better.
     _, least_low, least_high = _delta(quantifier, outputs, samples, z, pile)
     alike = (high - low) < (least_high - least_low) / 4.0
     low, high = np.where(alike, least_low, low), np.where(alike, least_high, high)
     few = samples.effective_sizes()[:, None] < _FEW  # as do so few of them, whichever they are
     return parts, np.where(few, np.minimum(low, least_low), low), np.where(few, np.maximum(high, least_high), high)
+
+
+def _quantiles(replicates: FloatArray, levels: FloatArray) -> FloatArray:
+    """Return the quantile of each sample's and class's replicates at its own level."""
+    ordered = np.sort(replicates, axis=1)
+    place = levels * (ordered.shape[1] - 1)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, ordered.shape[1] - 1)
+    values = [np.take_along_axis(ordered, index[:, None, :], axis=1)[:, 0, :] for index in (below, above)]
+    between: FloatArray = values[0] + (place - below) * (values[1] - values[0])
+    return between
 
 
 def _without_shift(

@@ -52,15 +52,24 @@ class ErrorParts:
     shared_degrees: float = np.inf
 
     def quantile(self, z: float) -> FloatArray:
-        """Return Student's quantiles for that of the normal, by Welch and Satterthwaite's degrees of freedom, a class each."""
+        """Return Student's quantiles for that of the normal, a class each."""
+        return np.asarray(t.isf(norm.sf(z), self._degrees()), dtype=np.float64)
+
+    def expanded(self, z: float) -> FloatArray:
+        """Return the same, in units of a plug-in estimate of the spread, which is too small by the degrees of freedom."""
+        degrees = self._degrees()
+        return np.asarray(t.isf(norm.sf(z), degrees) * np.sqrt((degrees + 1.0) / degrees), dtype=np.float64)
+
+    def _degrees(self) -> FloatArray:
+        """Return Welch and Satterthwaite's degrees of freedom."""
         target = np.diagonal(self.target, axis1=1, axis2=2)
         labelled = self.shares[:, :, None] ** 2 * np.diagonal(self.labelled, axis1=1, axis2=2)[None, :, :]
         common = 0.0 if self.shared is None else np.square(self.shared).sum(axis=2)
         total = target + labelled.sum(axis=1) + common
         weighed = target**2 / self.target_degrees[:, None] + common**2 / self.shared_degrees
         weighed = weighed + (labelled**2 / self.labelled_degrees[None, :, None]).sum(axis=1)
-        degrees = np.where(weighed > 0.0, total**2 / np.where(weighed > 0.0, weighed, 1.0), np.inf)
-        return np.asarray(t.isf(norm.sf(z), np.maximum(degrees, 1.0)), dtype=np.float64)
+        degrees = np.where(weighed > 0.0, total**2 / np.where(weighed > 0.0, weighed, 1.0), 1e9)
+        return np.maximum(degrees, 1.0)
 
     def covariance(self) -> FloatArray:
         """Return the covariance of each sample's estimate."""

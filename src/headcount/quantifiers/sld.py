@@ -202,12 +202,12 @@ class SLD(ValidatedQuantifier):
 
     def convergence(self, outputs: Outputs, samples: Any = None) -> Convergence:
         """Estimate the shares of each sample, and say how the search for them ended."""
-        return self._search(self.reduce(outputs, samples))
+        return self._most_likely(self.reduce(outputs, samples), self.prior_)
 
     def solve(self, statistics: GatheredPosteriors) -> FloatArray:
         """Find the most likely shares of each sample; a warning names how many of them were not found to ``tol``."""
         check_is_fitted(self)
-        found = self._search(statistics)
+        found = self._most_likely(statistics, self.prior_)
         failed = np.flatnonzero(~found.converged)
         if failed.size:
             advice = ", or use solver='newton'" if self.solver == "em" else ""
@@ -220,7 +220,7 @@ class SLD(ValidatedQuantifier):
             )
         return found.shares
 
-    def _search(self, statistics: GatheredPosteriors) -> Convergence:
+    def _most_likely(self, statistics: GatheredPosteriors, prior: FloatArray) -> Convergence:
         from headcount.quantifiers import _kernels
 
         P, samples = statistics.posteriors, statistics.samples
@@ -233,7 +233,7 @@ class SLD(ValidatedQuantifier):
         def search(start: int, stop: int) -> None:
             _kernels.most_likely(
                 P,
-                self.prior_,
+                prior,
                 samples.indices,
                 samples.indptr[start : stop + 1],
                 weights,
