@@ -67,3 +67,52 @@ def test_it_keeps_what_the_checks_need():
     assert check(q, target).verdict in ("trust", "caution")
     apart = difference(estimate(q, target), estimate(q, pile(500, seed=2)))
     assert apart.low[1] < apart.high[1]
+
+
+@pytest.mark.parametrize("n", [4, 6])
+def test_next_to_no_labelled_items_rule_nothing_out(n):
+    """A class with one validation item: its chance can't be told."""
+    generator = np.random.default_rng(0)
+    y = np.resize([0, 1], n)
+    X = generator.standard_normal((n, 4)) + 1.5 * y[:, None]
+    q = SLD(calibration="bcts", random_state=0).fit(X, y)
+    for method in ("delta", "bootstrap"):
+        answer = estimate(q, generator.standard_normal((100, 4)), method=method, random_state=0)
+        assert answer.low.max() == 0.0
+        assert answer.high.min() == 1.0
+
+
+def test_few_labelled_items_are_covered_too():
+    """20 labelled items, 8 of them to calibrate on, true share 0.5; 200 simulations, Monte Carlo error 1.5."""
+    generator, held = np.random.default_rng(0), 0
+    for _ in range(200):
+        y, target = np.resize([0, 1], 20), generator.integers(0, 2, 500)
+        X, X_target = (generator.standard_normal((len(c), 4)) + 1.5 * c[:, None] * np.eye(4)[0] for c in (y, target))
+        answer = estimate(SLD(calibration="bcts", random_state=0).fit(X, y), X_target)
+        held += answer.low[1] <= 0.5 <= answer.high[1]
+    assert held / 200 >= 0.91
+
+
+def test_one_tiny_sample_does_not_spoil_the_others():
+    q, target = fitted(3), pile(300, 3)
+    alone = estimate(q, target, Samples.from_lists([range(200)]))
+    both = estimate(q, target, Samples.from_lists([range(200), [250]]))
+    np.testing.assert_array_equal(both.low[0], alone.low[0])
+    assert both.low[1].max() == 0.0
+
+
+def test_differences_share_the_calibration():
+    """The same pile twice: what is wrong with the calibration is wrong in both, and cancels."""
+    q, target = fitted(2, 60), pile(2000)
+    a, b = (estimate(q, target[half]) for half in (slice(0, 1000), slice(1000, 2000)))
+    shared = difference(a, b)
+    other = difference(a, estimate(fitted(2, 61), target[1000:]))
+    assert shared.high[1] - shared.low[1] < other.high[1] - other.low[1]
+
+
+def test_a_refit_without_calibration_forgets_the_old_items():
+    codes, P = scored_items(100, 2, seed=0)
+    q = fitted(2).set_params(calibration=None, prior="uniform").fit(P, codes)
+    assert not hasattr(q, "validation_outputs_")
+    with pytest.raises(ValueError, match="keeps no posteriors"):
+        label_shift_test(q, P)

@@ -78,3 +78,18 @@ def test_warnings_of_a_path_belong_to_their_c():
     fits.fit(SVMperf(C=1e-3, **settings))
     with pytest.warns(Warning, match="C=10000"):
         fits.fit(SVMperf(C=1e4, **settings))
+
+
+def test_a_place_off_the_path_is_not_taken_for_the_path():
+    X, y = blobs(200, 2, seed=5)
+    for order in ([10.0, 1.0], [1.0, 10.0]):
+        fits = Fits(X, y, FitCache())
+        fitted = {C: fits.fit(SVMperf(C=C, path=[0.1, 10.0])) for C in order}
+        for C, svm in fitted.items():
+            assert np.array_equal(svm.coef_, SVMperf(C=C, path=[0.1, 10.0]).fit(X, y).coef_)
+
+
+def test_a_search_over_elm_tries_its_own_learner():
+    X, y = blobs(300, 2, seed=6)
+    search = QuantifierSearch(ELM(), {"classifier__loss": ["kld", "ae"]}, protocol=SMALL, random_state=0).fit(X, y)
+    assert isinstance(search.best_estimator_.classifier, SVMperf)

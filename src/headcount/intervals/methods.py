@@ -224,9 +224,9 @@ def _percentiles(
 
 
 def _quantiles(replicates: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return the quantile of each sample's and class's replicates at its own level."""
+    """Return the quantile of each sample's and class's replicates at its own level, which another replicate would be beyond."""
     ordered = np.sort(replicates, axis=1)
-    place = levels * (ordered.shape[1] - 1)
+    place = np.clip(levels * (ordered.shape[1] + 1) - 1.0, 0.0, ordered.shape[1] - 1.0)
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, ordered.shape[1] - 1)
     values = [np.take_along_axis(ordered, index[:, None, :], axis=1)[:, 0, :] for index in (below, above)]

@@ -142,3 +142,35 @@ def test_wrong_data_gets_a_sentence():
         SVMperf().fit(np.array([[np.nan], [1.0]]), [0, 1])
     with pytest.raises(DataError, match="There is no path to fit"):
         SVMperf().iter_path(np.eye(2), [0, 1])
+
+
+def test_a_path_that_is_looked_at_leaves_nothing_behind():
+    from threadpoolctl import threadpool_info
+
+    X, y = blobs(100, 2, seed=0)
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    svm = SVMperf(path=[1.0, 10.0])
+    steps = svm.iter_path(X, y)
+    next(steps)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert not hasattr(svm, "classes_")
+    with pytest.raises(ValueError, match="NaN"):
+        svm.iter_path(np.full((2, 1), np.nan), [0, 1])
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [lambda tp, fp: tp, lambda tp, fp, fn, tn: "a", lambda tp, fp, fn, tn: 1 if tp > 0 else 0, dict],
+    ids=["two arguments", "a word", "written for numbers", "a type"],
+)
+def test_a_loss_that_can_not_be_used_gets_a_sentence(loss):
+    with pytest.raises(DataError, match="The loss must"):
+        SVMperf(loss=loss).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_a_path_takes_no_other_c():
+    with pytest.raises(DataError, match="leave 'C' away"):
+        svmperf_path(np.eye(4), [0, 1, 0, 1], [1.0], C=5.0)
+    for path in (["1", "2"], [True], [[1.0, 2.0]]):
+        with pytest.raises(DataError, match="path must hold values of C"):
+            SVMperf(path=path).fit(np.eye(4), [0, 1, 0, 1])

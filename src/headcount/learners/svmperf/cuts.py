@@ -26,6 +26,7 @@ _FORGET_AFTER, _FORGET_AT_ONCE = 50, 16
 _LINE_SEARCH = 8
 _ROUNDING = 1e-15
 """Of the sum of the absolute terms of the bound: what rounding may have added to it."""
+_LARGEST = 1e150
 _BLIND_ROUNDS = 20
 """Rounds in a row in which that exceeds what was asked for, before it is given up."""
 _INSIDE = 0.1
@@ -157,15 +158,15 @@ class CuttingPlanes:
 
         m = self.count
         alpha = self.alpha[:m]
-        _kernels.minimise_on_simplex(self.G[:m, :m], self.loss[:m], float(C), 1e-3 * eps, 50 + 10 * m, alpha)
-        self.unused[:m] = np.where(alpha > 0.0, 0, self.unused[:m] + 1)
-        value = float(self.loss[:m] @ alpha - alpha @ self.G[:m, :m] @ alpha / 2.0)
-        noise = _ROUNDING * float(alpha @ np.abs(self.G[:m, :m]) @ alpha)
-        if not np.isfinite(value + noise):
+        if not max(C, 1.0) * np.sqrt(np.abs(self.G[:m, :m]).max()) < _LARGEST:
             raise DataError(
                 f"The features are too large for C={C:g}: their products exceed what numbers can hold. Scale the features "
                 "(say to unit length), or lower C."
             )
+        _kernels.minimise_on_simplex(self.G[:m, :m], self.loss[:m], float(C), 1e-3 * eps, 50 + 10 * m, alpha)
+        self.unused[:m] = np.where(alpha > 0.0, 0, self.unused[:m] + 1)
+        value = float(self.loss[:m] @ alpha - alpha @ self.G[:m, :m] @ alpha / 2.0)
+        noise = _ROUNDING * float(alpha @ np.abs(self.G[:m, :m]) @ alpha)
         return value, noise
 
     def _at(self, alpha: FloatArray) -> _Point:
@@ -259,9 +260,10 @@ class CuttingPlanes:
         flips[missed], flips[wrong] = 1.0, -1.0
         flips *= 100.0 / self.n
         coef, intercept = self._combined(flips)
-        self.F[m] = self.X @ coef + intercept
+        with np.errstate(over="ignore", invalid="ignore"):  # the next round says what is wrong
+            self.F[m] = self.X @ coef + intercept
+            row = self.F[: m + 1] @ flips
         self.flips[m] = np.sign(flips)
-        row = self.F[: m + 1] @ flips
         self.G[m, : m + 1] = self.G[: m + 1, m] = row
         self.loss[m], self.alpha[m], self.unused[m] = cut.loss, 0.0, 0
         self.count += 1
