@@ -54,8 +54,9 @@ def fetch(
     from headcount.data import PAPER_SETS, fetch_set
 
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
     for name in names or list(PAPER_SETS):
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             tasks: dict[str, int] = {}
 
             def told(file: str, done: int, total: int, bar: Progress = bar, tasks: dict[str, int] = tasks) -> None:

@@ -179,7 +179,7 @@ def _backend(address: str | None) -> Iterator[None]:
     except ImportError as error:
         raise DataError("--dask needs the packages dask and distributed: pip install 'headcount[dask]'.") from error
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError) as error:
         raise DataError(f"There is no Dask scheduler at {address}: {error}.") from error
     with client, joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30):

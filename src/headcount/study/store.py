@@ -136,6 +136,7 @@ class Store:
     def write_plan(self, plan: dict[str, Any]) -> list[str]:
         """Keep the plan that the store was made by; return what differs from the one before."""
         path = self.folder / "plan.result"
+        plan = json.loads(json.dumps(plan))
         differences: list[str] = []
         if path.is_file():
             try:

@@ -1,0 +1,105 @@
+"""The commands `data` and `study`, as a user types them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.study.conftest import PLAN, write_small_set
+
+
+def headcount(*words, ok=True, **options):
+    answer = subprocess.run(
+        [sys.executable, "-m", "headcount", *map(str, words)], capture_output=True, text=True, check=False, **options
+    )
+    if ok:
+        assert answer.returncode == 0, answer.stderr
+    else:
+        assert answer.returncode == 2
+        assert answer.stdout == ""
+        assert answer.stderr.count("\n") == 1, answer.stderr
+    assert "Traceback" not in answer.stderr
+    return answer.stdout if ok else answer.stderr
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    write_small_set(folder / "data")
+    (folder / "small.toml").write_text(PLAN)
+    return folder
+
+
+def test_a_study_from_plan_to_overview(place):
+    plan, store = place / "small.toml", place / "store"
+    shown = headcount("study", "plan", plan)
+    assert "A small study: small; seed 3." in shown
+    assert "one fit for each use" in shown
+    assert "Each fit is made once" in shown
+    told = headcount(
+        "study",
+        "run",
+        plan,
+        "--store",
+        store,
+        "--jobs",
+        2,
+        "--data-dir",
+        place / "data",
+        "--only",
+        "dataset=small,learner=lr",
+    )
+    assert "tasks computed, 0 were there" in told
+    assert "6 of 6" not in headcount("study", "status", plan, "--store", store, "--only", "learner=rf")
+    assert "18 of 18" in headcount("study", "status", plan, "--store", store, "--only", "learner=lr")
+    told = headcount("study", "run", plan, "--store", store, "--jobs", 1, "--data-dir", place / "data")
+    assert " were there" in told
+    table = headcount("study", "overview", plan, "--store", store, "--method", "cc", "--target", "ae")
+    assert "small AE" in table
+    assert table.count("CC") == 2
+
+
+def test_mistakes_are_one_line_and_exit_2(place):
+    plan = place / "small.toml"
+    assert "There is no plan 'nope'" in headcount("study", "plan", "nope", ok=False)
+    assert "There is no store at" in headcount("study", "status", plan, "--store", place / "nothing", ok=False)
+    assert "There is no store at" in headcount("study", "overview", plan, "--store", place / "nothing", ok=False)
+    assert "--only takes dataset=NAME and learner=NAME" in headcount("study", "plan", plan, "--only", "lr", ok=False)
+    assert "no learner 'knn'" in headcount("study", "plan", plan, "--only", "learner=knn", ok=False)
+    assert "--jobs must not be 0" in headcount("study", "run", plan, "--jobs", 0, "--store", place / "s", ok=False)
+    assert "at least one run" in headcount("study", "plan", plan, "--runs", 0, ok=False)
+    assert "There is no data set 'small'" in headcount(
+        "study", "run", plan, "--store", place / "s", "--data-dir", place, ok=False
+    )
+    assert "can't be written to" in headcount(
+        "study", "run", plan, "--store", plan / "x", "--data-dir", place / "data", ok=False
+    )
+
+
+def test_data_sets_are_listed_and_looked_into(place):
+    listed = headcount("data", "list", "--data-dir", place / "data")
+    assert "synthetic stand-in for IMDB" in listed
+    assert "not there: headcount data fetch kindle" in listed
+    assert "small/train.txt" in listed
+    info = headcount("data", "info", "small", "--data-dir", place / "data")
+    assert "train: Corpus(240 texts, classes 0 0.300, 1 0.700)" in info
+    assert "words a document" in info
+    assert "There is no data set 'nope'" in headcount("data", "info", "nope", "--data-dir", place, ok=False)
+    assert "'nope' can't be fetched" in headcount("data", "fetch", "nope", "--data-dir", place, ok=False)
+
+
+@pytest.mark.parametrize("group", ["data", "study"])
+def test_a_group_alone_explains_itself(group):
+    answer = subprocess.run([sys.executable, "-m", "headcount", group], capture_output=True, text=True, check=False)
+    assert answer.returncode == 2
+    assert answer.stdout.startswith("Usage: ")
+    assert answer.stderr == ""
+    help_text = headcount(group, "--help")
+    assert "Usage" in help_text
+
+
+@pytest.mark.parametrize(
+    "command", ["data list", "data fetch", "data info", "study plan", "study run", "study status", "study overview"]
+)
+def test_every_help_shows_an_example(command):
+    assert "Example: headcount" in headcount(*command.split(), "--help")

@@ -1,0 +1,88 @@
+"""Data sets by name: where they are looked for, what is checked, what is said when one is not there."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from headcount.data import PAPER_SETS, data_folder, find_files, list_sets, load_set
+from headcount.exceptions import DataError, FileFormatError, UnknownNameError
+
+
+def write(folder, name, train="1\tgood\n0\tbad\n", test="1\tfine\n0\tpoor\n", pattern="{name}/{part}.txt"):
+    for part, text in (("train", train), ("test", test)):
+        path = folder / pattern.format(name=name, part=part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        else:
+            path.write_text(text)
+
+
+@pytest.mark.parametrize("pattern", ["{name}/{part}.txt", "{name}/{part}.txt.gz", "{name}_{part}.txt"])
+def test_a_set_of_ones_own(tmp_path, pattern, monkeypatch):
+    write(tmp_path, "mine", pattern=pattern)
+    train, test = load_set("mine", tmp_path)
+    assert train.labels.tolist() == [1, 0]
+    assert test.items.tolist() == ["fine", "poor"]
+    monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path))
+    assert load_set("mine")[0].fingerprint == train.fingerprint
+    if "/" in pattern:
+        assert "mine" in list_sets()
+        assert load_set(str(tmp_path / "mine"))[0].fingerprint == train.fingerprint
+
+
+def test_where_sets_are_kept(tmp_path, monkeypatch):
+    monkeypatch.delenv("HEADCOUNT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert data_folder() == tmp_path / "headcount" / "data"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert data_folder() == Path.home() / ".cache" / "headcount" / "data"
+    assert data_folder(tmp_path) == tmp_path
+    assert list_sets(tmp_path / "nothing") == [
+        "imdb",
+        "kindle",
+        "hp",
+        "synthetic-imdb",
+        "synthetic-kindle",
+        "synthetic-hp",
+    ]
+    assert find_files("imdb", tmp_path) is None
+
+
+def test_what_is_not_there_gets_a_sentence(tmp_path):
+    with pytest.raises(
+        DataError,
+        match=r"Kindle is not there. Run 'headcount data fetch kindle', or put kindle_train.txt and kindle_test.txt",
+    ):
+        load_set("kindle", tmp_path)
+    with pytest.raises(UnknownNameError, match=r"There is no data set 'yelp': .* There are: 'imdb'"):
+        load_set("yelp", tmp_path)
+
+
+def test_files_that_are_not_the_papers_get_a_sentence(tmp_path):
+    write(tmp_path, "kindle")
+    with pytest.raises(FileFormatError, match=r"train.txt has 2 documents; the training part of Kindle has 3,821"):
+        load_set("kindle", tmp_path)
+    own = PAPER_SETS["kindle"]
+    lines = ["1\tgood"] * (own.n_train // 2) + ["0\tbad"] * (own.n_train - own.n_train // 2)
+    write(tmp_path, "kindle", "\n".join(lines) + "\n", "1\tgood\n" * own.n_test)
+    with pytest.raises(FileFormatError, match=r"shares \[0.5, 0.5\]; Kindle has 0 and 1, and 0.917 of 1"):
+        load_set("kindle", tmp_path)
+
+
+def test_parts_that_do_not_fit_get_a_sentence(tmp_path):
+    write(tmp_path, "mine", test="1\tfine\n2\tnew\n")
+    with pytest.raises(FileFormatError, match=r"has labels that .* lacks: 2"):
+        load_set("mine", tmp_path)
+    (tmp_path / "bare").mkdir()
+    for part in ("train", "test"):
+        (tmp_path / "bare" / f"{part}.csv").write_text("text\nwithout labels\n")
+    with pytest.raises(FileFormatError, match="has no labels"):
+        load_set("bare", tmp_path)
+
+
+@pytest.mark.data
+def test_the_imdb_copy_is_accepted(data_dir):
+    train, test = load_set("imdb", data_dir)
+    assert (len(train), len(test)) == (25_000, 25_000)

@@ -1,0 +1,123 @@
+"""Plans: what is read, what is refused and how, and how much they say there is to compute."""
+
+import pytest
+
+from headcount.exceptions import DataError, HeadcountError
+from headcount.study import read_plan, shipped_plans
+from headcount.study.counts import count
+from headcount.study.plan import OWN
+from headcount.study.tasks import select_tasks
+from tests.study.conftest import PLAN
+
+
+def test_the_shipped_plans_are_the_papers():
+    assert shipped_plans() == ["paper", "stand-ins"]
+    paper = read_plan("paper")
+    rows = [(method.name, learner.name if learner else "") for method, learner in paper.rows()]
+    assert len(rows) == 24  # of 29: the five rows of the networks come with them
+    grids = {learner.name: count for learner in paper.learners for count in [len(select_of(paper, learner.name))]}
+    assert grids == {"svm": 20, "lr": 20, "rf": 40, "mnb": 21}
+    assert {m.name: m.runs for m in paper.methods} | {"ACC": 10, "PACC": 10, "HDy": 10} == {
+        m.name: m.runs for m in paper.methods
+    }
+    assert paper.targets == ("accuracy", "ae", "f1", "rae")
+    assert {m.name: m.targets for m in paper.methods}["SVM(RAE)"] == ("rae",)
+
+
+def select_of(plan, learner):
+    """The settings of a learner's grid."""
+    from sklearn.model_selection import ParameterGrid
+
+    return list(ParameterGrid(dict(next(one for one in plan.learners if one.name == learner).grid)))
+
+
+def test_none_stands_for_none(plan):
+    assert plan.learner("lr").grid["class_weight"] == [None, "balanced"]
+    assert plan.learner("rf").grid["max_depth"] == [3, None]
+
+
+def test_a_part_has_the_same_tasks_as_the_whole(plan):
+    """So that what one part computes is found by the other."""
+    whole = {task.description["learner"]: set() for task in select_tasks(plan, "small")}
+    for task in select_tasks(plan, "small"):
+        whole[task.learner].add(repr(task.description))
+    for learner in ("lr", "rf"):
+        part = plan.only(learners=[learner])
+        assert {repr(task.description) for task in select_tasks(part, "small")} == whole[learner]
+    own = plan.only(learners=[OWN])
+    assert [method.name for method in own.methods] == ["SVM(AE)", "MLPE"]
+    with pytest.raises(HeadcountError, match=r"no learner 'svm'; it has 'lr', 'rf', 'own'"):
+        plan.only(learners=["svm"])
+    with pytest.raises(HeadcountError, match="no data set 'imdb'"):
+        plan.only(data_sets=["imdb"])
+
+
+def test_fits_are_counted(plan):
+    counts = {c.learner: c for c in count(plan)}
+    lr = counts["lr"]
+    assert lr.cells == 2 * 3 + 2
+    assert lr.fits == 6 + 2 * 6  # on the whole training part for CC and PCC, and for each run of PACC
+    assert lr.each_use == 2 * (1 + 7 + 7) + 2 * 7
+    assert counts["rf"].fits == 2 + 2 * 2  # a forest of five contains that of two
+    assert counts[OWN].fits == 1  # the path
+    assert counts[OWN].each_use == 3
+    assert count(plan.with_runs(1))[0].fits == 12
+
+
+def test_of_the_paper_a_fifth_of_the_fits_is_made():
+    counts = count(read_plan("paper").with_runs(1).only(data_sets=["imdb"]))
+    assert sum(c.fits + c.refits for c in counts) <= sum(c.each_use for c in counts) / 5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("seed = 3", "seed = -1"), "seed must be a whole number"),
+        (("seed = 3", "sead = 3"), "'sead' is not known here; known are 'data_sets'"),
+        (('data_sets = ["small"]', "data_sets = []"), "data_sets: expected a list of names"),
+        (('data_sets = ["small"]', ""), "'data_sets' is missing"),
+        (("n_prevalences = 5", "n_prevalences = 1"), "n_prevalences must be a whole number"),
+        (("sample_size = 40", "held_out = 2.0"), "held_out must be a fraction"),
+        (("sample_size = 40", "size = 40"), "'size' is not known here"),
+        (('names = ["PACC"]', 'names = ["PAC"]'), "There is no method 'PAC'. There are:"),
+        (('names = ["PACC"]', 'names = ["CC"]'), "'CC' is named more than once"),
+        (("runs = 2", "runs = 0"), "runs must be a whole number"),
+        (('targets = ["ae"]\nruns', 'targets = ["aee"]\nruns'), "aee"),
+        (("LogisticRegression", "LogisticRegretion"), "can't be imported"),
+        (("sklearn.linear_model", "no_such_module"), "can't be imported"),
+        (("C = [0.1, 1.0, 10.0]", "D = [0.1]"), "can't be given 'D'"),
+        (("C = [0.1, 1.0, 10.0]", "C = 0.1"), "C must be a list of values"),
+        (("parameters = { random_state = 0 }", "parameters = { seed = 0 }"), "can't be given 'seed'"),
+        (
+            ('learners = ["lr", "rf"]\ntargets = ["ae"]', 'learners = ["knn"]\ntargets = ["ae"]'),
+            "there is no learner 'knn' in the plan",
+        ),
+        (('names = ["MLPE"]', 'names = ["MLPE"]\nlearners = ["lr"]'), "MLPE takes no learner"),
+        (('name = "small"', "name = "), "is not valid TOML"),
+        (("grid = { C = [0.1, 10.0] }", "grid = { D = [0.1] }"), r"SVM\(AE\) has no parameters 'classifier__D'"),
+        (('names = ["PACC"]', 'names = ["sklearn.svm.SVC"]'), "is no quantifier"),
+    ],
+)
+def test_mistakes_get_a_sentence(tmp_path, change, words):
+    assert change[0] in PLAN
+    path = tmp_path / "wrong.toml"
+    path.write_text(PLAN.replace(*change))
+    with pytest.raises(HeadcountError, match=words):
+        read_plan(path)
+
+
+def test_a_plan_that_is_not_there_gets_the_list(tmp_path):
+    with pytest.raises(DataError, match=r"There is no plan 'papre': shipped are 'paper', 'stand-ins'"):
+        read_plan("papre")
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
+    with pytest.raises(DataError, match="is not UTF-8"):
+        read_plan(tmp_path / "latin.toml")
+
+
+def test_quantifiers_and_learners_of_ones_own_are_named_by_their_path(tmp_path):
+    text = PLAN.replace('names = ["PACC"]', 'names = ["headcount.quantifiers.hdy.HDy"]').replace(
+        "sklearn.ensemble.Random", "sklearn.ensemble:Random"
+    )
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    assert "headcount.quantifiers.hdy.HDy" in [method.name for method in read_plan(path).methods]

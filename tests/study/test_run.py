@@ -1,0 +1,252 @@
+"""A small study from end to end: the same figures whatever the jobs, however often it is interrupted, and what is wrong is said."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from headcount import CC, PACC, ArtificialPrevalence, LogTfidf, QuantifierSearch, evaluate
+from headcount.data import load_set
+from headcount.exceptions import DataError, StoreError
+from headcount.study import Results, Store, read_plan, run_study
+from headcount.study.overview import overview
+from headcount.study.status import status
+from headcount.study.store import Record, load, versions
+from headcount.study.tasks import seeds
+from tests.study.conftest import PLAN, write_small_set
+
+
+def figures(plan, store):
+    """All that a study found, by cell."""
+    return {
+        (c.data_set, c.method, c.learner, c.target, c.run): (
+            repr(c.params),
+            None if c.estimated is None else c.estimated.tobytes(),
+        )
+        for c in Results(plan, store).cells
+    }
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory, data_folder):
+    folder = tmp_path_factory.mktemp("done")
+    (folder / "small.toml").write_text(PLAN)
+    plan = read_plan(folder / "small.toml")
+    summary = run_study(plan, folder / "store", n_jobs=1, data_dir=data_folder)
+    return plan, folder / "store", summary
+
+
+def test_everything_is_computed_once_and_found_again(done, data_folder):
+    plan, store, summary = done
+    assert summary.computed > 0
+    assert summary.kept == 0
+    assert summary.failures == []
+    assert summary.notices == []
+    again = run_study(plan, store, n_jobs=1, data_dir=data_folder)
+    assert (again.computed, again.kept) == (0, summary.computed)
+    cells = Results(plan, store).cells
+    assert len(cells) == 2 * 2 * 3 + 2 * 2 + 1 + 1
+    assert all(cell.missing == "" and cell.estimated.shape == (20, 2) for cell in cells)
+    assert all(cell.file.is_file() for cell in cells)
+
+
+def test_the_figures_are_those_of_search_and_evaluate(done, data_folder):
+    """The study's way through fits and files changes no bit of what the library gives directly."""
+    plan, store, _ = done
+    train, test = load_set("small", data_folder)
+    features = LogTfidf()
+    X, X_test = features.fit_transform(train.items), features.transform(test.items)
+    own = seeds(plan)
+    protocol = ArtificialPrevalence(5, repeats=4, sample_size=40, random_state=own["test"])
+    cells = {(c.method, c.learner, c.target, c.run): c for c in Results(plan, store).cells}
+    default = CC(LogisticRegression()).fit(X, train.labels)
+    np.testing.assert_array_equal(
+        cells["CC", "lr", "none", 0].estimated, evaluate(default, X_test, test.labels, protocol).estimated
+    )
+    run = int(np.random.SeedSequence([own["runs"], 1]).generate_state(1)[0])
+    chosen = PACC(LogisticRegression(**cells["PACC", "lr", "ae", 1].params), validation=0.4, random_state=run).fit(
+        X, train.labels
+    )
+    np.testing.assert_array_equal(
+        cells["PACC", "lr", "ae", 1].estimated, evaluate(chosen, X_test, test.labels, protocol).estimated
+    )
+    np.testing.assert_array_equal(
+        cells["CC", "lr", "ae", 0].true, evaluate(default, X_test, test.labels, protocol).true
+    )
+
+
+def test_the_chosen_setting_is_the_best_on_the_held_out_part(done, data_folder):
+    from sklearn.model_selection import PredefinedSplit, train_test_split
+
+    plan, store, _ = done
+    train, _ = load_set("small", data_folder)
+    X = LogTfidf().fit_transform(train.items)
+    own = seeds(plan)
+    rows = np.arange(len(train))
+    _, judging = train_test_split(rows, test_size=0.4, stratify=train.labels, random_state=own["split"])
+    search = QuantifierSearch(
+        CC(LogisticRegression()),
+        {f"classifier__{k}": v for k, v in plan.learner("lr").grid.items()},
+        scoring=["ae", "f1"],
+        protocol=ArtificialPrevalence(5, repeats=2, sample_size=40, random_state=own["validation"]),
+        test_size=PredefinedSplit(np.where(np.isin(rows, judging), 0, -1)),
+        refit="ae",
+    ).fit(X, train.labels)
+    cells = {(c.method, c.learner, c.target): c for c in Results(plan, store).cells}
+    assert {f"classifier__{k}": v for k, v in cells["CC", "lr", "ae"].params.items()} == search.best_params_
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_number_of_jobs_changes_no_figure(done, data_folder, tmp_path, jobs):
+    plan, store, _ = done
+    run_study(plan, tmp_path / "store", n_jobs=jobs, data_dir=data_folder)
+    assert figures(plan, tmp_path / "store") == figures(plan, store)
+
+
+def test_parts_run_one_after_the_other_are_the_whole(done, data_folder, tmp_path):
+    plan, store, summary = done
+    computed = sum(
+        run_study(plan.only(learners=[name]), tmp_path / "store", n_jobs=1, data_dir=data_folder).computed
+        for name in ("rf", "own", "lr")
+    )
+    assert computed == summary.computed
+    assert run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder).computed == 0
+    assert figures(plan, tmp_path / "store") == figures(plan, store)
+
+
+def test_interrupted_between_any_two_results_it_ends_the_same(done, data_folder, tmp_path, monkeypatch):
+    plan, store, summary = done
+    write = Store.write
+    left = [0]
+
+    def interrupted(self, record):
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return write(self, record)
+
+    monkeypatch.setattr(Store, "write", interrupted)
+    rounds = 0
+    while True:
+        left[0], rounds = 3, rounds + 1
+        try:
+            run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+        except KeyboardInterrupt:
+            continue
+        break
+    assert rounds > summary.computed / 4
+    assert figures(plan, tmp_path / "store") == figures(plan, store)
+
+
+def test_damage_a_changed_parameter_and_other_data_are_noticed(done, data_folder, tmp_path):
+    plan, store, summary = done
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    files = list(Store(tmp_path / "store").records())
+    content = bytearray(files[3].read_bytes())
+    content[-5] ^= 1
+    files[3].write_bytes(content)
+    old = load(files[5])
+    Store(tmp_path / "store").write(
+        Record(old.task, old.data, old.outcome, old.seconds, versions() | {"headcount": "0.0"})
+    )
+    again = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert again.computed == 2
+    assert any("is damaged" in notice and str(files[3]) in notice for notice in again.notices)
+    assert any("other versions" in notice and str(files[5]) in notice for notice in again.notices)
+    assert figures(plan, tmp_path / "store") == figures(plan, store)
+
+    (tmp_path / "changed.toml").write_text(PLAN.replace("C = [0.1, 1.0, 10.0]", "C = [0.1, 1.0, 20.0]"))
+    changed = read_plan(tmp_path / "changed.toml")
+    after = run_study(changed, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert "learners[lr].grid.C[2] was 10.0, is 20.0" in after.notices[0]
+    assert 0 < after.computed < summary.computed
+    _, notices = status(changed, tmp_path / "store")
+    assert "belong to another plan, or to this one with other parameters" in notices[0]
+
+    write_small_set(tmp_path / "other", seed=1)
+    moved = run_study(changed, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "other")
+    assert moved.kept == 0
+    assert "from other data" in moved.notices[0]
+
+
+def test_how_far_it_is(done, data_folder, tmp_path):
+    plan, _, _ = done
+    with pytest.raises(StoreError, match=r"There is no store at .* run 'headcount study run"):
+        status(plan, tmp_path / "nothing")
+    run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    rows, notices = status(plan, tmp_path / "store")
+    by_learner = {row.learner: row for row in rows}
+    assert by_learner["lr"].judged == by_learner["lr"].to_judge > 0
+    assert by_learner["rf"].judged == 0 < by_learner["rf"].to_judge
+    assert notices == []
+
+
+def test_what_is_missing_is_said(done, data_folder, tmp_path):
+    plan, _, _ = done
+    with pytest.raises(StoreError, match="There is no store"):
+        Results(plan, tmp_path / "nothing")
+    run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    results = Results(plan, tmp_path / "store")
+    shown = overview(results)
+    assert any("rf for ae: 0 of 1 runs (not all settings are judged yet)" in line for line in shown.missing)
+    complete = [row for row in shown.rows if not np.isnan(row[-1])]
+    assert {row[1] for row in complete} == {"lr"}
+    assert [row[-1] for row in complete] == sorted(row[-1] for row in complete)
+    only = overview(results, methods=["cc"], targets=["ae"])
+    assert [row[:3] for row in only.rows if row[1] == "lr"] == [("CC", "lr", "ae")]
+    next(cell.file for cell in results.cells if cell.file).write_text("broken")
+    assert any("no file of a store" in line for line in overview(Results(plan, tmp_path / "store")).missing)
+
+
+def test_the_true_shares_and_mean_errors(done):
+    plan, store, _ = done
+    frame = Results(plan, store).to_frame()
+    mlpe = frame[frame.method == "MLPE"].iloc[0]
+    truth = Results(plan, store).truth("small")
+    shares = np.linspace(0, 1, 5)
+    assert mlpe["ae"] == pytest.approx(np.abs(shares - truth["training"][1]).mean(), abs=0.02)
+    assert (frame.runs == frame.of).all()
+
+
+def test_what_fails_is_reported_and_the_rest_goes_on(data_folder, tmp_path):
+    """HDy knows two classes; a learner that can't be fitted; three classes draw shares at random."""
+    three = tmp_path / "data" / "three"
+    three.mkdir(parents=True)
+    generator = np.random.default_rng(0)
+    for part in ("train", "test"):
+        y = np.arange(150) % 3
+        words = np.array(["alpha", "beta", "gamma"])
+        lines = [f"{c}\t{words[c]} {words[generator.integers(3)]} common" for c in y]
+        (three / f"{part}.txt").write_text("\n".join(lines) + "\n")
+    text = PLAN.replace('data_sets = ["small"]', 'data_sets = ["three"]').replace('names = ["PACC"]', 'names = ["HDy"]')
+    (tmp_path / "three.toml").write_text(text)
+    plan = read_plan(tmp_path / "three.toml")
+    summary = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "data")
+    assert any("no setting of HDy over lr could be judged" in failure for failure in summary.failures)
+    assert any("SVM(AE)" in failure and "Only binary classification" in failure for failure in summary.failures)
+    cells = {(c.method, c.learner, c.target): c for c in Results(plan, tmp_path / "store").cells}
+    assert cells["CC", "lr", "ae"].estimated.shape == (20, 3)
+    assert "could be judged" in cells["HDy", "lr", "ae"].missing
+
+
+def test_sets_of_numbers_are_taken_as_they_are(tmp_path):
+    folder = tmp_path / "data" / "numbers"
+    folder.mkdir(parents=True)
+    generator = np.random.default_rng(0)
+    for part in ("train", "test"):
+        y = np.arange(200) % 2
+        X = generator.standard_normal((200, 3)) + y[:, None]
+        rows = [",".join([str(c), *(f"{v:.6f}" for v in x)]) for c, x in zip(y, X, strict=True)]
+        (folder / f"{part}.csv").write_text("\n".join(["label,a,b,c", *rows]) + "\n")
+    (tmp_path / "numbers.toml").write_text(PLAN.replace('"small"]', '"numbers"]'))
+    plan = read_plan(tmp_path / "numbers.toml")
+    summary = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "data")
+    assert summary.failures == []
+    frame = Results(plan, tmp_path / "store").to_frame()
+    assert frame[frame.method == "PACC"]["ae"].max() < frame[frame.method == "MLPE"]["ae"].min()
+
+
+def test_a_representation_that_is_not_there_gets_a_sentence(plan_file, data_folder, tmp_path):
+    text = PLAN.replace('LogisticRegression"\n', 'LogisticRegression"\nrepresentation = "embeddings"\n')
+    plan_file.write_text(text)
+    with pytest.raises(DataError, match="There is no representation 'embeddings': use 'tfidf', 'ids'"):
+        run_study(read_plan(plan_file), tmp_path / "store", data_dir=data_folder)

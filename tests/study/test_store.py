@@ -1,0 +1,148 @@
+"""The store: whole files or none, everything that is wrong noticed and named."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from headcount.exceptions import DataError, StoreError
+from headcount.study.store import FORMAT, Record, Store, from_plain, load, to_plain, versions
+
+TASK = {"stage": "test", "data_set": "imdb", "learner": "lr", "C": 1.0}
+
+
+def record(**changes):
+    return Record(
+        **({"task": TASK, "data": "abc", "outcome": {"x": 1}, "seconds": 0.5, "versions": versions()} | changes)
+    )
+
+
+def test_what_is_written_is_read(tmp_path):
+    with Store(tmp_path).opened() as store:
+        path = store.write(record())
+    assert path.parent == tmp_path / "test" / "imdb" / "lr"
+    assert Store(tmp_path).read(TASK, "abc") == record()
+    assert Store(tmp_path).read(TASK | {"C": 2.0}, "abc") is None
+    assert list(Store(tmp_path).records()) == [path]
+
+
+def test_arrays_come_back_to_the_bit():
+    array = np.random.default_rng(0).standard_normal((7, 3))
+    assert np.array_equal(from_plain(to_plain(array)), array)
+    assert from_plain(to_plain(np.empty((0, 2)))).shape == (0, 2)
+    with pytest.raises(DataError, match="no array of a store"):
+        from_plain({"shape": [1], "float64": "!!"})
+
+
+@pytest.mark.parametrize("place", [0, 20, 60, 100, -1])
+def test_one_damaged_byte_is_noticed(tmp_path, place):
+    store = Store(tmp_path)
+    path = store.write(record())
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    assert store.read(TASK, "abc") is None
+    assert str(path) in store.notices[0]
+    assert "computed again" in store.notices[0]
+
+
+@pytest.mark.parametrize("length", [0, 10, 90, 200])
+def test_a_file_that_ends_in_the_middle_is_noticed(tmp_path, length):
+    store = Store(tmp_path)
+    path = store.write(record())
+    path.write_bytes(path.read_bytes()[:length])
+    assert store.read(TASK, "abc") is None
+    assert store.notices
+
+
+def test_other_versions_and_other_data_are_noticed(tmp_path):
+    store = Store(tmp_path)
+    store.write(record(versions=versions() | {"numpy": "1.0"}))
+    assert store.read(TASK, "abc") is None
+    assert "'numpy': '1.0, now" in store.notices[-1]
+    store.write(record(data="other data"))
+    assert store.read(TASK, "abc") is None
+    assert "from other data (other data, now abc)" in store.notices[-1]
+    path = store.write(record())
+    path.write_bytes(path.read_bytes().replace(FORMAT.encode(), b"headcount-result 2"))
+    assert store.read(TASK, "abc") is None
+    assert "is of another version ('headcount-result 2', here 'headcount-result 1')" in store.notices[-1]
+    path.write_text("something else")
+    with pytest.raises(StoreError, match="is no file of a store"):
+        load(path)
+
+
+def test_a_file_under_another_name_is_noticed(tmp_path):
+    store = Store(tmp_path)
+    path = store.write(record())
+    path.rename(store.path_of(TASK | {"C": 2.0}))
+    assert store.read(TASK | {"C": 2.0}, "abc") is None
+    assert "another task than its name says" in store.notices[0]
+
+
+def test_two_runs_on_one_store_get_a_sentence(tmp_path):
+    code = f"""
+import time
+from headcount.study import Store
+with Store({str(tmp_path)!r}).opened():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with (
+            pytest.raises(StoreError, match=f"is in use by process {other.pid} on .* --store"),
+            Store(tmp_path).opened(),
+        ):
+            pass
+        other.kill()
+    with Store(tmp_path).opened():  # a lock dies with its process
+        pass
+
+
+def test_what_a_killed_run_left_half_written_is_cleared(tmp_path):
+    left = tmp_path / "test" / "imdb" / "x.part"
+    left.parent.mkdir(parents=True)
+    left.write_text("half")
+    with Store(tmp_path).opened():
+        assert not left.exists()
+
+
+def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    kept = store.write(record())
+    before = kept.read_bytes()
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"There is no space left .* run again to go on"):
+        store.write(record(outcome={"x": 2}))
+    assert kept.read_bytes() == before
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_folder_that_can_not_be_written_to_gets_a_sentence(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with (
+        pytest.raises(StoreError, match=r"can't be written to: .* Name another folder with --store"),
+        Store(blocked / "store").opened(),
+    ):
+        pass
+
+
+def test_a_changed_plan_is_told(tmp_path):
+    store = Store(tmp_path)
+    plan = {"seed": 1, "learners": [{"name": "lr", "grid": {"C": [1, 2]}}], "name": "x"}
+    assert store.write_plan(plan) == []
+    assert store.plan() == plan
+    changed = {"seed": 2, "learners": [{"name": "lr", "grid": {"C": [1, 3]}}], "name": "x"}
+    assert store.write_plan(changed) == ["learners[lr].grid.C[1] was 2, is 3", "seed was 1, is 2"]
+    (tmp_path / "plan.result").write_text("broken")
+    assert store.write_plan(plan) == []
+    assert "It is written again" in store.notices[0]
