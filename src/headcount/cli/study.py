@@ -14,6 +14,8 @@ app = typer.Typer(
     help="A whole study from one plan: see it, run it, look how far it is.", no_args_is_help=True, rich_markup_mode=None
 )
 
+_WIDTH = 140
+"""Of tables that go to a file or a pipe."""
 _PLAN = Annotated[
     str, typer.Argument(help="A plan that is shipped (stand-ins, paper), or a TOML file.", show_default=True)
 ]
@@ -56,10 +58,11 @@ def _table(title: str, columns: dict[str, str], rows: list[list[str]]) -> None:
 
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for name, justify in columns.items():
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console = Console()
+    Console(width=console.width if console.is_terminal else _WIDTH).print(table)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import joblib
@@ -18,7 +17,7 @@ from headcount.features import LogTfidf, TermIds
 from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
-from headcount.study.plan import Plan
+from headcount.study.plan import Plan, imported
 from headcount.study.tasks import described, protocol_of, seeds
 
 __all__ = ["StudyData"]
@@ -48,13 +47,11 @@ class StudyData:
     def _transformer(self, representation: str) -> Any:
         if representation in _REPRESENTATIONS:
             return _REPRESENTATIONS[representation]()
-        module, _, name = representation.replace(":", ".").rpartition(".")
-        try:
-            return getattr(import_module(module), name)()
-        except (ImportError, AttributeError, ValueError, TypeError) as error:
+        if "." not in representation.replace(":", "."):
             raise DataError(
-                f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer ({error})."
-            ) from error
+                f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer."
+            )
+        return imported(representation, "representation")()
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""

@@ -1,19 +1,15 @@
-"""`Plan`: what a study computes, as written in a TOML file. Nothing is loaded or fitted here."""
+"""`Plan`: what a study computes. Nothing is loaded or fitted here; `reading` makes one of a TOML file."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from headcount._validation import quoted
-from headcount.errors import get_error
 from headcount.exceptions import DataError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
 
-__all__ = ["LearnerPlan", "MethodPlan", "Plan", "ProtocolPlan", "read_plan", "shipped_plans"]
+__all__ = ["DEFAULT", "OWN", "LearnerPlan", "MethodPlan", "Plan", "ProtocolPlan", "imported", "with_parameters"]
 
 DEFAULT = "none"
 """The target of a method that is not optimised: the learner's defaults."""
@@ -69,7 +65,7 @@ class MethodPlan:
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
         if "." not in self.name:
-            known: Quantifier = _with_parameters(
+            known: Quantifier = with_parameters(
                 method_named(self.name).make(), self.parameters, f"method {self.name!r}"
             )
             return known
@@ -87,6 +83,7 @@ class Plan:
 
     Examples
     --------
+    >>> from headcount.study import read_plan
     >>> plan = read_plan("stand-ins")
     >>> plan.data_sets
     ('synthetic-imdb', 'synthetic-kindle', 'synthetic-hp')
@@ -145,198 +142,26 @@ class Plan:
         return asdict(self)
 
 
-def shipped_plans() -> list[str]:
-    """Return the names of the plans that come with the library."""
-    return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in files("headcount.study.plans").iterdir()
-        if entry.name.endswith(".toml")
-    )
-
-
-def read_plan(name: str | Path) -> Plan:
-    """Read a plan: one that is shipped, by its name, or a TOML file."""
-    if str(name) in shipped_plans():
-        text, source = files("headcount.study.plans").joinpath(f"{name}.toml").read_text("utf-8"), f"the plan {name!r}"
-    else:
-        path, source = Path(name), str(name)
-        try:
-            text = path.read_text("utf-8")
-        except OSError as error:
-            raise DataError(
-                f"There is no plan {str(name)!r}: shipped are {quoted(shipped_plans())}, and it is no file that can be read "
-                f"({error.strerror})."
-            ) from error
-        except UnicodeDecodeError as error:
-            raise DataError(f"{source} is not UTF-8: {error}.") from error
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{source} is not valid TOML: {error}.") from error
-    return _parsed(content, source)
-
-
-def _parsed(content: dict[str, Any], source: str) -> Plan:
-    _check_keys(
-        content, {f.name for f in fields(Plan)} - {"targets"}, source, required=("name", "data_sets", "methods")
-    )
-    learners = tuple(
-        LearnerPlan(name, **_learner_fields(own, f"{source}, learner {name!r}"))
-        for name, own in _table(content.get("learners", {}), f"{source}, learners").items()
-    )
-    methods = tuple(method for own in content["methods"] for method in _methods(own, source, learners))
-    protocol = _table(content.get("protocol", {}), f"{source}, protocol")
-    _check_keys(protocol, {f.name for f in fields(ProtocolPlan)}, f"{source}, protocol")
-    plan = Plan(
-        name=str(content["name"]),
-        title=str(content.get("title", content["name"])),
-        data_sets=_strings(content["data_sets"], f"{source}, data_sets"),
-        learners=learners,
-        methods=methods,
-        measures=_strings(content.get("measures", ["ae", "rae"]), f"{source}, measures"),
-        protocol=ProtocolPlan(**protocol),
-        seed=content.get("seed", 2021),
-        targets=tuple(sorted({target for method in methods for target in method.targets} - {DEFAULT})),
-    )
-    _check(plan, source)
-    return plan
-
-
-def _learner_fields(own: Any, where: str) -> dict[str, Any]:
-    _check_keys(own, {"class", "representation", "parameters", "grid"}, where, required=("class",))
-    return {
-        "maker": own["class"],
-        "representation": own.get("representation", "tfidf"),
-        "parameters": _without_nones(_table(own.get("parameters", {}), where)),
-        "grid": _grid(own.get("grid", {}), where),
-    }
-
-
-def _methods(own: Any, source: str, learners: Sequence[LearnerPlan]) -> Iterator[MethodPlan]:
-    where = f"{source}, methods"
-    _check_keys(
-        own,
-        {"names", "learners", "targets", "runs", "parameters", "grid", "representation"},
-        where,
-        required=("names",),
-    )
-    named = _strings(own.get("learners", []), f"{where}, learners") if own.get("learners") else ()
-    known = [learner.name for learner in learners]
-    missing = [name for name in named if name not in known]
-    if missing:
-        raise UnknownNameError(
-            f"{where}: there is no learner {quoted(missing)} in the plan; it has {quoted(known, 50)}."
-        )
-    targets = _strings(own.get("targets", [DEFAULT]), f"{where}, targets")
-    for target in targets:
-        if target != DEFAULT:
-            get_error(target)
-    runs = own.get("runs", 1)
-    if not isinstance(runs, int) or isinstance(runs, bool) or runs < 1:
-        raise DataError(f"{where}: runs must be a whole number of at least 1; got {runs!r}.")
-    for name in _strings(own["names"], f"{where}, names"):
-        if "." not in name:
-            name = method_named(name).name
-        parameters = _without_nones(_table(own.get("parameters", {}), where))
-        yield MethodPlan(
-            name,
-            named,
-            targets,
-            runs,
-            parameters,
-            _grid(own.get("grid", {}), where),
-            own.get("representation", "tfidf"),
-        )
-
-
-def _check(plan: Plan, source: str) -> None:
-    for measure in plan.measures:
-        get_error(measure)
-    protocol = plan.protocol
-    for name in ("n_prevalences", "sample_size", "validation_repeats", "test_repeats"):
-        value = getattr(protocol, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < (2 if name == "n_prevalences" else 1):
-            raise DataError(f"{source}, protocol: {name} must be a whole number of at least 1; got {value!r}.")
-    for name in ("held_out", "inner"):
-        value = getattr(protocol, name)
-        if not isinstance(value, float) or not 0.0 < value < 1.0:
-            raise DataError(f"{source}, protocol: {name} must be a fraction between 0 and 1; got {value!r}.")
-    if not isinstance(plan.seed, int) or isinstance(plan.seed, bool) or plan.seed < 0:
-        raise DataError(f"{source}: seed must be a whole number of at least 0; got {plan.seed!r}.")
-    names = [method.name for method in plan.methods]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(
-            f"{source}: {quoted(twice)} is named more than once among the methods; give it all its learners in one place."
-        )
-    for learner in plan.learners:
-        made, where = learner.make(), f"{source}, learner {learner.name!r}"
-        for setting in ({key: values[0]} for key, values in learner.grid.items()):
-            _with_parameters(made, setting, where)
-    for method in plan.methods:
-        quantifier = method.make()
-        if method.learners and "classifier" not in quantifier.get_params(deep=False):
-            raise DataError(f"{source}: {method.name} takes no learner; leave learners away.")
-        own = (
-            {f"classifier__{key}" for key in method.grid}
-            if "classifier" in quantifier.get_params()
-            else set(method.grid)
-        )
-        unknown = own - set(quantifier.get_params())
-        if unknown:
-            raise DataError(f"{source}: {method.name} has no parameters {quoted(sorted(unknown))} to choose.")
-
-
 def _made(path: str, parameters: Mapping[str, Any], what: str) -> Any:
-    module, _, name = path.replace(":", ".").rpartition(".")
+    maker = imported(path, what)
     try:
-        maker = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise DataError(f"The {what} can't be imported as {path!r}: {error}. Is its module on the path?") from error
-    try:
-        return _with_parameters(maker(), parameters, what)
+        return with_parameters(maker(), parameters, what)
     except TypeError as error:
         raise DataError(f"The {what} can't be made: {error}.") from error
 
 
-def _with_parameters(made: Any, parameters: Mapping[str, Any], what: str) -> Any:
+def imported(path: str, what: str) -> Any:
+    """Return what an import path such as ``package.module.Name`` names."""
+    module, _, name = path.replace(":", ".").rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DataError(f"The {what} can't be imported as {path!r}: {error}. Is its module on the path?") from error
+
+
+def with_parameters(made: Any, parameters: Mapping[str, Any], what: str) -> Any:
+    """Set parameters of an estimator; what it does not have is a mistake of the plan."""
     try:
         return made.set_params(**parameters) if parameters else made
     except (ValueError, AttributeError) as error:
         raise DataError(f"The {what} can't be given {quoted(list(parameters))}: {error}") from error
-
-
-def _check_keys(content: Any, known: set[str], where: str, required: Sequence[str] = ()) -> None:
-    _table(content, where)
-    strange, missing = sorted(set(content) - known), [key for key in required if key not in content]
-    if strange:
-        raise DataError(f"{where}: {quoted(strange)} is not known here; known are {quoted(sorted(known), 50)}.")
-    if missing:
-        raise DataError(f"{where}: {quoted(missing)} is missing.")
-
-
-def _table(content: Any, where: str) -> dict[str, Any]:
-    if not isinstance(content, dict):
-        raise DataError(f"{where}: expected a table, got {content!r}.")
-    return content
-
-
-def _strings(values: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-        raise DataError(f"{where}: expected a list of names, got {values!r}.")
-    if len(set(values)) < len(values):
-        raise DataError(f"{where}: a name stands there twice: {quoted(values, 50)}.")
-    return tuple(values)
-
-
-def _grid(values: Any, where: str) -> dict[str, list[Any]]:
-    grid = _table(values, f"{where}, grid")
-    for key, entries in grid.items():
-        if not isinstance(entries, list) or not entries:
-            raise DataError(f"{where}, grid: {key} must be a list of values; got {entries!r}.")
-    return {key: [None if entry == "none" else entry for entry in entries] for key, entries in grid.items()}
-
-
-def _without_nones(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with None where the file, having no word for it, says "none"."""
-    return {key: None if value == "none" else value for key, value in parameters.items()}
