@@ -250,3 +250,10 @@ def test_a_representation_that_is_not_there_gets_a_sentence(plan_file, data_fold
     plan_file.write_text(text)
     with pytest.raises(DataError, match="There is no representation 'embeddings': use 'tfidf', 'ids'"):
         run_study(read_plan(plan_file), tmp_path / "store", data_dir=data_folder)
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(plan, data_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("headcount.study.run._SECONDS_BETWEEN_LINES", 0.0)
+    told = []
+    run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder, told=told.append)
+    assert any(line.startswith("small: choosing: 2 of ") and line.endswith(" s left") for line in told)

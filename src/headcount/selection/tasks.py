@@ -20,7 +20,7 @@ from headcount.quantifiers import Quantifier
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.selection.candidates import Candidate
 
-__all__ = ["Fold", "Outcome", "fit_through", "judge"]
+__all__ = ["Fold", "Outcome", "fit_through", "judge", "outputs_of"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _judge(
     needs = set(fitted.needs)
     if any(measure.of == "decisions" for measure in measures):
         needs.add("decisions")
-    outputs = _outputs(fitted, fold, needs, scored)
+    outputs = outputs_of(fitted, fold, needs, scored)
     estimated = None
     for measure in measures:
         if measure.of == "decisions":
@@ -103,7 +103,7 @@ def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
     return new._fit(fits) if isinstance(new, AggregativeQuantifier) else new.fit(fits.X, fits.y)
 
 
-def _outputs(fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tuple[int, Need], Outputs]) -> Outputs:
+def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tuple[int, Need], Outputs]) -> Outputs:
     """Score the fold's items once for each classifier and need; `scored` keeps them, and its fits keep the classifiers."""
     classifier = getattr(fitted, "classifier_", None)
     if classifier is None:

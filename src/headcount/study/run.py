@@ -1,5 +1,6 @@
 """Running a study: what the store lacks is computed, through joblib, and kept as soon as it is there."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from headcount.study.store import Record, Store, to_plain, versions
 from headcount.study.tasks import Task, chosen_tasks, judged, select_tasks, tested, truth_task
 
 __all__ = ["Summary", "run_study"]
+
+
+_SECONDS_BETWEEN_LINES = 20.0
 
 
 @dataclass
@@ -85,11 +89,12 @@ def run_study(
             told(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
             _keep_truth(own, data)
             selecting = select_tasks(plan, name)
-            records = dict(_computed(own, data, selecting, n_jobs, f"{name}: choosing", progress, summary))
+            how = _How(n_jobs, progress, told)
+            records = dict(_computed(own, data, selecting, how, f"{name}: choosing", summary))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, _distinct(uses))
-            for i, record in _computed(own, data, testing, n_jobs, f"{name}: testing", progress, summary):
+            for i, record in _computed(own, data, testing, how, f"{name}: testing", summary):
                 for member, entry in zip(testing[i].members, record.outcome["members"], strict=True):
                     if entry["error"]:
                         summary.failures.append(
@@ -129,14 +134,28 @@ def _keep_truth(store: Store, data: StudyData) -> None:
         store.write(Record(task, fingerprint, outcome, 0.0, versions()))
 
 
+@dataclass(frozen=True)
+class _How:
+    """How work is done and told of."""
+
+    n_jobs: int | None
+    progress: Progress
+    told: Callable[[str], None]
+
+    def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
+        """Yield the results of the jobs; where there is no terminal for a bar, a line now and then says how far they are."""
+        start = last = time.perf_counter()
+        for done, result in enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1):
+            yield result
+            now = time.perf_counter()
+            if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
+                left = (now - start) / done * (len(jobs) - done)
+                self.told(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
+                last = now
+
+
 def _computed(
-    store: Store,
-    data: StudyData,
-    tasks: Sequence[Task],
-    n_jobs: int | None,
-    title: str,
-    progress: Progress,
-    summary: Summary,
+    store: Store, data: StudyData, tasks: Sequence[Task], how: _How, title: str, summary: Summary
 ) -> Iterator[tuple[int, Record]]:
     """Yield the record of each task, those first that the store has."""
     fingerprints = {task.representation: data.fingerprint(task.representation) for task in tasks}
@@ -156,7 +175,7 @@ def _computed(
     jobs = [
         joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], data.plan.targets) for i in reversed(missing)
     ]
-    for i, outcome, seconds in results_of(jobs, n_jobs, title, progress):
+    for i, outcome, seconds in how.results(jobs, title):
         record = Record(tasks[i].description, fingerprints[tasks[i].representation], outcome, seconds, versions())
         store.write(record)
         summary.computed += 1
