@@ -1,0 +1,195 @@
+"""`Table`: cells with their meaning, and how they look as terminal text, Markdown, LaTeX, HTML and a data frame."""
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cell", "Column", "Table"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure and what is said of it.
+
+    Attributes
+    ----------
+    value : float, str or None
+        None: not there.
+    digits : int
+        Digits behind the point.
+    note : str
+        What stands beside it, such as a change in percent or a rank.
+    shade : float
+        From -1 (much worse than what it is compared with) to 1 (much better); 0 is no colour.
+    bold : bool
+        The best of its column.
+    mark : str
+        A sign behind it: whether it differs from the best.
+    title : str
+        Where it comes from.
+    """
+
+    value: float | str | None
+    digits: int = 3
+    note: str = ""
+    shade: float = 0.0
+    bold: bool = False
+    mark: str = ""
+    title: str = ""
+
+    def text(self) -> str:
+        """Return the figure as it is written."""
+        if self.value is None or self.value != self.value:
+            return "–"
+        return self.value if isinstance(self.value, str) else f"{self.value:.{self.digits}f}"
+
+    def whole(self) -> str:
+        """Return the figure with what stands behind and beside it."""
+        figure = self.text() + self.mark
+        return f"{figure} ({self.note})" if self.note else figure
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of figures, in a group of columns."""
+
+    name: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Labelled rows of cells.
+
+    Attributes
+    ----------
+    title, caption : str
+    labels : list of str
+        Names of the columns that say what a row is.
+    columns : list of Column
+    rows : list of (labels, cells)
+    """
+
+    title: str
+    caption: str
+    labels: list[str]
+    columns: list[Column]
+    rows: list[tuple[list[str], list[Cell]]] = field(default_factory=list)
+
+    def _names(self) -> list[str]:
+        return [f"{column.group} {column.name}".strip() for column in self.columns]
+
+    def to_text(self) -> str:
+        """Return the table for a terminal, columns aligned."""
+        lines = [
+            [*self.labels, *self._names()],
+            *([*labels, *(cell.whole() for cell in cells)] for labels, cells in self.rows),
+        ]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        n = len(self.labels)
+        written = [
+            "  ".join(
+                word.ljust(width) if i < n else word.rjust(width)
+                for i, (word, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        rule = "-" * len(written[0])
+        return "\n".join([self.title, "", written[0], rule, *written[1:], "", self.caption]) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        head = [*self.labels, *self._names()]
+        lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(self.columns)]
+        for labels, cells in self.rows:
+            words = [f"**{cell.whole()}**" if cell.bold else cell.whole() for cell in cells]
+            lines.append(f"| {' | '.join([*(label.replace('|', '/') for label in labels), *words])} |")
+        return "\n".join([f"### {self.title}", "", *lines, "", self.caption]) + "\n"
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX (packages booktabs, and xcolor with the option table)."""
+        groups: list[tuple[str, int]] = []
+        for column in self.columns:
+            if groups and groups[-1][0] == column.group:
+                groups[-1] = column.group, groups[-1][1] + 1
+            else:
+                groups.append((column.group, 1))
+        blank = " & ".join([""] * len(self.labels))
+        top = " & ".join(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(self.title)}. {_tex(self.caption)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(self.labels)}{'r' * len(self.columns)}}}",
+            r"\toprule",
+            *([rf"{blank} & {top} \\"] if any(name for name, _ in groups) else []),
+            " & ".join(_tex(name) for name in [*self.labels, *(column.name for column in self.columns)]) + r" \\",
+            r"\midrule",
+            *(" & ".join([*map(_tex, labels), *map(_tex_cell, cells)]) + r" \\" for labels, cells in self.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def to_html(self) -> str:
+        """Return the table as HTML, with its meaning in classes and data attributes."""
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.labels)
+        head += "".join(f'<th scope="col" class="figure">{escape(name)}</th>' for name in self._names())
+        body = []
+        for labels, cells in self.rows:
+            words = "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
+            body.append(f"<tr>{words}{''.join(_html_cell(cell) for cell in cells)}</tr>")
+        caption = f"<caption><strong>{escape(self.title)}.</strong> {escape(self.caption)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the bare figures as a data frame."""
+        import pandas as pd
+
+        names = [*self.labels, *self._names()]
+        return pd.DataFrame([[*labels, *(cell.value for cell in cells)] for labels, cells in self.rows], columns=names)
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "–": "--",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+_SPECIAL |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "†": r"$^{\dagger}$",
+    "‡": r"$^{\ddagger}$",
+    "≥": r"$\geq$",
+    "±": r"$\pm$",
+}
+
+
+def _tex(text: str) -> str:
+    return "".join(_SPECIAL.get(sign, sign) for sign in text)
+
+
+def _tex_cell(cell: Cell) -> str:
+    words = _tex(cell.whole())
+    if cell.bold:
+        words = rf"\textbf{{{words}}}"
+    if abs(cell.shade) >= 0.05:
+        colour = "green" if cell.shade > 0 else "red"
+        words = rf"\cellcolor{{{colour}!{round(40 * min(abs(cell.shade), 1.0))}}}{words}"
+    return words
+
+
+def _html_cell(cell: Cell) -> str:
+    figure: Any = cell.value if isinstance(cell.value, float | int) and cell.value == cell.value else ""
+    classes = "figure best" if cell.bold else "figure"
+    shade = f' style="--shade:{cell.shade:.2f}"' if abs(cell.shade) >= 0.05 else ""
+    tone = " better" if cell.shade >= 0.05 else " worse" if cell.shade <= -0.05 else ""
+    note = f' <span class="note">{escape(cell.note)}</span>' if cell.note else ""
+    mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
+    title = f' title="{escape(cell.title)}"' if cell.title else ""
+    return f'<td class="{classes}{tone}" data-value="{figure}"{shade}{title}>{escape(cell.text())}{mark}{note}</td>'

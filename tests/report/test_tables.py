@@ -1,0 +1,103 @@
+"""The six tables of a small study: each figure is the mean that its cells give, each test that of its pairs."""
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from headcount.report import tables
+from headcount.report.published import published
+from headcount.study import Results, read_plan, run_study
+from tests.study.conftest import PLAN
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory, data_folder):
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "small.toml").write_text(PLAN)
+    plan = read_plan(folder / "small.toml")
+    run_study(plan, folder / "store", n_jobs=1, data_dir=data_folder)
+    return Results(plan, folder / "store")
+
+
+def errors_of(results, method, learner, target, measure):
+    runs = [
+        c.errors(measure, 40) for c in results.cells if (c.method, c.learner, c.target) == (method, learner, target)
+    ]
+    return np.mean(runs, axis=0)
+
+
+def test_there_is_a_table_for_each_variant_then_tests_and_overview(results):
+    assert [table.title.split(":")[0] for table in tables(results)] == [
+        "Table 1",
+        "Table 2",
+        "Table 3",
+        "Table 5",
+        "Table 6",
+    ]
+
+
+def test_figures_and_changes(results):
+    table = tables(results)[0]
+    frame = table.to_frame().set_index(["learner", "optimised for"])
+    default, optimised = (errors_of(results, "CC", "lr", target, "ae").mean() for target in ("none", "ae"))
+    assert frame.loc[("lr", "ae"), "AE small"] == pytest.approx(optimised)
+    cell = next(cells[0] for labels, cells in table.rows if labels == ["lr", "ae"])
+    assert cell.note == f"{optimised / default - 1:+.1%}"
+    assert np.sign(cell.shade) == np.sign(default - optimised)
+    assert cell.title.endswith(".result")
+
+
+def test_tests_are_paired_over_samples_and_learners(results):
+    table = next(t for t in tables(results) if t.title.startswith("Table 5"))
+    assert [
+        labels for labels, _ in table.rows
+    ] == []  # PACC is optimised for AE alone: no two targets are common to all
+
+
+def test_tests_with_common_targets(results, tmp_path, data_folder):
+    text = PLAN.replace('targets = ["ae"]\nruns = 2', 'targets = ["none", "f1", "ae"]\nruns = 2')
+    (tmp_path / "more.toml").write_text(text)
+    plan = read_plan(tmp_path / "more.toml")
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    more = Results(plan, tmp_path / "store")
+    table = next(t for t in tables(more) if t.title.startswith("Table 5"))
+    assert [labels for labels, _ in table.rows] == [["ae", "f1"], ["ae", "none"], ["f1", "none"]]
+    x, y = (
+        np.concatenate([errors_of(more, "CC", learner, target, "ae") for learner in ("lr", "rf")])
+        for target in ("ae", "none")
+    )
+    expected = ttest_rel(x, y)
+    cell = table.rows[1][1][0]
+    assert f"p = {expected.pvalue:.3g}, n = {len(x)}" in cell.title
+    better = "~" if expected.pvalue >= 0.05 else (">" if expected.statistic < 0 else "<")
+    assert cell.value[0] == better
+
+
+def test_the_overview_ranks_and_marks(results):
+    table = tables(results)[-1]
+    means = [cells[0].value for _, cells in table.rows]
+    best = int(np.argmin(means))
+    assert [cells[0].bold for _, cells in table.rows].index(True) == best
+    assert table.rows[best][1][0].note.startswith("1, ")
+    assert [labels for labels, _ in table.rows][-2:] == [["SVM(AE)", "", "ae"], ["MLPE", "", "none"]]
+    for labels, cells in table.rows:
+        p = (
+            1.0
+            if cells[0].bold
+            else ttest_rel(errors_of(results, *labels, "ae"), errors_of(results, *table.rows[best][0], "ae")).pvalue
+        )
+        assert cells[0].mark == ("" if cells[0].bold or p < 0.001 else "‡" if p >= 0.05 else "†")
+
+
+def test_what_is_missing_is_left_open(results):
+    part = Results(read_plan("stand-ins"), results.store.folder)
+    for table in tables(part):
+        assert all(cell.text() == "–" for _, cells in table.rows for cell in cells)
+        assert table.to_text()
+
+
+def test_published_figures_are_found_by_cell():
+    assert published(("imdb", "CC", "svm", "none"), "ae") == 0.065
+    assert published(("imdb", "SVM(KLD)", "", "ae"), "ae") == 0.064
+    assert published(("imdb", "MLPE", "", "none"), "ae") == 0.262
+    assert published(("synthetic-imdb", "CC", "svm", "none"), "ae") is None

@@ -1,0 +1,62 @@
+"""Paired tests and Holm's correction against scipy and by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+
+from headcount.exceptions import DataError
+from headcount.significance import holm, paired_t
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 60), shift=st.floats(-1, 1))
+def test_it_is_scipys_paired_t_test(seed, n, shift):
+    generator = np.random.default_rng(seed)
+    x, y = generator.random(n), generator.random(n) + shift
+    test, expected = paired_t(x, y), ttest_rel(x, y)
+    assert test.statistic == pytest.approx(expected.statistic)
+    assert test.p_value == pytest.approx(expected.pvalue)
+    assert test.effect == pytest.approx((x - y).mean() / (x - y).std(ddof=1))
+    assert paired_t(y, x).p_value == pytest.approx(test.p_value)
+    swapped = {">>": "<<", ">": "<", "~": "~", "<": ">", "<<": ">>"}
+    assert paired_t(y, x).mark() == swapped[test.mark()]
+
+
+def test_marks():
+    generator = np.random.default_rng(0)
+    noise = generator.standard_normal(100)
+    assert paired_t(noise, noise + 1 + 0.1 * noise).mark() == ">>"
+    weak = paired_t(noise, noise + 0.3 + generator.standard_normal(100))
+    assert 0.001 < weak.p_value < 0.05
+    assert weak.mark() == ">"
+    assert weak.mark(0.2) == "~"
+    assert weak.mark(0.0001) == ">>"
+
+
+def test_differences_that_are_all_alike():
+    assert paired_t([0.1, 0.2], [0.1, 0.2]).p_value == 1.0
+    assert paired_t([0.1, 0.2], [0.1, 0.2]).mark() == "~"
+    assert paired_t([0.25, 0.5], [0.5, 0.75]).mark() == ">>"
+    assert paired_t([0.5, 0.75], [0.25, 0.5]).mark() == "<<"
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_is_its_definition(p_values):
+    corrected = holm(p_values)
+    m = len(p_values)
+    order = sorted(range(m), key=lambda i: p_values[i])
+    largest = 0.0
+    for place, i in enumerate(order):
+        largest = max(largest, min(1.0, (m - place) * p_values[i]))
+        assert corrected[i] == pytest.approx(largest)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([[1.0, 2.0]], [[1.0, 2.0]]), ([1.0, np.nan], [1.0, 2.0])]
+)
+def test_wrong_input_gets_a_sentence(x, y):
+    with pytest.raises(DataError, match="errors"):
+        paired_t(x, y)
+    with pytest.raises(DataError, match="p-values between 0 and 1"):
+        holm([0.5, 2.0])
