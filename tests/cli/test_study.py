@@ -57,6 +57,20 @@ def test_a_study_from_plan_to_overview(place):
     table = headcount("study", "overview", plan, "--store", store, "--method", "cc", "--target", "ae")
     assert "small AE" in table
     assert table.count("CC") == 2
+    assert headcount("study", "tables", plan, "--store", store, "--number", 6).startswith("Table 6: all methods")
+    for form, start in (
+        ("markdown", "### Table 1"),
+        ("latex", "\\begin{table}"),
+        ("html", "<table>"),
+        ("csv", "learner,optimised for,AE small"),
+    ):
+        assert headcount("study", "tables", plan, "--store", store, "--format", form).startswith(start)
+    assert "There is no table 2; there are 1, 3, 4, 5, 6." in headcount(
+        "study", "tables", plan, "--store", store, "-n", 2, ok=False
+    )
+    assert "--format must be one of" in headcount(
+        "study", "tables", plan, "--store", store, "--format", "pdf", ok=False
+    )
 
 
 def test_mistakes_are_one_line_and_exit_2(place):
@@ -99,7 +113,17 @@ def test_a_group_alone_explains_itself(group):
 
 
 @pytest.mark.parametrize(
-    "command", ["data list", "data fetch", "data info", "study plan", "study run", "study status", "study overview"]
+    "command",
+    [
+        "data list",
+        "data fetch",
+        "data info",
+        "study plan",
+        "study run",
+        "study status",
+        "study overview",
+        "study tables",
+    ],
 )
 def test_every_help_shows_an_example(command):
     assert "Example: headcount" in headcount(*command.split(), "--help")

@@ -170,6 +170,43 @@ def overview(
         sys.stderr.write(f"... and {len(found.missing) - 10} more like these.\n")
 
 
+@app.command("tables")
+def tables_(
+    plan: _PLAN = "stand-ins",
+    store: _STORE = _DEFAULT_STORE,
+    only: _ONLY = None,
+    runs: _RUNS = None,
+    form: Annotated[str, typer.Option("--format", help="text, markdown, latex, html or csv.")] = "text",
+    number: Annotated[
+        list[int] | None, typer.Option("--number", "-n", help="Print these tables only.", show_default=False)
+    ] = None,
+) -> None:
+    """Print the paper's tables of a study, from its store alone: errors and changes (1 to 4), tests (5), all methods (6).
+
+    Example: headcount study tables paper --store results --format latex --number 6
+    """
+    from headcount.report import Table, tables
+    from headcount.study import Results
+
+    writers = {
+        "text": Table.to_text,
+        "markdown": Table.to_markdown,
+        "latex": Table.to_latex,
+        "html": Table.to_html,
+        "csv": Table.to_csv,
+    }
+    if form not in writers:
+        raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
+    made = {
+        int(table.title.split(":")[0].removeprefix("Table ")): table
+        for table in tables(Results(_read(plan, only, runs), store))
+    }
+    missing = [n for n in number or () if n not in made]
+    if missing:
+        raise DataError(f"There is no table {missing[0]}; there are {', '.join(map(str, made))}.")
+    typer.echo("\n".join(writers[form](made[n]) for n in number or made), nl=False)
+
+
 @app.command()
 def status(plan: _PLAN = "stand-ins", store: _STORE = _DEFAULT_STORE, only: _ONLY = None, runs: _RUNS = None) -> None:
     """Show how far a study is, from its store alone.

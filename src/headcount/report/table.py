@@ -146,6 +146,10 @@ class Table:
         caption = f"<caption><strong>{escape(self.title)}.</strong> {escape(self.caption)}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
 
+    def to_csv(self) -> str:
+        """Return the bare figures, separated by commas."""
+        return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
+
     def to_frame(self) -> "pd.DataFrame":
         """Return the bare figures as a data frame."""
         import pandas as pd

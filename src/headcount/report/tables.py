@@ -14,6 +14,8 @@ from headcount.study import Results
 
 __all__ = ["Errors", "optimisation_table", "overview_table", "tables", "tests_table"]
 
+_VARIANTS = ("CC", "ACC", "PCC", "PACC")
+"""The methods of tables 1 to 4."""
 Key = tuple[str, str, str, str]
 """Data set, method, learner, target."""
 
@@ -65,13 +67,13 @@ def tables(results: Results) -> list[Table]:
     return [*made, overview_table(errors, variants)]
 
 
-def optimisation_table(errors: Errors, method: str, number: int = 1) -> Table:
+def optimisation_table(errors: Errors, method: str) -> Table:
     """Return a variant's errors for each learner and target, with the change against the learner's defaults."""
     plan = errors.plan
     own = next(m for m in plan.methods if m.name == method)
     columns = [Column(name, measure.upper()) for measure in plan.measures for name in plan.data_sets]
     table = Table(
-        f"Table {number}: {method}",
+        f"Table {_VARIANTS.index(method) + 1}: {method}",
         "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
         "data set is the paper's own, the published figure. Green is better than the defaults, red worse.",
         ["learner", "optimised for"],
