@@ -58,10 +58,9 @@ class Errors:
 def tables(results: Results) -> list[Table]:
     """Return all tables that a study has the methods for: one for each of CC, ACC, PCC and PACC, the tests, the overview."""
     errors = Errors(results)
-    variants = [
-        name for name in ("CC", "ACC", "PCC", "PACC") if any(method.name == name for method in results.plan.methods)
-    ]
-    made = [optimisation_table(errors, name, number) for number, name in enumerate(variants, 1)]
+    there = {method.name for method in results.plan.methods}
+    variants = [name for name in _VARIANTS if name in there]
+    made = [optimisation_table(errors, name) for name in variants]
     if variants:
         made.append(tests_table(errors, variants))
     return [*made, overview_table(errors, variants)]
