@@ -29,7 +29,9 @@ class Server(http.server.BaseHTTPRequestHandler):
         if asked and self.ranges:
             first = int(asked.removeprefix("bytes=").removesuffix("-"))
             if first >= len(whole):
-                self.send_error(416)
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(whole)}")
+                self.end_headers()
                 return
         self.send_response(206 if asked and self.ranges else 200)
         self.send_header("Content-Length", str(len(whole) - first))
@@ -79,6 +81,21 @@ def test_a_download_that_was_cut_goes_on(server, tmp_path, monkeypatch, ranges):
 
 def test_a_part_that_is_the_whole_is_taken(server, tmp_path):
     (tmp_path / "kindle_train.txt.part").write_bytes(content("train"))
+    assert fetch_set("kindle", tmp_path, base=server)[0].read_bytes() == content("train")
+
+
+def test_a_part_that_is_too_long_is_fetched_anew(server, tmp_path):
+    (tmp_path / "kindle_train.txt.part").write_bytes(content("train") + b"more")
+    assert fetch_set("kindle", tmp_path, base=server)[0].read_bytes() == content("train")
+
+
+def test_what_is_not_the_set_is_not_kept(server, tmp_path, monkeypatch):
+    good = Server.files
+    monkeypatch.setattr(Server, "files", dict.fromkeys(good, b"<html>come back later</html>"))
+    with pytest.raises(FileFormatError):
+        fetch_set("kindle", tmp_path, base=server)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(Server, "files", good)
     assert fetch_set("kindle", tmp_path, base=server)[0].read_bytes() == content("train")
 
 

@@ -27,8 +27,8 @@ def test_a_set_of_ones_own(tmp_path, pattern, monkeypatch):
     assert test.items.tolist() == ["fine", "poor"]
     monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path))
     assert load_set("mine")[0].fingerprint == train.fingerprint
+    assert "mine" in list_sets()
     if "/" in pattern:
-        assert "mine" in list_sets()
         assert load_set(str(tmp_path / "mine"))[0].fingerprint == train.fingerprint
 
 
@@ -86,3 +86,48 @@ def test_parts_that_do_not_fit_get_a_sentence(tmp_path):
 def test_the_imdb_copy_is_accepted(data_dir):
     train, test = load_set("imdb", data_dir)
     assert (len(train), len(test)) == (25_000, 25_000)
+
+
+def test_both_parts_come_from_one_place(tmp_path, monkeypatch):
+    """A folder of the same name where one happens to be does not count before the data folder's."""
+    write(tmp_path / "data", "mine")
+    (tmp_path / "here" / "mine").mkdir(parents=True)
+    (tmp_path / "here" / "mine" / "train.txt").write_text("1\tother\n0\tother\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert {path.parent for path in find_files("mine", tmp_path / "data")} == {tmp_path / "data" / "mine"}
+    with pytest.raises(UnknownNameError):
+        load_set("x" * 5000, tmp_path)
+
+
+def table(folder, part, columns, ending="csv"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{part}.{ending}").write_text(f"label,{columns}\n0,1,2\n1,3,4\n")
+
+
+def test_columns_are_matched_by_name(tmp_path):
+    table(tmp_path / "t", "train", "x,y")
+    table(tmp_path / "t", "test", "y,x")
+    train, test = load_set("t", tmp_path)
+    assert train.items.tolist() == [[1, 2], [3, 4]]
+    assert test.items.tolist() == [[2, 1], [4, 3]]
+    table(tmp_path / "t", "test", "x,z")
+    with pytest.raises(FileFormatError, match=r"it lacks 'y', and has 'z' more"):
+        load_set("t", tmp_path)
+
+
+def test_parts_of_different_kinds_get_a_sentence(tmp_path):
+    table(tmp_path / "t", "train", "x,y")
+    (tmp_path / "t" / "test.txt").write_text("1\tgood\n")
+    with pytest.raises(FileFormatError, match="one has texts, the other numbers"):
+        load_set("t", tmp_path)
+
+
+def test_svmlight_parts_may_lack_the_last_features(tmp_path):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "train.svm").write_text("0 1:1 5:2\n1 2:1\n")
+    (tmp_path / "s" / "test.svm").write_text("0 1:1\n1 2:1\n")
+    train, test = load_set("s", tmp_path)
+    assert train.items.shape[1] == test.items.shape[1] == 5
+    (tmp_path / "s" / "test.svm").write_text("0 9:1\n1 2:1\n")
+    with pytest.raises(FileFormatError, match=r"has 9 features, and .* only 5"):
+        load_set("s", tmp_path)

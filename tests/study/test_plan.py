@@ -20,7 +20,7 @@ def test_the_shipped_plans_are_the_papers():
     assert {m.name: m.runs for m in paper.methods} | {"ACC": 10, "PACC": 10, "HDy": 10} == {
         m.name: m.runs for m in paper.methods
     }
-    assert paper.targets == ("accuracy", "ae", "f1", "rae")
+    assert {m.name: m.targets for m in paper.methods}["CC"] == ("none", "accuracy", "f1", "ae")
     assert {m.name: m.targets for m in paper.methods}["SVM(RAE)"] == ("rae",)
 
 
@@ -96,6 +96,23 @@ def test_of_the_paper_a_fifth_of_the_fits_is_made():
         (('name = "small"', "name = "), "is not valid TOML"),
         (("grid = { C = [0.1, 10.0] }", "grid = { D = [0.1] }"), r"SVM\(AE\) has no parameters 'classifier__D'"),
         (('names = ["PACC"]', 'names = ["sklearn.svm.SVC"]'), "is no quantifier"),
+        (
+            ("sample_size = 40", "sample_size = 100000000000000000000"),
+            "sample_size must be a whole number from 1 to 10,000,000",
+        ),
+        (('class = "sklearn.linear_model.LogisticRegression"', "class = 5"), "class: expected a name, got 5"),
+        (('class = "sklearn.linear_model.LogisticRegression"', 'class = "..x.y"'), "can't be imported"),
+        (('name = "small"', 'name = "small"\nmeasures = ["f1"]'), "f1 is an error of decisions"),
+        (("[learners.rf]", '[learners."a b"]'), "learner 'a b': a learner can't be called so"),
+        (("[learners.rf]", "[learners.own]"), "learner 'own': a learner can't be called so"),
+        (
+            ('learners = ["lr", "rf"]\ntargets = ["ae"]', 'learners = false\ntargets = ["ae"]'),
+            "learners: expected a list of names, got False",
+        ),
+        (("runs = 2", "runs = 2\ngrid = { validation = [0.2] }"), "take their grid from these"),
+        (("runs = 2", 'runs = 2\nparameters = { classifier = "x" }'), "gets its classifier from its learners"),
+        (("C = [0.1, 1.0, 10.0]", "C = [1979-05-27]"), "numbers, words, true and false"),
+        (('[[methods]]\nnames = ["MLPE"]', "x = 1"), "'x' is not known here"),
     ],
 )
 def test_mistakes_get_a_sentence(tmp_path, change, words):
@@ -121,3 +138,45 @@ def test_quantifiers_and_learners_of_ones_own_are_named_by_their_path(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(text)
     assert "headcount.quantifiers.hdy.HDy" in [method.name for method in read_plan(path).methods]
+
+
+@pytest.mark.parametrize("methods", ["5", "[]", "[5]"])
+def test_methods_must_be_tables(tmp_path, methods):
+    path = tmp_path / "wrong.toml"
+    path.write_text(PLAN.partition("[[methods]]")[0].replace("seed = 3", f"seed = 3\nmethods = {methods}"))
+    with pytest.raises(DataError, match=r"methods must be given as \[\[methods\]\]|expected a table"):
+        read_plan(path)
+
+
+def test_what_the_plan_says_of_a_method_is_kept(tmp_path):
+    text = PLAN.replace("runs = 2", "runs = 2\nparameters = { random_state = 7, validation = 0.3 }")
+    path = tmp_path / "kept.toml"
+    path.write_text(text)
+    members = [m for task in select_tasks(read_plan(path), "small") for m in task.members if m.method == "PACC"]
+    assert {(m.quantifier.random_state, m.quantifier.validation) for m in members} == {(7, 0.3)}
+
+
+def test_every_learner_is_seeded(plan):
+    """A learner without a seed of its own gets the plan's, or figures would differ from run to run."""
+    for task in select_tasks(plan, "small"):
+        for member in task.members:
+            unseeded = [
+                k for k, v in member.quantifier.get_params().items() if k.endswith("random_state") and v is None
+            ]
+            assert unseeded == []
+
+
+def test_methods_are_judged_by_what_they_are_optimised_for(plan):
+    measures = {task.learner: task.measures for task in select_tasks(plan, "small") if task.members[0].method != "PACC"}
+    assert measures["lr"] == ("ae", "f1")
+    assert measures[""] == ("ae",)
+
+
+def test_a_module_that_fails_when_it_is_imported_gets_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "broken_learner.py").write_text('raise RuntimeError("at import")')
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "wrong.toml").write_text(
+        PLAN.replace("sklearn.linear_model.LogisticRegression", "broken_learner.Learner")
+    )
+    with pytest.raises(DataError, match="can't be imported as 'broken_learner.Learner': RuntimeError: at import"):
+        read_plan(tmp_path / "wrong.toml")

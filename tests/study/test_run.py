@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import CC, PACC, ArtificialPrevalence, LogTfidf, QuantifierSearch, evaluate
 from headcount.data import load_set
-from headcount.exceptions import DataError, StoreError
+from headcount.exceptions import DataError, HeadcountError, StoreError
+from headcount.quantifiers import Quantifier
 from headcount.study import Results, Store, read_plan, run_study
 from headcount.study.overview import overview
 from headcount.study.status import status
@@ -163,9 +164,13 @@ def test_damage_a_changed_parameter_and_other_data_are_noticed(done, data_folder
     assert "belong to another plan, or to this one with other parameters" in notices[0]
 
     write_small_set(tmp_path / "other", seed=1)
-    moved = run_study(changed, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "other")
+    part = changed.only(learners=["lr"])
+    moved = run_study(part, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "other")
     assert moved.kept == 0
     assert "from other data" in moved.notices[0]
+    results = Results(changed, tmp_path / "store")  # the rest is still of the data before: it does not count
+    assert {cell.learner for cell in results.cells if cell.estimated is not None} == {"lr"}
+    assert any("from other data than the rest" in notice for notice in results.notices)
 
 
 def test_how_far_it_is(done, data_folder, tmp_path):
@@ -257,3 +262,104 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(plan, data_fo
     told = []
     run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder, told=told.append)
     assert any(line.startswith("small: choosing: 2 of ") and line.endswith(" s left") for line in told)
+
+
+class Flaky(LogisticRegression):
+    """Fails at C = 10 while the file says so."""
+
+    trouble = ""
+
+    def fit(self, X, y):
+        if self.C == 10.0 and Flaky.trouble:
+            raise {"memory": MemoryError, "value": ValueError}[Flaky.trouble]("at C = 10")
+        return super().fit(X, y)
+
+
+class Halves(Quantifier):
+    """Counts over a classifier of its own, fitted on a random half: not one of the library's kind."""
+
+    def __init__(self, classifier=None, random_state=None):
+        self.classifier = classifier
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        rows = np.random.default_rng(self.random_state).permutation(len(y))[: len(y) // 2]
+        self.inner_ = CC(self.classifier).fit(X[rows], y[rows])
+        self.classes_, self.classifier_ = self.inner_.classes_, self.inner_.classifier_
+        return self
+
+    needs = frozenset({"decisions"})
+
+    def _score(self, X, needs):
+        return self.inner_.outputs(X, needs)
+
+    def reduce(self, outputs, samples=None):
+        return self.inner_.reduce(outputs, samples)
+
+    def solve(self, statistics):
+        return self.inner_.solve(statistics)
+
+
+@pytest.mark.parametrize(("trouble", "kept"), [("memory", False), ("value", True)])
+def test_what_fails_for_want_of_memory_is_tried_again(plan_file, data_folder, tmp_path, monkeypatch, trouble, kept):
+    plan_file.write_text(PLAN.replace("sklearn.linear_model.LogisticRegression", "tests.study.test_run.Flaky"))
+    plan = read_plan(plan_file).only(learners=["lr"])
+    monkeypatch.setattr(Flaky, "trouble", trouble)
+    first = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert any("at C = 10" in failure for failure in first.failures)
+    monkeypatch.setattr(Flaky, "trouble", "")
+    again = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert (again.computed == 0) == kept
+    assert bool(again.failures) == kept
+    if not kept:
+        run_study(plan, tmp_path / "fresh", n_jobs=1, data_dir=data_folder)
+        assert figures(plan, tmp_path / "store") == figures(plan, tmp_path / "fresh")
+
+
+def test_a_quantifier_of_ones_own_gets_its_own_outputs(plan_file, data_folder, tmp_path):
+    text = PLAN.replace('names = ["PACC"]', 'names = ["tests.study.test_run.Halves"]').replace("runs = 2", "runs = 40")
+    plan_file.write_text(text)
+    plan = read_plan(plan_file).only(learners=["lr"])
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    train, test = load_set("small", data_folder)
+    features = LogTfidf()
+    X, X_test = features.fit_transform(train.items), features.transform(test.items)
+    protocol = ArtificialPrevalence(5, repeats=4, sample_size=40, random_state=seeds(plan)["test"])
+    own = [cell for cell in Results(plan, tmp_path / "store").cells if cell.method.endswith("Halves")]
+    assert len(own) == 40
+    for cell in own:
+        seed = int(np.random.SeedSequence([seeds(plan)["runs"], cell.run]).generate_state(1)[0])
+        q = Halves(LogisticRegression(**cell.params), seed).fit(X, train.labels)
+        np.testing.assert_array_equal(evaluate(q, X_test, test.labels, protocol).estimated, cell.estimated)
+
+
+def test_a_store_that_is_removed_on_the_way_gets_a_sentence(plan, data_folder, tmp_path, monkeypatch):
+    import shutil
+
+    write = Store.write
+
+    def removed(self, record):
+        path = write(self, record)
+        if record.task["stage"] == "test":
+            shutil.rmtree(self.folder)
+        return path
+
+    monkeypatch.setattr(Store, "write", removed)
+    with pytest.raises(StoreError, match="was removed while the study was running"):
+        run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder)
+
+
+def test_a_file_of_another_task_is_left_out(done, data_folder, tmp_path):
+    plan, _, _ = done
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    first, second = list((tmp_path / "store" / "select" / "small" / "lr").iterdir())[:2]
+    second.write_bytes(first.read_bytes())
+    results = Results(plan, tmp_path / "store")
+    assert any(cell.missing for cell in results.cells)
+    assert any("another task than its name says" in notice for notice in results.notices)
+
+
+def test_an_unknown_method_of_an_overview_gets_a_sentence(done):
+    plan, store, _ = done
+    with pytest.raises(HeadcountError, match="The plan has no method 'foo'"):
+        overview(Results(plan, store), methods=["foo"])

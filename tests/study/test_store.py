@@ -1,6 +1,7 @@
 """The store: whole files or none, everything that is wrong noticed and named."""
 
 import errno
+import hashlib
 import os
 import subprocess
 import sys
@@ -104,11 +105,14 @@ with Store({str(tmp_path)!r}).opened():
 
 
 def test_what_a_killed_run_left_half_written_is_cleared(tmp_path):
-    left = tmp_path / "test" / "imdb" / "x.part"
+    left = tmp_path / "test" / "imdb" / "lr" / f"{'0' * 32}.part"
+    own = [tmp_path / "imdb_train.txt.part", left.parent / "mine.part"]
     left.parent.mkdir(parents=True)
-    left.write_text("half")
+    for path in (left, *own):
+        path.write_text("half")
     with Store(tmp_path).opened():
         assert not left.exists()
+        assert all(path.exists() for path in own)  # of someone else
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
@@ -143,6 +147,15 @@ def test_a_changed_plan_is_told(tmp_path):
     assert store.plan() == plan
     changed = {"seed": 2, "learners": [{"name": "lr", "grid": {"C": [1, 3]}}], "name": "x"}
     assert store.write_plan(changed) == ["learners[lr].grid.C[1] was 2, is 3", "seed was 1, is 2"]
+    other = changed | {"learners": [{"name": "rf", "grid": {}}]}
+    assert store.write_plan(other) == []  # another part of it
+    assert store.write_plan(changed) == []
+    assert store.write_plan(plan) != []
     (tmp_path / "plan.result").write_text("broken")
     assert store.write_plan(plan) == []
     assert "It is written again" in store.notices[0]
+    content = b"no JSON"
+    (tmp_path / "plan.result").write_bytes(f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode() + content)
+    with pytest.raises(StoreError, match="does not hold a plan"):
+        store.plan()
+    assert store.write_plan(plan) == []

@@ -70,6 +70,8 @@ def main() -> None:
             typer.echo(error.format_message())
             sys.exit(2)
         sys.exit(_told(f"{error.format_message()} Try 'headcount --help'."))
+    except KeyboardInterrupt:
+        sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)

@@ -62,7 +62,7 @@ def _table(title: str, columns: dict[str, str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     console = Console()
-    Console(width=console.width if console.is_terminal else _WIDTH).print(table)
+    Console(width=console.width if console.is_terminal else _WIDTH, markup=False).print(table)
 
 
 @app.command()
@@ -125,6 +125,8 @@ def run(
         typer.echo(sentence, err=True)
     took = f"{summary.seconds:.0f} s" if summary.seconds < 120 else f"{summary.seconds / 60:.1f} min"
     typer.echo(f"Done in {took}: {summary.computed:,} tasks computed, {summary.kept:,} were there. Results: {store}")
+    if summary.failures:
+        raise typer.Exit(1)
 
 
 @app.command()

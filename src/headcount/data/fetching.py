@@ -47,10 +47,13 @@ def fetch_set(
     if name not in PAPER_SETS:
         raise UnknownNameError(f"{name!r} can't be fetched; those that can: {quoted(list(PAPER_SETS))}.")
     target = data_folder(folder)
+    paths = [target / f"{name}_{part}.txt" for part in ("train", "test")]
+    if all(path.is_file() for path in paths):
+        return paths
     try:
         target.mkdir(parents=True, exist_ok=True)
-        paths = [_fetched(f"{name}_{part}.txt", target, base, told) for part in ("train", "test")]
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+        parts = [path if path.is_file() else _downloaded(path.name, target, base, told) for path in paths]
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
             f"{base} can't be reached ({reason}). Put {name}_train.txt and {name}_test.txt from {ZENODO} into {target} by other "
@@ -58,23 +61,31 @@ def fetch_set(
         ) from error
     except OSError as error:
         raise DataError(f"{target} can't be written to: {error}. Name another folder with --data-dir.") from error
-    PAPER_SETS[name].check(*(read_corpus(path) for path in paths))
+    try:
+        PAPER_SETS[name].check(*(read_corpus(part, format="lines") for part in parts))
+    except DataError:
+        for part in set(parts) - set(paths):  # what is wrong must not be taken for a download to go on with
+            part.unlink()
+        raise
+    for part, path in zip(parts, paths, strict=True):
+        part.replace(path)
     return paths
 
 
-def _fetched(file_name: str, folder: Path, base: str, told: Told) -> Path:
-    path, part = folder / file_name, folder / f"{file_name}.part"
-    if path.is_file():
-        return path
+def _downloaded(file_name: str, folder: Path, base: str, told: Told) -> Path:
+    """Return the downloaded file, still under the name of one that is not checked."""
+    part = folder / f"{file_name}.part"
     done = part.stat().st_size if part.is_file() else 0
     request = urllib.request.Request(f"{base}/{file_name}", headers={"Range": f"bytes={done}-"} if done else {})
     try:
         answer = urllib.request.urlopen(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # nothing left to send: the part is the whole
+        if error.code != 416:  # nothing left to send: the part is the whole, or more than that
             raise
-        part.rename(path)
-        return path
+        if error.headers.get("Content-Range", f"/{done}").rpartition("/")[2] == str(done):
+            return part
+        part.unlink()
+        return _downloaded(file_name, folder, base, told)
     with answer, part.open("ab" if answer.status == 206 else "wb") as file:
         if answer.status != 206:
             done = 0
@@ -86,5 +97,4 @@ def _fetched(file_name: str, folder: Path, base: str, told: Told) -> Path:
             told(file_name, done, total)
     if total and done < total:
         raise ConnectionError(f"{file_name} ended after {done:,} of {total:,} bytes")
-    part.rename(path)
-    return path
+    return part

@@ -71,21 +71,32 @@ def find_files(name: str, folder: str | Path | None = None) -> tuple[Path, Path]
     NAME may also be the path of such a folder. Endings as for `read_corpus`, gzipped or not.
     """
     base = data_folder(folder)
-    found = []
-    for part in _PARTS:
-        stems = [base / name / part, base / f"{name}_{part}"]
-        if Path(name).is_dir():
-            stems.insert(0, Path(name) / part)
-        files = (Path(f"{stem}{ending}{packed}") for stem in stems for ending in FORMATS for packed in ("", ".gz"))
-        found.append(next((path for path in files if path.is_file()), None))
-    train, test = found
-    return None if train is None or test is None else (train, test)
+    places = [str(base / name) + os.sep, f"{base / name}_", name + os.sep]
+    for place in places:
+        parts = [_file_of(f"{place}{part}") for part in _PARTS]
+        if parts[0] is not None and parts[1] is not None:
+            return parts[0], parts[1]
+    return None
+
+
+def _file_of(stem: str) -> Path | None:
+    """Return the file with this stem and one of the known endings."""
+    for ending in FORMATS:
+        for packed in ("", ".gz"):
+            path = Path(f"{stem}{ending}{packed}")
+            try:
+                if path.is_file():
+                    return path
+            except (OSError, ValueError):  # a name that can't be one
+                return None
+    return None
 
 
 def list_sets(folder: str | Path | None = None) -> list[str]:
     """Return the names of all data sets that there are or could be: the paper's, the stand-ins, and those in the folder."""
     base = data_folder(folder)
-    own = sorted(entry.name for entry in base.iterdir() if entry.is_dir()) if base.is_dir() else []
+    entries = list(base.iterdir()) if base.is_dir() else []
+    own = sorted({entry.name if entry.is_dir() else entry.name.partition("_train.")[0] for entry in entries})
     known = [*PAPER_SETS, *STAND_INS]
     return known + [name for name in own if name not in known and find_files(name, folder)]
 
@@ -124,6 +135,7 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
     for corpus in (train, test):
         if corpus.labels is None:
             raise FileFormatError(f"{corpus.source} has no labels: a data set needs them in both parts.")
+    test = _fitting(train, test, files[1])
     strange = set(test.classes.tolist()) - set(train.classes.tolist())
     if strange:
         raise FileFormatError(
@@ -132,3 +144,25 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
     if name in PAPER_SETS:
         PAPER_SETS[name].check(train, test)
     return train, test
+
+
+def _fitting(train: Corpus, test: Corpus, path: Path) -> Corpus:
+    """Return the test part with the training part's columns, in their order."""
+    if train.is_text != test.is_text:
+        raise FileFormatError(f"{train.source} and {test.source} do not go together: one has texts, the other numbers.")
+    if train.is_text:
+        return test
+    if train.feature_names is not None and test.feature_names is not None:
+        lacking = [name for name in train.feature_names if name not in test.feature_names]
+        more = [name for name in test.feature_names if name not in train.feature_names]
+        if lacking or more:
+            raise FileFormatError(
+                f"{test.source} must have the columns of {train.source}: it lacks {quoted(lacking) or 'none'}, and has "
+                f"{quoted(more) or 'none'} more."
+            )
+        order = [test.feature_names.index(name) for name in train.feature_names]
+        return Corpus(test.items[:, order], test.labels, test.source, train.feature_names)
+    width = train.items.shape[1]
+    if test.items.shape[1] > width:
+        raise FileFormatError(f"{test.source} has {test.items.shape[1]:,} features, and {train.source} only {width:,}.")
+    return test if test.items.shape[1] == width else read_corpus(path, n_features=width)

@@ -51,7 +51,7 @@ class Outcome:
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
     """Fit and score the candidates of one group; one that fails says why, and the others go on."""
     fits = fold.fits.scope()
-    scored: dict[tuple[int, Need], Outputs] = {}
+    scored: dict[tuple[int, Need], tuple[Any, Outputs]] = {}
     outcomes = []
     for candidate in candidates:
         outcome = Outcome(candidate.index)
@@ -70,7 +70,7 @@ def _judge(
     fits: Fits,
     fold: Fold,
     measures: Sequence[ErrorMeasure],
-    scored: dict[tuple[int, Need], Outputs],
+    scored: dict[tuple[int, Need], tuple[Any, Outputs]],
     outcome: Outcome,
 ) -> None:
     start, fits.seconds = time.perf_counter(), 0.0
@@ -103,8 +103,10 @@ def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
     return new._fit(fits) if isinstance(new, AggregativeQuantifier) else new.fit(fits.X, fits.y)
 
 
-def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tuple[int, Need], Outputs]) -> Outputs:
-    """Score the fold's items once for each classifier and need; `scored` keeps them, and its fits keep the classifiers."""
+def outputs_of(
+    fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tuple[int, Need], tuple[Any, Outputs]]
+) -> Outputs:
+    """Score the fold's items once for each classifier and need; `scored` keeps them with their classifier."""
     classifier = getattr(fitted, "classifier_", None)
     if classifier is None:
         return fitted.outputs(fold.X)
@@ -112,6 +114,6 @@ def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tu
     for need in sorted(needs):
         key = id(classifier), need
         if key not in scored:
-            scored[key] = fitted.outputs(fold.X, {need})
-        found[need] = getattr(scored[key], need)
+            scored[key] = classifier, fitted.outputs(fold.X, {need})
+        found[need] = getattr(scored[key][1], need)
     return Outputs(fitted.classes_, len(fold.y), **found)

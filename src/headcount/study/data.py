@@ -18,7 +18,7 @@ from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
 from headcount.study.plan import Plan, imported
-from headcount.study.tasks import described, protocol_of, seeds
+from headcount.study.tasks import protocol_of, seeds
 
 __all__ = ["StudyData"]
 
@@ -39,10 +39,10 @@ class StudyData:
         """The classes of the training part."""
         return self.train.classes
 
-    def fingerprint(self, representation: str) -> str:
-        """Return a hash of documents, labels and representation."""
-        what = described(self._transformer(representation)) if self.train.is_text else "as they are"
-        return str(joblib.hash((self.train.fingerprint, self.test.fingerprint, what)))
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of documents and labels."""
+        return str(joblib.hash((self.train.fingerprint, self.test.fingerprint)))
 
     def _transformer(self, representation: str) -> Any:
         if representation in _REPRESENTATIONS:
@@ -51,7 +51,12 @@ class StudyData:
             raise DataError(
                 f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer."
             )
-        return imported(representation, "representation")()
+        made = imported(representation, "representation")()
+        if not hasattr(made, "fit_transform"):
+            raise DataError(
+                f"{representation} is no transformer: a representation must have fit_transform and transform."
+            )
+        return made
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headcount._validation import quoted
+from headcount.exceptions import UnknownNameError
 from headcount.study.results import Results
 
 __all__ = ["Overview", "overview"]
@@ -33,6 +35,11 @@ def overview(results: Results, methods: list[str] | None = None, targets: list[s
     frame = results.to_frame()
     for column, names in (("method", methods), ("target", targets)):
         if names is not None:
+            unknown = [name for name in names if name.lower() not in set(frame[column].str.lower())]
+            if unknown:
+                raise UnknownNameError(
+                    f"The plan has no {column} {quoted(unknown)}; it has {quoted(list(frame[column].unique()), 50)}."
+                )
             frame = frame[frame[column].str.lower().isin([name.lower() for name in names])]
     sets, measures = results.plan.data_sets, results.plan.measures
     places = [(name, measure) for measure in measures for name in sets]

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from headcount._validation import quoted
-from headcount.exceptions import DataError, UnknownNameError
+from headcount.exceptions import DataError, HeadcountError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
 
 __all__ = ["DEFAULT", "OWN", "LearnerPlan", "MethodPlan", "Plan", "ProtocolPlan", "imported", "with_parameters"]
@@ -97,8 +97,6 @@ class Plan:
     measures: tuple[str, ...] = ("ae", "rae")
     protocol: ProtocolPlan = ProtocolPlan()
     seed: int = 2021
-    targets: tuple[str, ...] = ()
-    """The errors that settings are judged by, all of them in one pass: those that some method is optimised for."""
 
     def learner(self, name: str) -> LearnerPlan:
         """Return the learner of this name."""
@@ -146,17 +144,21 @@ def _made(path: str, parameters: Mapping[str, Any], what: str) -> Any:
     maker = imported(path, what)
     try:
         return with_parameters(maker(), parameters, what)
-    except TypeError as error:
-        raise DataError(f"The {what} can't be made: {error}.") from error
+    except HeadcountError:
+        raise
+    except Exception as error:
+        raise DataError(f"The {what} can't be made: {type(error).__name__}: {error}.") from error
 
 
 def imported(path: str, what: str) -> Any:
     """Return what an import path such as ``package.module.Name`` names."""
-    module, _, name = path.replace(":", ".").rpartition(".")
+    module, _, name = str(path).replace(":", ".").rpartition(".")
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise DataError(f"The {what} can't be imported as {path!r}: {error}. Is its module on the path?") from error
+    except Exception as error:  # whatever a module of the user's does when it is imported
+        raise DataError(
+            f"The {what} can't be imported as {path!r}: {type(error).__name__}: {error}. Is its module on the path?"
+        ) from error
 
 
 def with_parameters(made: Any, parameters: Mapping[str, Any], what: str) -> Any:

@@ -1,5 +1,6 @@
 """Reading a plan from its TOML file: every mistake in it gets a sentence that says where it is."""
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -11,9 +12,13 @@ from headcount._validation import quoted
 from headcount.errors import get_error
 from headcount.exceptions import DataError, UnknownNameError
 from headcount.quantifiers import method_named
-from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan, ProtocolPlan, with_parameters
+from headcount.study.plan import DEFAULT, OWN, LearnerPlan, MethodPlan, Plan, ProtocolPlan, with_parameters
 
 __all__ = ["read_plan", "shipped_plans"]
+
+_NAME = re.compile(r"[\w.+-]+")
+_MOST = 10_000_000
+"""Of what a protocol draws: more is a slip of the pen."""
 
 
 def shipped_plans() -> list[str]:
@@ -32,7 +37,7 @@ def read_plan(name: str | Path) -> Plan:
     else:
         path, source = Path(name), str(name)
         try:
-            text = path.read_text("utf-8")
+            text = path.read_text("utf-8-sig")
         except OSError as error:
             raise DataError(
                 f"There is no plan {str(name)!r}: shipped are {quoted(shipped_plans())}, and it is no file that can be read "
@@ -42,19 +47,18 @@ def read_plan(name: str | Path) -> Plan:
             raise DataError(f"{source} is not UTF-8: {error}.") from error
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{source} is not valid TOML: {error}.") from error
     return _parsed(content, source)
 
 
 def _parsed(content: dict[str, Any], source: str) -> Plan:
-    _check_keys(
-        content, {f.name for f in fields(Plan)} - {"targets"}, source, required=("name", "data_sets", "methods")
-    )
+    _check_keys(content, {f.name for f in fields(Plan)}, source, required=("name", "data_sets", "methods"))
     learners = tuple(
-        LearnerPlan(name, **_learner_fields(own, f"{source}, learner {name!r}"))
-        for name, own in _table(content.get("learners", {}), f"{source}, learners").items()
+        _learner(name, own, source) for name, own in _table(content.get("learners", {}), f"{source}, learners").items()
     )
+    if not isinstance(content["methods"], list) or not content["methods"]:
+        raise DataError(f"{source}: methods must be given as [[methods]], at least one; got {content['methods']!r}.")
     methods = tuple(method for own in content["methods"] for method in _methods(own, source, learners))
     protocol = _table(content.get("protocol", {}), f"{source}, protocol")
     _check_keys(protocol, {f.name for f in fields(ProtocolPlan)}, f"{source}, protocol")
@@ -67,20 +71,25 @@ def _parsed(content: dict[str, Any], source: str) -> Plan:
         measures=_strings(content.get("measures", ["ae", "rae"]), f"{source}, measures"),
         protocol=ProtocolPlan(**protocol),
         seed=content.get("seed", 2021),
-        targets=tuple(sorted({target for method in methods for target in method.targets} - {DEFAULT})),
     )
     _check(plan, source)
     return plan
 
 
-def _learner_fields(own: Any, where: str) -> dict[str, Any]:
+def _learner(name: str, own: Any, source: str) -> LearnerPlan:
+    where = f"{source}, learner {name!r}"
+    if not _NAME.fullmatch(name) or name == OWN:
+        raise DataError(
+            f"{where}: a learner can't be called so. Use letters, digits, dots, hyphens and underscores, and not {OWN!r}."
+        )
     _check_keys(own, {"class", "representation", "parameters", "grid"}, where, required=("class",))
-    return {
-        "maker": own["class"],
-        "representation": own.get("representation", "tfidf"),
-        "parameters": _without_nones(_table(own.get("parameters", {}), where)),
-        "grid": _grid(own.get("grid", {}), where),
-    }
+    return LearnerPlan(
+        name,
+        _string(own["class"], f"{where}, class"),
+        _string(own.get("representation", "tfidf"), f"{where}, representation"),
+        _without_nones(_table(own.get("parameters", {}), where)),
+        _grid(own.get("grid", {}), where),
+    )
 
 
 def _methods(own: Any, source: str, learners: Sequence[LearnerPlan]) -> Iterator[MethodPlan]:
@@ -91,7 +100,10 @@ def _methods(own: Any, source: str, learners: Sequence[LearnerPlan]) -> Iterator
         where,
         required=("names",),
     )
-    named = _strings(own.get("learners", []), f"{where}, learners") if own.get("learners") else ()
+    named = _strings(own["learners"], f"{where}, learners") if "learners" in own else ()
+    for key in ("grid", "representation"):
+        if named and key in own:
+            raise DataError(f"{where}: methods over learners take their {key} from these; leave it away.")
     known = [learner.name for learner in learners]
     missing = [name for name in named if name not in known]
     if missing:
@@ -116,18 +128,24 @@ def _methods(own: Any, source: str, learners: Sequence[LearnerPlan]) -> Iterator
             runs,
             parameters,
             _grid(own.get("grid", {}), where),
-            own.get("representation", "tfidf"),
+            _string(own.get("representation", "tfidf"), f"{where}, representation"),
         )
 
 
 def _check(plan: Plan, source: str) -> None:
     for measure in plan.measures:
-        get_error(measure)
+        if get_error(measure).of != "shares":
+            raise DataError(
+                f"{source}, measures: {measure} is an error of decisions; name errors of shares, such as ae and rae."
+            )
     protocol = plan.protocol
     for name in ("n_prevalences", "sample_size", "validation_repeats", "test_repeats"):
         value = getattr(protocol, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < (2 if name == "n_prevalences" else 1):
-            raise DataError(f"{source}, protocol: {name} must be a whole number of at least 1; got {value!r}.")
+        least = 2 if name == "n_prevalences" else 1
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MOST:
+            raise DataError(
+                f"{source}, protocol: {name} must be a whole number from {least} to {_MOST:,}; got {value!r}."
+            )
     for name in ("held_out", "inner"):
         value = getattr(protocol, name)
         if not isinstance(value, float) or not 0.0 < value < 1.0:
@@ -146,6 +164,10 @@ def _check(plan: Plan, source: str) -> None:
             with_parameters(made, setting, where)
     for method in plan.methods:
         quantifier = method.make()
+        if method.learners and "classifier" in method.parameters:
+            raise DataError(
+                f"{source}: {method.name} gets its classifier from its learners; leave it out of the parameters."
+            )
         if method.learners and "classifier" not in quantifier.get_params(deep=False):
             raise DataError(f"{source}: {method.name} takes no learner; leave learners away.")
         own = (
@@ -173,6 +195,12 @@ def _table(content: Any, where: str) -> dict[str, Any]:
     return content
 
 
+def _string(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise DataError(f"{where}: expected a name, got {value!r}.")
+    return value
+
+
 def _strings(values: Any, where: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
         raise DataError(f"{where}: expected a list of names, got {values!r}.")
@@ -186,9 +214,24 @@ def _grid(values: Any, where: str) -> dict[str, list[Any]]:
     for key, entries in grid.items():
         if not isinstance(entries, list) or not entries:
             raise DataError(f"{where}, grid: {key} must be a list of values; got {entries!r}.")
+    for key, entries in grid.items():
+        _check_plain(entries, f"{where}, grid, {key}")
     return {key: [None if entry == "none" else entry for entry in entries] for key, entries in grid.items()}
+
+
+def _check_plain(value: Any, where: str) -> None:
+    """Raise at what can't be kept in a store as it is, such as a date."""
+    if isinstance(value, list):
+        for entry in value:
+            _check_plain(entry, where)
+    elif isinstance(value, dict):
+        for entry in value.values():
+            _check_plain(entry, where)
+    elif not isinstance(value, bool | int | float | str):
+        raise DataError(f"{where}: numbers, words, true and false are values of parameters; got {value!r}.")
 
 
 def _without_nones(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters with None where the file, having no word for it, says "none"."""
+    _check_plain(parameters, "parameters")
     return {key: None if value == "none" else value for key, value in parameters.items()}

@@ -13,7 +13,7 @@ from headcount.errors import get_error
 from headcount.exceptions import StoreError
 from headcount.study.choice import Use, choose
 from headcount.study.plan import Plan
-from headcount.study.store import Record, Store, from_plain, load
+from headcount.study.store import Record, Store, from_plain, key_of, load
 from headcount.study.tasks import chosen_tasks, select_tasks, truth_task
 
 if TYPE_CHECKING:
@@ -78,19 +78,23 @@ class Results:
 
     def truth(self, data_set: str) -> dict[str, Any] | None:
         """Return what is known of a data set: classes, true shares of the test samples, sizes."""
-        record = self._record(truth_task(self.plan, data_set))
+        record = self._truth(data_set)
         return None if record is None else record.outcome
 
+    def _truth(self, data_set: str) -> Record | None:
+        return self._record(truth_task(self.plan, data_set))
+
     def _of(self, data_set: str) -> Iterator[Cell]:
-        truth = self.truth(data_set)
-        true = None if truth is None else from_plain(truth["true"])
+        truth = self._truth(data_set)
+        true = None if truth is None else from_plain(truth.outcome["true"])
+        data = None if truth is None else truth.data
         judged = []
         for task in select_tasks(self.plan, data_set):
-            record = self._record(task.description)
+            record = self._record(task.description, data)
             if record is not None:
                 judged.append((task, record.outcome))
         uses = choose(self.plan, judged, partly=True)
-        found = self._tested(data_set, uses)
+        found = self._tested(data_set, uses, data)
         for use in uses:
             entry, path = found.get(_key(use), (None, None))
             known = entry is not None and entry["estimated"] is not None and true is not None
@@ -101,27 +105,37 @@ class Results:
                 entry["fit_seconds"] if entry and known else 0.0, why,
             )  # fmt: skip
 
-    def _tested(self, data_set: str, uses: Sequence[Use]) -> dict[Any, tuple[Any, Path]]:
+    def _tested(self, data_set: str, uses: Sequence[Use], data: str | None) -> dict[Any, tuple[Any, Path]]:
         """Return the outcome of each distinct setting, with its file."""
         found: dict[Any, tuple[Any, Path]] = {}
         distinct = {_key(use): (use.method, use.learner, use.run, use.params) for use in uses if use.failure is None}
         for task in chosen_tasks(self.plan, data_set, list(distinct.values())):
-            record = self._record(task.description)
+            record = self._record(task.description, data)
             if record is not None:
                 path = self.store.path_of(task.description)
                 for member, entry in zip(task.members, record.outcome["members"], strict=True):
                     found[member.method, member.learner, member.run, _plain(member.params)] = entry, path
         return found
 
-    def _record(self, description: dict[str, Any]) -> Record | None:
+    def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
+        """Return the record of a task if it is sound and of the same data as the true shares; else a notice says what is wrong."""
         path = self.store.path_of(description)
         if not path.is_file():
             return None
         try:
-            return load(path)
+            record = load(path)
         except StoreError as error:
-            self.notices.append(str(error))
+            self.notices.append(f"{error} It is left out.")
             return None
+        if key_of(record.task) != key_of(description):
+            self.notices.append(f"{path} holds another task than its name says. It is left out.")
+            return None
+        if data is not None and record.data != data:
+            self.notices.append(
+                f"{path} was computed from other data than the rest. It is left out; run the study again."
+            )
+            return None
+        return record
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row for each use: the mean error over its runs and test samples by each measure, and its number of runs."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from headcount.data import load_set
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, StoreError
 from headcount.selection.progress import Progress, results_of
 from headcount.study.choice import Use, choose
 from headcount.study.data import StudyData
@@ -23,6 +24,8 @@ __all__ = ["Summary", "run_study"]
 
 
 _SECONDS_BETWEEN_LINES = 20.0
+_PASSING = ("MemoryError", "OSError", "ImportError", "ModuleNotFoundError", "TimeoutError", "ConnectionError")
+"""Errors that say more about the moment than about the method."""
 
 
 @dataclass
@@ -83,7 +86,7 @@ def run_study(
     """
     start, summary, own = time.perf_counter(), Summary(), Store(store)
     with own.opened(), _backend(dask):
-        summary.notices += [f"The plan has changed: {line}." for line in own.write_plan(plan.to_dict())]
+        summary.notices += [f"The plan has changed: {line}." for line in own.write_plan(_kept_of(plan))]
         for name in plan.data_sets:
             data = StudyData(plan, name, *load_set(name, data_dir))
             told(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
@@ -94,16 +97,23 @@ def run_study(
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, _distinct(uses))
-            for i, record in _computed(own, data, testing, how, f"{name}: testing", summary):
-                for member, entry in zip(testing[i].members, record.outcome["members"], strict=True):
-                    if entry["error"]:
-                        summary.failures.append(
-                            f"{name}: {member.method} {member.learner} {member.params}: {entry['error']}"
-                        )
+            for _ in _computed(own, data, testing, how, f"{name}: testing", summary):
+                pass
         summary.notices += own.notices
+        if own.plan() is None:
+            raise StoreError(
+                f"{store} was removed while the study was running: what had been kept there is lost. Run it again."
+            )
     summary.failures = list(dict.fromkeys(summary.failures))
     summary.seconds = time.perf_counter() - start
     return summary
+
+
+def _kept_of(plan: Plan) -> dict[str, Any]:
+    """Return what of a plan decides its figures, whichever part of it is run."""
+    methods = [{"name": m.name, "parameters": m.parameters, "grid": m.grid} for m in plan.methods]
+    whole = plan.to_dict()
+    return {key: whole[key] for key in ("name", "learners", "protocol", "seed", "measures")} | {"methods": methods}
 
 
 def _distinct(uses: Iterable[Use]) -> list[Any]:
@@ -121,7 +131,7 @@ def _distinct(uses: Iterable[Use]) -> list[Any]:
 def _keep_truth(store: Store, data: StudyData) -> None:
     """Keep the shares of the test samples, so that errors can be had from the store alone."""
     task = truth_task(data.plan, data.name)
-    fingerprint = data.fingerprint("tfidf")
+    fingerprint = data.fingerprint
     if store.read(task, fingerprint) is None:
         outcome = {
             "classes": [str(c) for c in data.classes],
@@ -145,7 +155,17 @@ class _How:
     def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
         """Yield the results of the jobs; where there is no terminal for a bar, a line now and then says how far they are."""
         start = last = time.perf_counter()
-        for done, result in enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1):
+        results = enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1)
+        while True:
+            try:
+                done, result = next(results)
+            except StopIteration:
+                return
+            except BrokenProcessPool as error:
+                raise DataError(
+                    "A worker process died, perhaps for want of memory. "
+                    "What has been computed is kept: run again, with fewer --jobs."
+                ) from error
             yield result
             now = time.perf_counter()
             if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
@@ -158,32 +178,45 @@ def _computed(
     store: Store, data: StudyData, tasks: Sequence[Task], how: _How, title: str, summary: Summary
 ) -> Iterator[tuple[int, Record]]:
     """Yield the record of each task, those first that the store has."""
-    fingerprints = {task.representation: data.fingerprint(task.representation) for task in tasks}
     missing = []
     for i, task in enumerate(tasks):
-        record = store.read(task.description, fingerprints[task.representation])
+        record = store.read(task.description, data.fingerprint)
         if record is None:
             missing.append(i)
         else:
             summary.kept += 1
+            summary.failures += _failures(data.name, task, record.outcome)
             yield i, record
     if not missing:
         return
     needed = dict.fromkeys(tasks[i].representation for i in missing)
     folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
     # The last settings of a grid tend to take longest: begun first, they leave no worker waiting at the end.
-    jobs = [
-        joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation], data.plan.targets) for i in reversed(missing)
-    ]
+    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation]) for i in reversed(missing)]
     for i, outcome, seconds in how.results(jobs, title):
-        record = Record(tasks[i].description, fingerprints[tasks[i].representation], outcome, seconds, versions())
-        store.write(record)
+        record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
+        failures = _failures(data.name, tasks[i], outcome)
+        summary.failures += failures
+        if not any(
+            word in failure for failure in failures for word in _PASSING
+        ):  # what may go well next time is not kept
+            store.write(record)
         summary.computed += 1
         yield i, record
 
 
-def _done(i: int, task: Task, fold: Any, measures: Sequence[str]) -> tuple[int, dict[str, Any], float]:
-    outcome, seconds = judged(task, fold, measures) if task.stage == "select" else tested(task, fold)
+def _failures(data_set: str, task: Task, outcome: dict[str, Any]) -> list[str]:
+    """Return a sentence for each member of a task that failed."""
+    pairs = zip(task.members, outcome["members"], strict=True)
+    return [
+        f"{data_set}: {member.method} {member.learner} {member.params}: {entry['error']}"
+        for member, entry in pairs
+        if entry["error"]
+    ]
+
+
+def _done(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
+    outcome, seconds = judged(task, fold) if task.stage == "select" else tested(task, fold)
     return i, outcome, seconds
 
 

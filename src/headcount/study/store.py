@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ from headcount.exceptions import DataError, StoreError
 __all__ = ["FORMAT", "Record", "Store", "from_plain", "to_plain", "versions"]
 
 FORMAT = "headcount-result 1"
+_STAGES = ("select", "test", "truth")
+_NAME = re.compile(r"([0-9a-f]{32}|plan)\.(part|result)")
 
 
 @cache
@@ -90,9 +93,14 @@ class Store:
                 lock.truncate(0)
                 lock.write(f"process {os.getpid()} on {os.uname().nodename}\n")
                 lock.flush()
-                for left in self.folder.rglob("*.part"):  # of a run that was killed while writing
+                for left in self._half_written():  # by a run that was killed
                     left.unlink()
             yield self
+
+    def _half_written(self) -> list[Path]:
+        """Return files that bear names which only a store gives."""
+        own = [path for stage in _STAGES for path in (self.folder / stage).rglob("*.part")]
+        return [path for path in [*own, self.folder / "plan.part"] if path.is_file() and _NAME.fullmatch(path.name)]
 
     def path_of(self, task: dict[str, Any]) -> Path:
         """Return the file of a task: by stage, data set and learner, then by a hash of the whole description."""
@@ -140,8 +148,10 @@ class Store:
         differences: list[str] = []
         if path.is_file():
             try:
-                differences = list(_differences(json.loads(_checked(path)), plan))
-            except StoreError as error:
+                before = json.loads(_checked(path))
+                differences = list(_differences(before, plan))
+                plan = plan | {key: _merged(before.get(key), value) for key, value in plan.items()}
+            except (StoreError, json.JSONDecodeError) as error:
                 self.notices.append(f"{error} It is written again.")
         self._write(path, json.dumps(plan, sort_keys=True).encode())
         return differences
@@ -149,7 +159,10 @@ class Store:
     def plan(self) -> dict[str, Any] | None:
         """Return the plan that the store was made by."""
         path = self.folder / "plan.result"
-        return json.loads(_checked(path)) if path.is_file() else None
+        try:
+            return json.loads(_checked(path)) if path.is_file() else None
+        except json.JSONDecodeError as error:
+            raise StoreError(f"{path} does not hold a plan ({error}).") from error
 
     def _write(self, path: Path, content: bytes) -> None:
         part = path.with_suffix(".part")
@@ -167,7 +180,8 @@ class Store:
 
     def records(self) -> Iterator[Path]:
         """Yield the files of all results."""
-        yield from sorted(path for path in self.folder.rglob("*.result") if path.name != "plan.result")
+        found = (path for stage in _STAGES for path in (self.folder / stage).glob("*/*/*.result"))
+        yield from sorted(path for path in found if _NAME.fullmatch(path.name))
 
 
 def load(path: Path) -> Record:
@@ -229,15 +243,33 @@ def from_plain(plain: dict[str, Any]) -> AnyArray:
 
 
 def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
+    """Say what differs; of lists of named things, those that only one of them has do not count: they are parts of a plan."""
+    if _named(old) and _named(new):
+        before = {entry["name"]: entry for entry in old}
+        for entry in new:
+            yield from _differences(before.get(entry["name"], entry), entry, f"{where}[{entry['name']}]")
+    elif isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):
             yield from _differences(old.get(key), new.get(key), f"{where}.{key}" if where else key)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for i, (a, b) in enumerate(zip(old, new, strict=True)):
-            name = a["name"] if isinstance(a, dict) and "name" in a else i
-            yield from _differences(a, b, f"{where}[{name}]")
-    elif old != new and json.dumps(old) != json.dumps(new):
+            yield from _differences(a, b, f"{where}[{i}]")
+    elif old != new:
         yield f"{where} was {_short(old)}, is {_short(new)}"
+
+
+def _named(value: Any) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(entry, dict) and "name" in entry for entry in value)
+    )
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Return the new value, with the named things that only the old one has."""
+    if not (_named(old) and _named(new)):
+        return new
+    names = {entry["name"] for entry in new}
+    return [*new, *(entry for entry in old if entry["name"] not in names)]
 
 
 def _short(value: Any) -> str:

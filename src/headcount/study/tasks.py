@@ -63,11 +63,13 @@ class Task:
     representation: str
     members: tuple[Member, ...]
     description: dict[str, Any]
+    measures: tuple[str, ...]
+    """The errors that its members are judged by: those that their methods are optimised for."""
 
 
 def seeds(plan: Plan) -> dict[str, int]:
     """Return the seeds of all that is drawn, one for each purpose."""
-    names = ("split", "validation", "test", "runs")
+    names = ("split", "validation", "test", "runs", "learners")
     states = np.random.SeedSequence(plan.seed).generate_state(len(names))
     return {name: int(state) for name, state in zip(names, states, strict=True)}
 
@@ -111,13 +113,16 @@ def _member(plan: Plan, method: MethodPlan, learner: LearnerPlan | None, run: in
     own = quantifier.get_params(deep=False)
     if learner is not None:
         quantifier.set_params(classifier=learner.make())
-    prefix = "classifier__" if "classifier" in own else ""
-    quantifier.set_params(**{f"{prefix}{key}": value for key, value in setting.items()})
     if "validation" in own and "validation" not in method.parameters:
         quantifier.set_params(validation=plan.protocol.inner)
-    if "random_state" in own:
-        state = np.random.SeedSequence([seeds(plan)["runs"], run]).generate_state(1)[0]
-        quantifier.set_params(random_state=int(state))
+    if "random_state" in own and "random_state" not in method.parameters:
+        quantifier.set_params(random_state=int(np.random.SeedSequence([seeds(plan)["runs"], run]).generate_state(1)[0]))
+    prefix = "classifier__" if "classifier" in own else ""
+    quantifier.set_params(**{f"{prefix}{key}": value for key, value in setting.items()})
+    unseeded = [
+        name for name, value in quantifier.get_params().items() if name.endswith("random_state") and value is None
+    ]
+    quantifier.set_params(**dict.fromkeys(unseeded, seeds(plan)["learners"] % 2**31))
     return Member(method.name, "" if learner is None else learner.name, run, setting, quantifier)
 
 
@@ -129,26 +134,27 @@ def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -
     for member in members:
         representation = representations[member.learner] if member.learner else lone[member.method]
         by_learner.setdefault((member.learner, representation), []).append(member)
-    own = plan.protocol
+    own, targets = plan.protocol, {method.name: method.targets for method in plan.methods}
     setting = {
         "protocol": described(protocol_of(plan, stage, 2)),
         "held_out": own.held_out if stage == "select" else None,
         "split_seed": seeds(plan)["split"] if stage == "select" else None,
-        "measures": list(plan.targets) if stage == "select" else None,
     }
     for (learner, representation), some in by_learner.items():
         candidates = [Candidate(i, i, member.quantifier, member.params) for i, member in enumerate(some)]
         for together in group(candidates):
             part = tuple(some[candidate.index] for candidate in together)
+            measures = sorted({target for member in part for target in targets[member.method]} - {DEFAULT})
             description = {
                 "stage": stage,
                 "data_set": data_set,
                 "learner": learner,
                 "representation": representation,
                 "members": [member.described() for member in part],
+                "measures": measures if stage == "select" else None,
                 **setting,
             }
-            yield Task(stage, data_set, learner, representation, part, description)
+            yield Task(stage, data_set, learner, representation, part, description, tuple(measures))
 
 
 def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
@@ -156,12 +162,12 @@ def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
     return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
 
 
-def judged(task: Task, fold: Fold, measures: Sequence[str]) -> tuple[dict[str, Any], float]:
+def judged(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Judge the members of a task on the held-out part; return outcome and seconds."""
     start = time.perf_counter()
     candidates = [Candidate(i, i, member.quantifier, member.params) for i, member in enumerate(task.members)]
     outcomes = sorted(
-        judge(candidates, fold, [get_error(name) for name in measures]), key=lambda outcome: outcome.index
+        judge(candidates, fold, [get_error(name) for name in task.measures]), key=lambda outcome: outcome.index
     )
     members = [
         {
@@ -179,7 +185,7 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Fit the members of a task on all labelled items and estimate the shares of the test samples; return outcome and seconds."""
     start = time.perf_counter()
     fits = fold.fits.scope()
-    scored: dict[tuple[int, Need], Outputs] = {}
+    scored: dict[tuple[int, Need], tuple[Any, Outputs]] = {}
     members = []
     for member in task.members:
         begun = time.perf_counter()
