@@ -26,8 +26,8 @@ SEED = 20261115
 SHARES = {2: [(0.98, 0.02), (0.8, 0.2), (0.5, 0.5)], 3: [(0.02, 0.18, 0.8), (0.2, 0.3, 0.5)]}
 LABELLED, TARGET = (200, 1000), (500, 2000)
 METHODS = ("ACC", "PACC", "SLD", "SLD, calibrating")
-MOST = dict.fromkeys(METHODS, 97.0) | {METHODS[-1]: 98.0}
-"""Percent that a nominal 95 % interval may cover at most (at least it must 93): calibrating is allowed to be a little wide."""
+CLAIMED = {("delta", "ACC"), ("delta", "PACC"), ("delta", "SLD")}
+"""What is claimed to cover 93 to 97 % in every cell: the default intervals. The others are shown beside them."""
 
 
 def posteriors(codes: Any, k: int, generator: np.random.Generator, separation: float = 2.0) -> Any:
@@ -137,7 +137,7 @@ def main() -> None:
         "HDy is refused: it is biased where labelled items are few. CC and PCC are refused unless `assume='no-shift'`.",
         "",
     ]
-    lowest, highest, outside = 100.0, 0.0, []
+    lowest, highest, outside, claimed = 100.0, 0.0, [], []
     for how in ("delta", "bootstrap"):
         for estimand in ("population", "pile"):
             lines += [
@@ -151,14 +151,18 @@ def main() -> None:
                 if row[1:3] == (how, estimand):
                     covered = [100 * c for c in (result[1:2] if len(row[5]) == 2 else result[:-1])]
                     lowest, highest = min(lowest, *covered), max(highest, *covered)
-                    if min(covered) < 93.0 or max(covered) > MOST[row[0]]:
+                    claimed += covered if (how, row[0]) in CLAIMED else []
+                    if (how, row[0]) in CLAIMED and not 93.0 <= min(covered) <= max(covered) <= 97.0:
                         outside.append(f"{row}: {covered}")
                     table.setdefault(row[3:], {})[row[0]] = " / ".join(f"{c:.1f}" for c in covered)
             for (n_labelled, n_target, shares), by_method in table.items():
                 cells = " | ".join(by_method.get(name, "–") for name in METHODS)
                 lines.append(f"| {n_labelled:,} | {n_target:,} | {', '.join(map(str, shares))} | {cells} |")
             lines.append("")
-    lines.append(f"All cells lie between {lowest:.1f} and {highest:.1f}.")
+    lines.append(
+        f"All cells lie between {lowest:.1f} and {highest:.1f}; those of the default intervals (delta) of ACC, PACC and SLD between "
+        f"{min(claimed):.2f} and {max(claimed):.2f}."
+    )
     arguments.out.parent.mkdir(exist_ok=True)
     arguments.out.write_text("\n".join(lines) + "\n")
     print(f"{lines[-1]} Written to {arguments.out} in {time.time() - start:.0f} s.", file=sys.stderr)

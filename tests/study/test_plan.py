@@ -178,5 +178,5 @@ def test_a_module_that_fails_when_it_is_imported_gets_a_sentence(tmp_path, monke
     (tmp_path / "wrong.toml").write_text(
         PLAN.replace("sklearn.linear_model.LogisticRegression", "broken_learner.Learner")
     )
-    with pytest.raises(DataError, match="can't be imported as 'broken_learner.Learner': RuntimeError: at import"):
+    with pytest.raises(DataError, match=r"can't be imported as 'broken_learner.Learner': RuntimeError: at import"):
         read_plan(tmp_path / "wrong.toml")

@@ -111,8 +111,8 @@ def check_level(level: Any) -> None:
 
 
 def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cut intervals to [0, 1]; of one that lies mostly outside, an eighth of its length stays at the nearer end."""
-    least = (high - low) / 8
-    inner_high = np.where(low < 0.0, np.maximum(high, least), high)
-    inner_low = np.where(high > 1.0, np.minimum(low, 1.0 - least), low)
-    return np.clip(inner_low, 0.0, 1.0), np.clip(inner_high, 0.0, 1.0)
+    """Cut intervals to [0, 1]; of one that lies outside, half its length stays at the nearer end, and never next to nothing."""
+    half = (high - low) / 2
+    high = np.where(high <= 0.0, half, np.where(low < 0.0, np.maximum(high, half / 4), high))
+    low = np.where(low >= 1.0, 1.0 - half, np.where(high > 1.0, np.minimum(low, 1.0 - half / 4), low))
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
