@@ -160,8 +160,8 @@ def main() -> None:
                 lines.append(f"| {n_labelled:,} | {n_target:,} | {', '.join(map(str, shares))} | {cells} |")
             lines.append("")
     lines.append(
-        f"All cells lie between {lowest:.1f} and {highest:.1f}; those of the default intervals (delta) of ACC, PACC and SLD between "
-        f"{min(claimed):.2f} and {max(claimed):.2f}."
+        f"All cells lie between {lowest:.1f} and {highest:.1f}; those of the default intervals (delta) of ACC, PACC and SLD "
+        f"between {min(claimed):.2f} and {max(claimed):.2f}."
     )
     arguments.out.parent.mkdir(exist_ok=True)
     arguments.out.write_text("\n".join(lines) + "\n")
