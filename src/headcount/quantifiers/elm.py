@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn.utils import ClassifierTags, get_tags
+
 from headcount.learners import SVMperf
 from headcount.quantifiers.counting import CC
 
@@ -43,3 +45,9 @@ class ELM(CC):
     def default_classifier() -> Any:
         """Return the classifier that ``classifier=None`` means."""
         return SVMperf()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.default_classifier() if self.classifier is None else self.classifier).classifier_tags
+        tags.classifier_tags = ClassifierTags(multi_class=inner is None or inner.multi_class)
+        return tags
