@@ -191,8 +191,9 @@ def _computed(
         return
     needed = dict.fromkeys(tasks[i].representation for i in missing)
     folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
-    # The last settings of a grid tend to take longest: begun first, they leave no worker waiting at the end.
-    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation]) for i in reversed(missing)]
+    # Begun first, what takes longest leaves no worker waiting at the end.
+    missing.sort(key=lambda i: max(member.place for member in tasks[i].members), reverse=True)
+    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
     for i, outcome, seconds in how.results(jobs, title):
         record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
         failures = _failures(data.name, tasks[i], outcome)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Member:
     run: int
     params: dict[str, Any]
     quantifier: Quantifier
+    place: float = 0.0
+    """Of the setting in its grid, from 0 to 1: the last ones (large C, many trees) tend to take longest."""
 
     def described(self) -> dict[str, Any]:
         """Return all that its outcome depends on, as plain data."""
@@ -87,11 +89,11 @@ def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
     """Return the tasks that judge all settings of all methods that are optimised for something."""
     members = [
-        _member(plan, method, learner, run, setting)
+        replace(_member(plan, method, learner, run, setting), place=i / len(_settings(method, learner)))
         for method, learner in plan.rows()
         if set(method.targets) != {DEFAULT}
         for run in range(method.runs)
-        for setting in _settings(method, learner)
+        for i, setting in enumerate(_settings(method, learner))
     ]
     return list(_grouped(plan, "select", data_set, members))
 
