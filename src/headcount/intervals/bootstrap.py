@@ -8,7 +8,7 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.intervals.likelihood import LikelihoodModel, free_shares
 from headcount.intervals.linear import LinearModel
-from headcount.learners import BiasCorrectedTemperature, Outputs
+from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.base import draw_items
 from headcount.simplex import apportion
@@ -63,11 +63,10 @@ def likelihood_replicates(
 ) -> FloatArray:
     """Return replicates of SLD's shares, one Newton step beyond where the simplex ends: shape as above.
 
-    A calibration is learnt again from labelled items drawn anew, by one Newton step, and the drawn items are calibrated by it.
+    Where SLD calibrates, labelled items are drawn anew too: the calibration follows by one Newton step, the shares to first order.
     """
     samples, centre = model.samples, model.centre
     labelled_seed, target_seed = seed.spawn(2)
-    thetas = _thetas(model, n_replicates, labelled_seed)
     scale = np.ones_like(centre)
     if pile:
         diagonals = [np.diagonal(model.target(which), axis1=1, axis2=2) for which in (True, False)]
@@ -76,31 +75,12 @@ def likelihood_replicates(
     for s, own_seed in enumerate(target_seed.spawn(len(samples))):
         weights = None if samples.weights is None else samples.weights_of(s)
         again = _again(samples[s], n_replicates, own_seed, weights)
-        drawn = free_shares(model.P, model.prior, again)
-        replicates[s] = centre[s] + scale[s] * (drawn - centre[s])
-        if thetas is not None:
-            replicates[s] += free_shares(*_calibrated_anew(model, again, thetas)) - drawn
+        replicates[s] = centre[s] + scale[s] * (free_shares(model.P, model.prior, again) - centre[s])
+    if model.calibration is not None:
+        codes = model.quantifier.validation_codes_
+        changes = np.zeros((n_replicates, centre.shape[1]))
+        for j, own_seed in enumerate(labelled_seed.spawn(centre.shape[1])):
+            again = _again(np.flatnonzero(codes == j), n_replicates, own_seed)
+            changes += again.sum(model.calibration.influence)
+        replicates += np.einsum("scp,rp->src", model.calibration.derivatives, changes)
     return replicates
-
-
-def _thetas(model: LikelihoodModel, n_replicates: int, seed: np.random.SeedSequence) -> FloatArray | None:
-    """Return the calibration's parameters as other labelled items would have given them: shape (n_replicates, n_parameters)."""
-    calibration, learnt = model.calibration, model.quantifier.calibration_
-    if calibration is None or learnt is None:
-        return None
-    codes = model.quantifier.validation_codes_
-    thetas = np.repeat(learnt.theta[None, :], n_replicates, axis=0)
-    for j, own_seed in enumerate(seed.spawn(len(model.prior))):
-        thetas += _again(np.flatnonzero(codes == j), n_replicates, own_seed).sum(calibration.influence)
-    return thetas
-
-
-def _calibrated_anew(
-    model: LikelihoodModel, samples: Samples, thetas: FloatArray
-) -> tuple[FloatArray, FloatArray, Samples]:
-    """Return the posteriors of each sample's items, one after the other, each calibrated by its own parameters; prior; samples."""
-    P = model.outputs.need("posteriors")
-    parts = [BiasCorrectedTemperature(theta).posteriors(P[rows]) for rows, theta in zip(samples, thetas, strict=True)]
-    stacked = np.concatenate(parts)
-    there = Samples._trusted(np.arange(len(stacked)), samples.indptr, len(stacked), samples.weights)
-    return stacked, model.prior, there

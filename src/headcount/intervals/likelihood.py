@@ -70,7 +70,7 @@ class LikelihoodModel:
     def __init__(self, quantifier: SLD, outputs: Outputs, samples: Samples) -> None:
         self.quantifier, self.outputs, self.samples = quantifier, outputs, samples
         self.P, self.prior = quantifier.calibrated(outputs).need("posteriors"), quantifier.prior_
-        self.shares = quantifier.aggregate(outputs, samples)
+        self.shares = quantifier.solve(GatheredPosteriors(self.P, samples))
         self.effective = samples.effective_sizes()
         first, second = _moments(self.P, self.prior, samples, self.shares)
         self.centre, inverse, self.identified = _newton_step(self.shares, first, second)

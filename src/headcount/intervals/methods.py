@@ -102,10 +102,14 @@ def estimate(
         method_name = "assuming no shift"
     elif isinstance(quantifier, ACC | PACC | SLD):
         seed = seed_sequence(random_state)
+        model: Any = (
+            LikelihoodModel(quantifier, outputs, known) if isinstance(quantifier, SLD) else LinearModel(quantifier)
+        )
+        parts = model.parts(pile) if isinstance(quantifier, SLD) else model.parts(outputs, known, pile)
         if method == "bootstrap":
-            parts, low, high = _percentiles(quantifier, outputs, known, z, pile, n_replicates, seed)
+            low, high = _percentiles(model, parts, outputs, known, z, pile, n_replicates, seed)
         else:
-            parts, low, high = _delta(quantifier, outputs, known, z, pile)
+            low, high = _delta(model, parts, z, pile)
         shares, method_name = parts.shares, "bootstrap" if method == "bootstrap" else "delta"
     else:
         reasons = [reason for kind, reason in _REFUSED.items() if isinstance(quantifier, kind)]
@@ -177,18 +181,14 @@ def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> in
 
 
 def _delta(
-    quantifier: Any, outputs: Outputs, samples: Samples, z: float, pile: bool
-) -> tuple[ErrorParts, FloatArray, FloatArray]:
-    if not isinstance(quantifier, SLD):
-        model = LinearModel(quantifier)
-        parts = model.parts(outputs, samples, pile)
-        return parts, *model.fieller(parts, z)
-    likelihood = LikelihoodModel(quantifier, outputs, samples)
-    parts = likelihood.parts(pile)
-    if len(quantifier.classes_) == 2:
-        return parts, *_both_classes(*likelihood.ratio_intervals(z, pile))
+    model: LinearModel | LikelihoodModel, parts: ErrorParts, z: float, pile: bool
+) -> tuple[FloatArray, FloatArray]:
+    if isinstance(model, LinearModel):
+        return model.fieller(parts, z)
+    if parts.shares.shape[1] == 2:
+        return _both_classes(*model.ratio_intervals(z, pile))
     reach = parts.quantile(z) * np.sqrt(np.maximum(np.diagonal(parts.covariance(), axis1=1, axis2=2), 0.0))
-    return parts, parts.centre - reach, parts.centre + reach
+    return parts.centre - reach, parts.centre + reach
 
 
 def _both_classes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -196,31 +196,28 @@ def _both_classes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _percentiles(
-    quantifier: Any,
+    model: LinearModel | LikelihoodModel,
+    parts: ErrorParts,
     outputs: Outputs,
     samples: Samples,
     z: float,
     pile: bool,
     n_replicates: int,
     seed: np.random.SeedSequence,
-) -> tuple[ErrorParts, FloatArray, FloatArray]:
-    if isinstance(quantifier, SLD):
-        likelihood = LikelihoodModel(quantifier, outputs, samples)
-        parts = likelihood.parts(pile)
-        replicates = likelihood_replicates(likelihood, n_replicates, pile, seed)
-    else:
-        model = LinearModel(quantifier)
-        parts = model.parts(outputs, samples, pile)
+) -> tuple[FloatArray, FloatArray]:
+    if isinstance(model, LinearModel):
         replicates = linear_replicates(model, outputs, samples, n_replicates, pile, seed)
+    else:
+        replicates = likelihood_replicates(model, n_replicates, pile, seed)
     # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
     tails = norm.sf(parts.expanded(z))
     low, high = _quantiles(replicates, tails), _quantiles(replicates, 1.0 - tails)
     # Items that are all alike give replicates that are all alike: there the delta method knows better.
-    _, least_low, least_high = _delta(quantifier, outputs, samples, z, pile)
+    least_low, least_high = _delta(model, parts, z, pile)
     alike = (high - low) < (least_high - least_low) / 4.0
     low, high = np.where(alike, least_low, low), np.where(alike, least_high, high)
     few = samples.effective_sizes()[:, None] < _FEW  # as do so few of them, whichever they are
-    return parts, np.where(few, np.minimum(low, least_low), low), np.where(few, np.maximum(high, least_high), high)
+    return np.where(few, np.minimum(low, least_low), low), np.where(few, np.maximum(high, least_high), high)
 
 
 def _quantiles(replicates: FloatArray, levels: FloatArray) -> FloatArray:

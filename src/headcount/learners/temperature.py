@@ -69,8 +69,7 @@ class BiasCorrectedTemperature:
 
     def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
         """Return the gradient of each item's log likelihood: shape (n_items, n_classes)."""
-        off = np.eye(P.shape[1])[codes] - self.posteriors(P)
-        return np.column_stack([(off * logarithms(P)).sum(axis=1), off[:, 1:]])
+        return _scores(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
 
     def information(self, P: FloatArray) -> FloatArray:
         """Return the negative second derivatives of the items' joint log likelihood: shape (n_classes, n_classes)."""
@@ -89,12 +88,12 @@ class BiasCorrectedTemperature:
         """
         k = P.shape[1]
         inverse = self.inverse_information(P)
-        Q = self.posteriors(P)
+        Q, logs = self.posteriors(P), logarithms(P)
+        root = np.linalg.cholesky(inverse)
         leverage = np.zeros(len(P))
-        for j in range(k):
-            as_if = self.scores(P, np.full(len(P), j))
-            leverage += Q[:, j] * np.einsum("np,pq,nq->n", as_if, inverse, as_if)
-        scores = self.scores(P, codes) / np.maximum(1.0 - leverage, 0.1)[:, None]
+        for j in range(k):  # as if the item were of this class
+            leverage += Q[:, j] * np.square(_scores(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
+        scores = _scores(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
         for j in range(k):
             own = codes == j
             n = int(own.sum())
@@ -111,6 +110,11 @@ class BiasCorrectedTemperature:
         Q = self.posteriors(P)[np.arange(len(P)), codes]
         off = self.theta - np.eye(P.shape[1])[0]
         return float(-np.log(np.maximum(Q, 1e-300)).sum() + _PRECISION / 2 * off @ off)
+
+
+def _scores(off: FloatArray, logs: FloatArray) -> FloatArray:
+    """Return the gradients of items whose posteriors are this far from their classes."""
+    return np.column_stack([np.einsum("nc,nc->n", off, logs), off[:, 1:]])
 
 
 def logarithms(P: FloatArray) -> FloatArray:
