@@ -271,7 +271,7 @@ class Flaky(LogisticRegression):
 
     def fit(self, X, y):
         if self.C == 10.0 and Flaky.trouble:
-            raise {"memory": MemoryError, "value": ValueError}[Flaky.trouble]("at C = 10")
+            raise {"memory": MemoryError, "file": FileNotFoundError, "value": ValueError}[Flaky.trouble]("at C = 10")
         return super().fit(X, y)
 
 
@@ -300,7 +300,7 @@ class Halves(Quantifier):
         return self.inner_.solve(statistics)
 
 
-@pytest.mark.parametrize(("trouble", "kept"), [("memory", False), ("value", True)])
+@pytest.mark.parametrize(("trouble", "kept"), [("memory", False), ("file", False), ("value", True)])
 def test_what_fails_for_want_of_memory_is_tried_again(plan_file, data_folder, tmp_path, monkeypatch, trouble, kept):
     plan_file.write_text(PLAN.replace("sklearn.linear_model.LogisticRegression", "tests.study.test_run.Flaky"))
     plan = read_plan(plan_file).only(learners=["lr"])

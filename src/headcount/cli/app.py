@@ -69,12 +69,16 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())
             sys.exit(2)
-        sys.exit(_told(f"{error.format_message()} Try 'headcount --help'."))
+        sys.exit(_told(f"{_sentence(error.format_message())} Try 'headcount --help'."))
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _sentence(words: str) -> str:
+    return words if words.endswith((".", "?", "!")) else f"{words}."
 
 
 def _told(mistake: str) -> int:

@@ -1,14 +1,14 @@
 """Which setting each method uses: the learner's defaults, or the one with the least error by its target on the held-out part."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
 from headcount.study.tasks import Task
 
-__all__ = ["Use", "choose", "grid_size"]
+__all__ = ["Use", "choose", "distinct", "fitted_key", "grid_size"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,22 @@ class Use:
     params: dict[str, Any]
     score: float | None = None
     failure: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What is fitted for it: uses of the same key share their estimates."""
+        return fitted_key(self.method.name, self.learner.name if self.learner else "", self.run, self.params)
+
+
+def fitted_key(method: str, learner: str, run: int, params: dict[str, Any]) -> tuple[str, str, int, str]:
+    """Return method, learner, run and setting in a form that can be looked up."""
+    return method, learner, run, repr(sorted(params.items(), key=str))
+
+
+def distinct(uses: Iterable[Use]) -> list[tuple[MethodPlan, LearnerPlan | None, int, dict[str, Any]]]:
+    """Return what must be fitted for these uses, each once."""
+    found = {use.key: (use.method, use.learner, use.run, use.params) for use in uses if use.failure is None}
+    return list(found.values())
 
 
 def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]], partly: bool = False) -> list[Use]:

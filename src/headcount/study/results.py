@@ -11,7 +11,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount.errors import get_error
 from headcount.exceptions import StoreError
-from headcount.study.choice import Use, choose
+from headcount.study.choice import Use, choose, distinct, fitted_key
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, from_plain, key_of, load
 from headcount.study.tasks import chosen_tasks, select_tasks, truth_task
@@ -96,7 +96,7 @@ class Results:
         uses = choose(self.plan, judged, partly=True)
         found = self._tested(data_set, uses, data)
         for use in uses:
-            entry, path = found.get(_key(use), (None, None))
+            entry, path = found.get(use.key, (None, None))
             known = entry is not None and entry["estimated"] is not None and true is not None
             why = use.failure or (entry["error"] if entry else "") or ("" if known else "not computed yet")
             yield Cell(
@@ -108,13 +108,12 @@ class Results:
     def _tested(self, data_set: str, uses: Sequence[Use], data: str | None) -> dict[Any, tuple[Any, Path]]:
         """Return the outcome of each distinct setting, with its file."""
         found: dict[Any, tuple[Any, Path]] = {}
-        distinct = {_key(use): (use.method, use.learner, use.run, use.params) for use in uses if use.failure is None}
-        for task in chosen_tasks(self.plan, data_set, list(distinct.values())):
+        for task in chosen_tasks(self.plan, data_set, distinct(uses)):
             record = self._record(task.description, data)
             if record is not None:
                 path = self.store.path_of(task.description)
                 for member, entry in zip(task.members, record.outcome["members"], strict=True):
-                    found[member.method, member.learner, member.run, _plain(member.params)] = entry, path
+                    found[fitted_key(member.method, member.learner, member.run, member.params)] = entry, path
         return found
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
@@ -154,11 +153,3 @@ class Results:
                 row[measure] = float(np.mean(errors)) if errors else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
-
-
-def _plain(params: dict[str, Any]) -> str:
-    return repr(sorted(params.items(), key=str))
-
-
-def _key(use: Use) -> Any:
-    return use.method.name, use.learner.name if use.learner else "", use.run, _plain(use.params)

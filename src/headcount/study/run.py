@@ -1,8 +1,9 @@
 """Running a study: what the store lacks is computed, through joblib, and kept as soon as it is there."""
 
+import builtins
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from headcount.data import load_set
 from headcount.exceptions import DataError, StoreError
 from headcount.selection.progress import Progress, results_of
-from headcount.study.choice import Use, choose
+from headcount.study.choice import choose, distinct
 from headcount.study.data import StudyData
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, to_plain, versions
@@ -24,7 +25,7 @@ __all__ = ["Summary", "run_study"]
 
 
 _SECONDS_BETWEEN_LINES = 20.0
-_PASSING = ("MemoryError", "OSError", "ImportError", "ModuleNotFoundError", "TimeoutError", "ConnectionError")
+_PASSING = (MemoryError, OSError, ImportError)
 """Errors that say more about the moment than about the method."""
 
 
@@ -96,7 +97,7 @@ def run_study(
             records = dict(_computed(own, data, selecting, how, f"{name}: choosing", summary))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
-            testing = chosen_tasks(plan, name, _distinct(uses))
+            testing = chosen_tasks(plan, name, distinct(uses))
             for _ in _computed(own, data, testing, how, f"{name}: testing", summary):
                 pass
         summary.notices += own.notices
@@ -114,18 +115,6 @@ def _kept_of(plan: Plan) -> dict[str, Any]:
     methods = [{"name": m.name, "parameters": m.parameters, "grid": m.grid} for m in plan.methods]
     whole = plan.to_dict()
     return {key: whole[key] for key in ("name", "learners", "protocol", "seed", "measures")} | {"methods": methods}
-
-
-def _distinct(uses: Iterable[Use]) -> list[Any]:
-    """Return each method, learner, run and setting once."""
-    found: dict[str, Any] = {}
-    for use in uses:
-        if use.failure is None:
-            key = repr(
-                (use.method.name, use.learner and use.learner.name, use.run, sorted(use.params.items(), key=str))
-            )
-            found.setdefault(key, (use.method, use.learner, use.run, use.params))
-    return list(found.values())
 
 
 def _keep_truth(store: Store, data: StudyData) -> None:
@@ -196,11 +185,8 @@ def _computed(
     jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
     for i, outcome, seconds in how.results(jobs, title):
         record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
-        failures = _failures(data.name, tasks[i], outcome)
-        summary.failures += failures
-        if not any(
-            word in failure for failure in failures for word in _PASSING
-        ):  # what may go well next time is not kept
+        summary.failures += _failures(data.name, tasks[i], outcome)
+        if not any(_passes(entry["error"]) for entry in outcome["members"]):  # what may go well next time is not kept
             store.write(record)
         summary.computed += 1
         yield i, record
@@ -214,6 +200,12 @@ def _failures(data_set: str, task: Task, outcome: dict[str, Any]) -> list[str]:
         for member, entry in pairs
         if entry["error"]
     ]
+
+
+def _passes(error: str) -> bool:
+    """Whether an error, told as its type and message, may be gone another time."""
+    kind = getattr(builtins, error.partition(":")[0], None)
+    return isinstance(kind, type) and issubclass(kind, _PASSING)
 
 
 def _done(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
