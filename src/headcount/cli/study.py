@@ -37,7 +37,15 @@ _RUNS = Annotated[
 ]
 
 
-def _read(plan: str, only: list[str] | None, runs: int | None = None) -> Any:
+_ON = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on", help="Data sets instead of the plan's, separated by commas: names, or folders.", show_default=False
+    ),
+]
+
+
+def _read(plan: str, only: list[str] | None, runs: int | None = None, on: list[str] | None = None) -> Any:
     from headcount.study import read_plan
 
     chosen: dict[str, list[str]] = {}
@@ -47,6 +55,8 @@ def _read(plan: str, only: list[str] | None, runs: int | None = None) -> Any:
             raise DataError(f"--only takes dataset=NAME and learner=NAME, separated by commas; got {part!r}.")
         chosen.setdefault(what, []).append(name)
     whole = read_plan(plan)
+    if on:
+        whole = whole.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
     if runs is not None:
         whole = whole.with_runs(runs)
     return whole.only(chosen.get("dataset"), chosen.get("learner")) if chosen else whole
@@ -66,14 +76,14 @@ def _table(title: str, columns: dict[str, str], rows: list[list[str]]) -> None:
 
 
 @app.command()
-def plan(plan: _PLAN = "stand-ins", only: _ONLY = None, runs: _RUNS = None) -> None:
+def plan(plan: _PLAN = "stand-ins", only: _ONLY = None, runs: _RUNS = None, on: _ON = None) -> None:
     """Show what a plan computes: cells and fits, as shared here and as one fit for each use would be.
 
     Example: headcount study plan paper --only dataset=imdb,learner=lr
     """
     from headcount.study.counts import count
 
-    own = _read(plan, only, runs)
+    own = _read(plan, only, runs, on)
     counts = count(own)
     typer.echo(f"{own.title}: {', '.join(own.data_sets)}; seed {own.seed}.\n")
     rows = [[c.learner, *(f"{n:,}" for n in (c.cells, c.fits, c.refits, c.each_use))] for c in counts]
@@ -102,6 +112,7 @@ def run(
     ] = None,
     only: _ONLY = None,
     runs: _RUNS = None,
+    on: _ON = None,
     data_dir: Annotated[
         Path | None,
         typer.Option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].", show_default=False),
@@ -113,7 +124,7 @@ def run(
     """
     from headcount.study import run_study
 
-    own = _read(plan, only, runs)
+    own = _read(plan, only, runs, on)
     if jobs == 0:
         raise DataError("--jobs must not be 0: say 1 for one at a time, -1 for as many as there are cores.")
     try:
@@ -135,6 +146,7 @@ def overview(
     store: _STORE = _DEFAULT_STORE,
     only: _ONLY = None,
     runs: _RUNS = None,
+    on: _ON = None,
     method: Annotated[
         list[str] | None, typer.Option("--method", help="Show these methods only.", show_default=False)
     ] = None,
@@ -150,7 +162,7 @@ def overview(
     from headcount.study import Results
     from headcount.study.overview import overview as made
 
-    results = Results(_read(plan, only, runs), store)
+    results = Results(_read(plan, only, runs, on), store)
     found = made(results, method, target)
     columns = (
         {"method": "left", "learner": "left", "optimised for": "left"}
@@ -178,6 +190,7 @@ def tables_(
     store: _STORE = _DEFAULT_STORE,
     only: _ONLY = None,
     runs: _RUNS = None,
+    on: _ON = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown, latex, html or csv.")] = "text",
     number: Annotated[
         list[int] | None, typer.Option("--number", "-n", help="Print these tables only.", show_default=False)
@@ -201,7 +214,7 @@ def tables_(
         raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
     made = {
         int(table.title.split(":")[0].removeprefix("Table ")): table
-        for table in tables(Results(_read(plan, only, runs), store))
+        for table in tables(Results(_read(plan, only, runs, on), store))
     }
     missing = [n for n in number or () if n not in made]
     if missing:
@@ -210,14 +223,16 @@ def tables_(
 
 
 @app.command()
-def status(plan: _PLAN = "stand-ins", store: _STORE = _DEFAULT_STORE, only: _ONLY = None, runs: _RUNS = None) -> None:
+def status(
+    plan: _PLAN = "stand-ins", store: _STORE = _DEFAULT_STORE, only: _ONLY = None, runs: _RUNS = None, on: _ON = None
+) -> None:
     """Show how far a study is, from its store alone.
 
     Example: headcount study status paper --store results
     """
     from headcount.study.status import status as how_far
 
-    rows, notices = how_far(_read(plan, only, runs), store)
+    rows, notices = how_far(_read(plan, only, runs, on), store)
     columns = {
         "data set": "left",
         "learner": "left",

@@ -129,6 +129,12 @@ class Plan:
             raise DataError("Nothing of the plan is left: no method has such a learner.")
         return replace(self, data_sets=tuple(kept[0]), methods=tuple(methods))
 
+    def on(self, data_sets: Sequence[str]) -> "Plan":
+        """Return the same plan on other data sets, such as stand-ins of the paper's in a folder of one's own."""
+        if not data_sets:
+            raise DataError("A plan needs at least one data set.")
+        return replace(self, data_sets=tuple(dict.fromkeys(data_sets)))
+
     def with_runs(self, runs: int) -> "Plan":
         """Return the plan with another number of runs for the methods that have several."""
         if runs < 1:
