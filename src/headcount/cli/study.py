@@ -243,7 +243,16 @@ def status(
     _table(
         "",
         columns,
-        [[r.data_set, r.learner, f"{r.judged:,} of {r.to_judge:,}", f"{r.tested:,}", f"{r.seconds:.1f}"] for r in rows],
+        [
+            [
+                r.data_set,
+                r.learner,
+                f"{r.judged:,} of {r.to_judge:,}",
+                f"{r.tested:,}",
+                f"{r.seconds_judging + r.seconds_testing:.1f}",
+            ]
+            for r in rows
+        ],
     )
     for sentence in notices:
         sys.stderr.write(f"{sentence}\n")

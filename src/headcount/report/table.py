@@ -1,5 +1,6 @@
 """`Table`: cells with their meaning, and how they look as terminal text, Markdown, LaTeX, HTML and a data frame."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ class Cell:
         A sign behind it: whether it differs from the best.
     title : str
         Where it comes from.
+    details : dict
+        Further figures for those who read the data: tests, ranks, the published figure, files.
     """
 
     value: float | str | None
@@ -39,6 +42,7 @@ class Cell:
     bold: bool = False
     mark: str = ""
     title: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
         """Return the figure as it is written."""
@@ -71,6 +75,8 @@ class Table:
         Names of the columns that say what a row is.
     columns : list of Column
     rows : list of (labels, cells)
+    about : dict
+        What the whole table is of, such as its method.
     """
 
     title: str
@@ -78,6 +84,7 @@ class Table:
     labels: list[str]
     columns: list[Column]
     rows: list[tuple[list[str], list[Cell]]] = field(default_factory=list)
+    about: Mapping[str, str] = field(default_factory=dict)
 
     def _names(self) -> list[str]:
         return [f"{column.group} {column.name}".strip() for column in self.columns]
@@ -138,17 +145,39 @@ class Table:
     def to_html(self) -> str:
         """Return the table as HTML, with its meaning in classes and data attributes."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.labels)
-        head += "".join(f'<th scope="col" class="figure">{escape(name)}</th>' for name in self._names())
+        head += "".join(
+            f'<th scope="col" class="figure" data-column="{escape(column.name)}">{escape(name)}</th>'
+            for column, name in zip(self.columns, self._names(), strict=True)
+        )
         body = []
         for labels, cells in self.rows:
+            named = {**self.about, **dict(zip(self.labels, labels, strict=True))}
+            data = "".join(f' data-{name}="{escape(named[name])}"' for name in ("method", "learner") if named.get(name))
             words = "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
-            body.append(f"<tr>{words}{''.join(_html_cell(cell) for cell in cells)}</tr>")
+            figures = "".join(map(_html_cell, cells, self.columns))
+            body.append(f"<tr{data}>{words}{figures}</tr>")
         caption = f"<caption><strong>{escape(self.title)}.</strong> {escape(self.caption)}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
 
     def to_csv(self) -> str:
         """Return the bare figures, separated by commas."""
         return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a dict for each cell: its row and column, the figure, what stands beside it, and its details."""
+        return [
+            {
+                **self.about,
+                **dict(zip(self.labels, labels, strict=True)),
+                "column": column.name,
+                "measure": column.group,
+                "value": None if cell.text() == "–" else cell.value,
+                "mark": cell.mark,
+                **cell.details,
+            }
+            for labels, cells in self.rows
+            for column, cell in zip(self.columns, cells, strict=True)
+        ]
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the bare figures as a data frame."""
@@ -188,12 +217,15 @@ def _tex_cell(cell: Cell) -> str:
     return words
 
 
-def _html_cell(cell: Cell) -> str:
+def _html_cell(cell: Cell, column: Column) -> str:
     figure: Any = cell.value if isinstance(cell.value, float | int) and cell.value == cell.value else ""
     classes = "figure best" if cell.bold else "figure"
-    shade = f' style="--shade:{cell.shade:.2f}"' if abs(cell.shade) >= 0.05 else ""
+    shade = f' style="--shade:{abs(cell.shade):.2f}"' if abs(cell.shade) >= 0.05 else ""
     tone = " better" if cell.shade >= 0.05 else " worse" if cell.shade <= -0.05 else ""
     note = f' <span class="note">{escape(cell.note)}</span>' if cell.note else ""
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     title = f' title="{escape(cell.title)}"' if cell.title else ""
-    return f'<td class="{classes}{tone}" data-value="{figure}"{shade}{title}>{escape(cell.text())}{mark}{note}</td>'
+    place = f' data-column="{escape(column.name)}"'
+    return (
+        f'<td class="{classes}{tone}"{place} data-value="{figure}"{shade}{title}>{escape(cell.text())}{mark}{note}</td>'
+    )

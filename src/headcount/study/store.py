@@ -107,6 +107,10 @@ class Store:
         place = [str(task[key]).replace("/", "_") or "own" for key in ("stage", "data_set", "learner")]
         return self.folder.joinpath(*place, f"{key_of(task)}.result")
 
+    def name_of(self, path: Path) -> str:
+        """Return the name of a file within the store."""
+        return path.relative_to(self.folder).as_posix()
+
     def read(self, task: dict[str, Any], data: str) -> Record | None:
         """Return the record of a task if it is there and sound, of this data and of these versions; a notice says why it is not."""
         path = self.path_of(task)
