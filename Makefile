@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup test check format lint types layers coverage slow study bench coverage-table clean
+.PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,6 +23,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 test: $(VENV)/.dev  ## all tests and doctests, the kernels also as plain Python
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
 	$(BIN)/python -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernels tests
 
@@ -41,6 +42,7 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 coverage: $(VENV)/.dev  ## what `make test` runs, with branch coverage
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m kernels tests
@@ -50,9 +52,17 @@ coverage: $(VENV)/.dev  ## what `make test` runs, with branch coverage
 slow: $(VENV)/.dev  ## the long simulations
 	$(BIN)/python -m pytest -q -m slow tests
 
-study: $(VENV)/.dev  ## the whole study on synthetic stand-ins: run it (or go on with it), and print the overview
+study: $(VENV)/.dev  ## the whole study on synthetic stand-ins: run it (or go on with it); table 6, the claims, the page
 	$(BIN)/headcount study run stand-ins --store study-store
-	$(BIN)/headcount study overview stand-ins --store study-store --target ae --target rae --target none
+	@echo
+	@$(BIN)/headcount study tables stand-ins --store study-store --number 6
+	@echo
+	@$(BIN)/headcount study claims stand-ins --store study-store
+	@echo
+	@$(BIN)/headcount study report stand-ins --store study-store
+
+browser:         ## what the page's tests need: Debian's chromium and its driver
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || apt-get install --yes chromium chromium-driver
 
 bench: export OMP_NUM_THREADS = 2
 bench: $(VENV)/.bench  ## speed against the peers, both sides in one run

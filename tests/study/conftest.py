@@ -50,9 +50,11 @@ names = ["MLPE"]
 """
 
 
-def write_small_set(folder, name="small", n_train=240, n_test=200, seed=0):
+def write_small_set(folder, name="small", n_train=240, n_test=200, seed=0, positive=0.7):
     (folder / name).mkdir(parents=True, exist_ok=True)
-    recipe = SyntheticReviews("a small set", n_train, n_test, positive=0.7, strength=1.0, median_length=20, seed=seed)
+    recipe = SyntheticReviews(
+        "a small set", n_train, n_test, positive=positive, strength=1.0, median_length=20, seed=seed
+    )
     for part, corpus in zip(("train", "test"), recipe.draw(), strict=True):
         lines = (f"{label}\t{text}\n" for label, text in zip(corpus.labels, corpus.items, strict=True))
         (folder / name / f"{part}.txt").write_text("".join(lines))

@@ -222,6 +222,77 @@ def tables_(
     typer.echo("\n".join(writers[form](made[n]) for n in number or made), nl=False)
 
 
+@app.command("claims")
+def claims_(
+    plan: _PLAN = "stand-ins",
+    store: _STORE = _DEFAULT_STORE,
+    only: _ONLY = None,
+    runs: _RUNS = None,
+    on: _ON = None,
+    figures: Annotated[bool, typer.Option("--figures", help="Show the rule and the figures of each, too.")] = False,
+) -> None:
+    """Judge the paper's conclusions by a study's figures, from its store alone: holds, does not hold, cannot be judged here.
+
+    Example: headcount study claims paper --store results --figures
+    """
+    from headcount.report import claims
+    from headcount.study import Results
+
+    for claim in claims(Results(_read(plan, only, runs, on), store)):
+        typer.echo(
+            f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)"
+        )
+        if figures:
+            listed = "; ".join(f"{figure.label} {figure.text()}" for figure in claim.figures)
+            typer.echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
+
+
+@app.command()
+def report(
+    plan: _PLAN = "stand-ins",
+    store: _STORE = _DEFAULT_STORE,
+    only: _ONLY = None,
+    runs: _RUNS = None,
+    on: _ON = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page [default: report.html in the store].", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", help="Write everything that is shown to this file; - is the terminal.", show_default=False
+        ),
+    ] = None,
+    as_csv: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Write everything that is shown into this folder.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the page of a study: one HTML file with tables, plots, claims and provenance, from its store alone.
+
+    Example: headcount study report paper --store results -o report.html --csv figures
+    """
+    from headcount.report import gather, render, to_json, write_csv, write_whole
+    from headcount.study import Results
+
+    contents = gather(Results(_read(plan, only, runs, on), store))
+    path = write_whole(output or store / "report.html", render(contents))
+    if as_csv is not None:
+        write_csv(contents, as_csv)
+        typer.echo(f"Figures: {as_csv.resolve()}", err=True)
+    if as_json is not None:
+        if str(as_json) == "-":
+            typer.echo(to_json(contents), nl=False)
+        else:
+            typer.echo(f"Figures: {write_whole(as_json, to_json(contents)).resolve()}", err=True)
+    for sentence in contents.missing[:5]:
+        typer.echo(f"Missing: {sentence}", err=True)
+    if len(contents.missing) > 5:
+        typer.echo(f"... and {len(contents.missing) - 5} more, listed on the page.", err=True)
+    typer.echo(f"Page: {path.resolve()}", err=str(as_json) == "-")
+
+
 @app.command()
 def status(
     plan: _PLAN = "stand-ins", store: _STORE = _DEFAULT_STORE, only: _ONLY = None, runs: _RUNS = None, on: _ON = None
@@ -249,7 +320,7 @@ def status(
                 r.learner,
                 f"{r.judged:,} of {r.to_judge:,}",
                 f"{r.tested:,}",
-                f"{r.seconds_judging + r.seconds_testing:.1f}",
+                f"{r.seconds:.1f}",
             ]
             for r in rows
         ],

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
-from headcount.report.figures import Errors, compared_rows, ranks_of
+from headcount.report.figures import VARIANTS, Errors, Row, compared_rows, ranks_of
 from headcount.study import Results
-from headcount.study.status import status
 
 __all__ = ["Bias", "Curve", "Ranks", "Spent", "as_records", "biases", "diagonals", "rank_chart", "shifts", "times"]
 
@@ -44,6 +43,8 @@ class Curve:
     high: list[float]
     n: list[int]
     files: list[str]
+    colour: int = 0
+    """Number of the colour it is drawn in: the same for a learner, or a method of its own, in all plots."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +102,21 @@ def as_records(entries: Sequence[Any]) -> list[dict[str, Any]]:
 
 def diagonals(errors: Errors) -> list[Curve]:
     """Return estimated against true shares of each compared method: of the last of two classes, or of all of more."""
+    colours = _colours(errors)
     return [
-        Curve(*key, **_binned(_class_of(true), _class_of(estimated), _STEP, grid=True), files=files)
+        Curve(
+            *key,
+            **_binned(_class_of(true), _class_of(estimated), _STEP, grid=True),
+            files=files,
+            colour=colours[key[1:]],
+        )
         for key, true, estimated, files in _compared(errors)
     ]
 
 
 def shifts(errors: Errors, results: Results) -> list[Curve]:
     """Return the error of each compared method against shift: the mean absolute difference of a sample's shares to training's."""
-    measure = errors.plan.measures[0]
+    measure, colours = errors.plan.measures[0], _colours(errors)
     curves = []
     for key, true, _, files in _compared(errors):
         truth = results.truth(key[0])
@@ -117,7 +124,11 @@ def shifts(errors: Errors, results: Results) -> list[Curve]:
         if truth is None or of is None:
             continue
         shift = np.abs(true[: of.shape[1]] - np.asarray(truth["training"])).mean(axis=1)
-        curves.append(Curve(*key, **_binned(np.tile(shift, len(of)), of.ravel(), _SHIFT_STEP), files=files))
+        curves.append(
+            Curve(
+                *key, **_binned(np.tile(shift, len(of)), of.ravel(), _SHIFT_STEP), files=files, colour=colours[key[1:]]
+            )
+        )
     return curves
 
 
@@ -162,12 +173,15 @@ def rank_chart(errors: Errors) -> list[Ranks]:
 
 def times(results: Results) -> list[Spent]:
     """Return the time spent on each data set and learner that the store has results of."""
-    rows, _ = status(results.plan, results.store.folder)
-    return [
-        Spent(row.data_set, row.learner, row.seconds_judging, row.seconds_testing)
-        for row in rows
-        if row.seconds_judging + row.seconds_testing > 0.0
-    ]
+    return [Spent(*place, *seconds) for place, seconds in results.seconds.items()]
+
+
+def _colours(errors: Errors) -> dict[Row, int]:
+    """Return a number for each row: that of its learner for variants of CC, its own for other methods."""
+    rows = compared_rows(errors.plan)
+    learners = list(dict.fromkeys(learner for method, learner, _ in rows if method in VARIANTS))
+    others = [row for row in rows if row[0] not in VARIANTS]
+    return {row: learners.index(row[1]) if row[0] in VARIANTS else others.index(row) for row in rows}
 
 
 def _plain(values: Sequence[float]) -> list[float | None]:

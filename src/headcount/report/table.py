@@ -222,7 +222,7 @@ def _html_cell(cell: Cell, column: Column) -> str:
     classes = "figure best" if cell.bold else "figure"
     shade = f' style="--shade:{abs(cell.shade):.2f}"' if abs(cell.shade) >= 0.05 else ""
     tone = " better" if cell.shade >= 0.05 else " worse" if cell.shade <= -0.05 else ""
-    note = f' <span class="note">{escape(cell.note)}</span>' if cell.note else ""
+    note = f' <span class="note">({escape(cell.note)})</span>' if cell.note else ""
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     title = f' title="{escape(cell.title)}"' if cell.title else ""
     place = f' data-column="{escape(column.name)}"'

@@ -12,9 +12,9 @@ from headcount._typing import AnyArray, FloatArray
 from headcount.errors import get_error
 from headcount.exceptions import StoreError
 from headcount.study.choice import Use, choose, distinct, fitted_key
-from headcount.study.plan import Plan
+from headcount.study.plan import OWN, Plan
 from headcount.study.store import Record, Store, from_plain, key_of, load
-from headcount.study.tasks import chosen_tasks, select_tasks, truth_task
+from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,9 @@ class Results:
     def __init__(self, plan: Plan, folder: str | Path) -> None:
         self.plan, self.store = plan, Store(folder)
         self.notices: list[str] = []
+        self._truths: dict[str, Record | None] = {}
+        self._spent: dict[tuple[str, str], list[float]] = {}
+        self._versions: dict[tuple[tuple[str, str], ...], int] = {}
         if not self.store.folder.is_dir():
             raise StoreError(f"There is no store at {folder}: run 'headcount study run --store {folder}' first.")
 
@@ -76,22 +79,46 @@ class Results:
         """The cells, in the order of the plan."""
         return [cell for name in self.plan.data_sets for cell in self._of(name)]
 
+    @property
+    def seconds(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """Seconds that choosing settings and testing took, by data set and learner, of the results that the cells rest on."""
+        _ = self.cells
+        return {place: (choosing, testing) for place, (choosing, testing) in self._spent.items()}
+
+    @property
+    def versions(self) -> list[tuple[dict[str, str], int]]:
+        """Versions of libraries that the results were computed with, and how many results each."""
+        _ = self.cells
+        return [(dict(versions), n) for versions, n in self._versions.items()]
+
+    def fingerprint(self, data_set: str) -> str | None:
+        """Return the fingerprint of the data that the results were computed from."""
+        record = self._truth(data_set)
+        return None if record is None else record.data
+
     def truth(self, data_set: str) -> dict[str, Any] | None:
         """Return what is known of a data set: classes, true shares of the test samples, sizes."""
         record = self._truth(data_set)
         return None if record is None else record.outcome
 
     def _truth(self, data_set: str) -> Record | None:
-        return self._record(truth_task(self.plan, data_set))
+        if data_set not in self._truths:
+            self._truths[data_set] = self._record(truth_task(self.plan, data_set))
+        return self._truths[data_set]
+
+    @cached_property
+    def _select_tasks(self) -> list[Task]:
+        return select_tasks(self.plan, self.plan.data_sets[0])
 
     def _of(self, data_set: str) -> Iterator[Cell]:
         truth = self._truth(data_set)
         true = None if truth is None else from_plain(truth.outcome["true"])
         data = None if truth is None else truth.data
         judged = []
-        for task in select_tasks(self.plan, data_set):
+        for task in (task.on(data_set) for task in self._select_tasks):
             record = self._record(task.description, data)
             if record is not None:
+                self._count(record, 0)
                 judged.append((task, record.outcome))
         uses = choose(self.plan, judged, partly=True)
         found = self._tested(data_set, uses, data)
@@ -111,10 +138,17 @@ class Results:
         for task in chosen_tasks(self.plan, data_set, distinct(uses)):
             record = self._record(task.description, data)
             if record is not None:
+                self._count(record, 1)
                 path = self.store.path_of(task.description)
                 for member, entry in zip(task.members, record.outcome["members"], strict=True):
                     found[fitted_key(member.method, member.learner, member.run, member.params)] = entry, path
         return found
+
+    def _count(self, record: Record, stage: int) -> None:
+        spent = self._spent.setdefault((record.task["data_set"], record.task["learner"] or OWN), [0.0, 0.0])
+        spent[stage] += record.seconds
+        versions = tuple(record.versions.items())
+        self._versions[versions] = self._versions.get(versions, 0) + 1
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
         """Return the record of a task if it is sound and of the same data as the true shares; else a notice says what is wrong."""

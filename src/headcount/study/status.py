@@ -24,7 +24,7 @@ class Status:
         Tasks that choose settings: in the store, and in all.
     tested : int
         Tasks that test the chosen settings, in the store.
-    seconds_judging, seconds_testing : float
+    seconds : float
         Time that these took, added up.
     """
 
@@ -33,8 +33,7 @@ class Status:
     judged: int
     to_judge: int
     tested: int
-    seconds_judging: float
-    seconds_testing: float
+    seconds: float
 
 
 def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
@@ -50,7 +49,7 @@ def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
             wanted.setdefault((name, task.learner or OWN), set()).add(key_of(task.description))
     judged: Counter[Any] = Counter()
     tested: Counter[Any] = Counter()
-    seconds: dict[Any, float] = defaultdict(float)  # by place and stage
+    seconds: dict[Any, float] = defaultdict(float)
     notices = []
     others = 0
     for path in store.records():
@@ -65,13 +64,12 @@ def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
         if place not in wanted or (record.task["stage"] == "select" and key_of(record.task) not in wanted[place]):
             others += 1
             continue
-        seconds[place, record.task["stage"]] += record.seconds
+        seconds[place] += record.seconds
         (judged if record.task["stage"] == "select" else tested)[place] += 1
     if others:
         notices.append(
             f"{others:,} results belong to another plan, or to this one with other parameters; they are not used."
         )
     return [
-        Status(*place, judged[place], len(keys), tested[place], seconds[place, "select"], seconds[place, "test"])
-        for place, keys in wanted.items()
+        Status(*place, judged[place], len(keys), tested[place], seconds[place]) for place, keys in wanted.items()
     ], notices

@@ -68,6 +68,10 @@ class Task:
     measures: tuple[str, ...]
     """The errors that its members are judged by: those that their methods are optimised for."""
 
+    def on(self, data_set: str) -> "Task":
+        """Return the same task on another data set."""
+        return replace(self, data_set=data_set, description={**self.description, "data_set": data_set})
+
 
 def seeds(plan: Plan) -> dict[str, int]:
     """Return the seeds of all that is drawn, one for each purpose."""

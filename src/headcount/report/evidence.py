@@ -1,0 +1,122 @@
+"""What claims are judged by: the figures of a study, or those that the paper published, under one face."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from headcount.data import PAPER_SETS
+from headcount.report.figures import Errors, Key, Row, compared_rows, target_test
+from headcount.report.published import published, published_keys, published_test
+from headcount.report.series import majority
+from headcount.study import Results
+
+__all__ = ["Evidence", "Measured", "Published"]
+
+
+class Evidence(ABC):
+    """Mean errors, marks of tests, and what is known of the data sets."""
+
+    data_sets: Sequence[str]
+
+    @abstractmethod
+    def rows(self) -> list[Row]:
+        """Return the methods that table 6 compares."""
+
+    @abstractmethod
+    def largest_share(self, data_set: str) -> float | None:
+        """Return the training share of the most frequent class."""
+
+    @abstractmethod
+    def mean(self, key: Key, measure: str) -> float | None:
+        """Return a mean error."""
+
+    @abstractmethod
+    def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
+        """Return the mark of table 5."""
+
+    @abstractmethod
+    def bias(self, key: Key) -> float | None:
+        """Return by how much the share of the most frequent class is overestimated on average."""
+
+    @abstractmethod
+    def files(self, key: Key) -> list[str]:
+        """Return the files of the store that a figure comes from."""
+
+
+class Measured(Evidence):
+    """What a study found."""
+
+    def __init__(self, errors: Errors, results: Results) -> None:
+        self.errors, self.results = errors, results
+        self.data_sets = errors.plan.data_sets
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the plan."""
+        return compared_rows(self.errors.plan)
+
+    def largest_share(self, data_set: str) -> float | None:
+        """Return what the store says of the training part."""
+        truth = self.results.truth(data_set)
+        return None if truth is None else float(max(truth["training"]))
+
+    def mean(self, key: Key, measure: str) -> float | None:
+        """Return the mean over samples and runs."""
+        return self.errors.mean(key, measure)
+
+    def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
+        """Return the mark of the plain paired t-test."""
+        test = target_test(self.errors, method, (x, y), measure)
+        return None if test is None else test.mark()
+
+    def bias(self, key: Key) -> float | None:
+        """Return the mean over samples and runs."""
+        shares, truth = self.errors.shares(key), self.results.truth(key[0])
+        if shares is None or truth is None:
+            return None
+        true, estimated = shares
+        most = majority(truth)
+        return float(np.mean(estimated[:, most] - true[:, most]))
+
+    def files(self, key: Key) -> list[str]:
+        """Return where the figure comes from."""
+        return self.errors.files.get(key, [])
+
+
+_SPELT = {"sld": "SLD", "hdy": "HDy", "quanet": "QuaNet"}
+
+
+class Published(Evidence):
+    """What the paper's tables say."""
+
+    data_sets = tuple(PAPER_SETS)
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the paper's table 6."""
+        wanted: dict[Row, None] = {}
+        for _, method, learner, target, _ in published_keys():
+            alone = not learner or method in _SPELT
+            if target == "ae" or alone:
+                wanted[_SPELT.get(method, method.upper()), learner, target] = None
+        return list(wanted)
+
+    def largest_share(self, data_set: str) -> float | None:
+        """Return what the paper's table of data sets says."""
+        share = PAPER_SETS[data_set].positive
+        return max(share, 1.0 - share)
+
+    def mean(self, key: Key, measure: str) -> float | None:
+        """Return the published figure."""
+        return published(key, measure)
+
+    def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
+        """Return the published mark."""
+        return published_test(x, y, method, measure)
+
+    def bias(self, key: Key) -> float | None:  # noqa: ARG002
+        """Return nothing: it is not published."""
+        return None
+
+    def files(self, key: Key) -> list[str]:  # noqa: ARG002
+        """Return nothing: there is no store."""
+        return []

@@ -1,0 +1,96 @@
+"""The page of a study: one HTML file that needs nothing else, and the same figures as JSON or CSV."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from headcount.exceptions import DataError
+from headcount.report.contents import Contents
+from headcount.report.plots import bias_plots, diagonal_plots, rank_plot, shift_plots, time_plots
+
+__all__ = ["render", "to_json", "write_csv", "write_whole"]
+
+_CLASSES = {"holds": "holds", "does not hold": "fails"}
+
+
+def render(contents: Contents) -> str:
+    """Return the page as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("headcount.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sections = [
+        ("diagonals", "Estimated against true shares", diagonal_plots(contents.diagonals, contents.classes)),
+        ("shifts", "Error against shift", shift_plots(contents.shifts, contents.measure)),
+        ("biases", "Bias", bias_plots(contents.biases)),
+        ("ranks", "Ranks", rank_plot(contents.ranks)),
+        ("times", "Time spent", time_plots(contents.times)),
+    ]
+    return environment.get_template("study.html").render(
+        page=contents,
+        sections=[(name, title, plots) for name, title, plots in sections if plots],
+        verdicts=_CLASSES,
+    )
+
+
+def to_json(contents: Contents) -> str:
+    """Return everything that the page shows as JSON."""
+    return json.dumps(contents.to_dict(), indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+def write_csv(contents: Contents, folder: str | Path) -> list[Path]:
+    """Write everything that the page shows as CSV files into a folder: tables, claims, and what the plots show."""
+    whole = contents.to_dict()
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for table in whole["tables"]:
+        parts[table["title"].split(":")[0].lower().replace(" ", "-")] = table["cells"]
+    parts["claims"] = [
+        {**{k: v for k, v in claim.items() if k != "figures"}, "figure": figure["label"], "value": figure["value"]}
+        for claim in whole["claims"]
+        for figure in claim["figures"] or [{"label": "", "value": ""}]
+    ]
+    for name in ("diagonals", "shifts"):
+        keys = ("at", "mean", "low", "high", "n")
+        parts[name] = [
+            {**{k: v for k, v in curve.items() if k not in (*keys, "colour")}, **dict(zip(keys, point, strict=True))}
+            for curve in whole[name]
+            for point in zip(*(curve[key] for key in keys), strict=True)
+        ]
+    parts |= {name: whole[name] for name in ("biases", "ranks", "times", "provenance")}
+    parts["missing"] = [{"missing": sentence} for sentence in whole["missing"]]
+    base = Path(folder)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"The folder {folder} can't be made: {error.strerror}.") from error
+    return [write_whole(base / f"{name}.csv", _as_csv(rows)) for name, rows in parts.items()]
+
+
+def _as_csv(rows: list[dict[str, Any]]) -> str:
+    written = StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: " ".join(map(str, v)) if isinstance(v, list) else v for k, v in row.items()})
+    return written.getvalue()
+
+
+def write_whole(path: str | Path, text: str) -> Path:
+    """Write a file, complete or not at all."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{target} can't be written: {error.strerror}.") from error
+    return target

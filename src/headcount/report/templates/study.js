@@ -1,0 +1,85 @@
+"use strict";
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // Sorting: by the figure where a cell has one, else by its words; what is missing comes last.
+  const key = (row, column) => {
+    const cell = row.children[column];
+    if (cell.dataset.value !== undefined && cell.dataset.value !== "") return Number(cell.dataset.value);
+    const text = cell.textContent.trim();
+    return text === "–" ? null : text;
+  };
+  const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+  for (const table of all(".sortable table")) {
+    const heads = all("thead th", table);
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const body = table.tBodies[0];
+        const rows = [...body.rows].map((row) => [key(row, column), row]);
+        rows.sort(([a], [b]) => (a === null || b === null ? (a === null) - (b === null) : (down ? -1 : 1) * compare(a, b)));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  }
+
+  // Filters: no name pressed means all of them.
+  const groups = Object.fromEntries(all("fieldset[data-filter]").map((set) => [set.dataset.filter, set]));
+  const names = (what) => all("button", groups[what]).map((button) => button.dataset.name);
+  const pressed = (what) => all('button[aria-pressed="true"]', groups[what]).map((button) => button.dataset.name);
+  const known = { dataset: new Set(names("dataset")), method: new Set(names("method")) };
+  const apply = () => {
+    const asked = { dataset: pressed("dataset"), learner: pressed("learner"), method: pressed("method") };
+    const out = (what, name) => asked[what].length > 0 && !asked[what].includes(name);
+    for (const row of all(".sortable tbody tr")) {
+      const { method, learner } = row.dataset;
+      row.classList.toggle("out", (method !== undefined && out("method", method)) || (learner !== undefined ? out("learner", learner) : method !== undefined && asked.learner.length > 0));
+    }
+    for (const cell of all(".sortable [data-column]")) {
+      const name = cell.dataset.column;
+      cell.classList.toggle("out", (known.dataset.has(name) && out("dataset", name)) || (known.method.has(name) && out("method", name)));
+    }
+    const none = (what, listed) => asked[what].length > 0 && listed !== "" && !listed.split("|").some((name) => asked[what].includes(name));
+    for (const figure of all("figure")) {
+      const { dataset, methods, learners } = figure.dataset;
+      figure.classList.toggle("out", (dataset !== "" && out("dataset", dataset)) || none("method", methods) || none("learner", learners));
+    }
+    for (const mark of all("[data-series-method]")) {
+      const { seriesMethod, seriesLearner } = mark.dataset;
+      mark.classList.toggle("out", out("method", seriesMethod) || (asked.learner.length > 0 && !asked.learner.includes(seriesLearner)));
+    }
+    for (const table of all(".sortable")) {
+      const body = all("tbody tr", table);
+      table.classList.toggle("out", body.length > 0 && body.every((row) => row.classList.contains("out")));
+    }
+    const chosen = Object.values(asked).flat();
+    document.getElementById("shown").textContent = chosen.length ? `shown: ${chosen.join(", ")}` : "";
+  };
+  for (const button of all("fieldset button")) {
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      apply();
+    });
+  }
+  document.getElementById("all").addEventListener("click", () => {
+    all("fieldset button").forEach((button) => button.setAttribute("aria-pressed", "false"));
+    apply();
+  });
+  document.getElementById("filters").hidden = false;
+
+  const theme = document.getElementById("theme");
+  const order = ["", "light", "dark"];
+  theme.addEventListener("click", () => {
+    const next = order[(order.indexOf(document.documentElement.dataset.theme || "") + 1) % order.length];
+    if (next) document.documentElement.dataset.theme = next;
+    else delete document.documentElement.dataset.theme;
+    theme.textContent = `Theme: ${next || "as the system"}`;
+  });
+  theme.hidden = false;
+})();
