@@ -248,6 +248,36 @@ def claims_(
 
 
 @app.command()
+def summary(
+    plan: _PLAN = "stand-ins",
+    store: _STORE = _DEFAULT_STORE,
+    only: _ONLY = None,
+    runs: _RUNS = None,
+    on: _ON = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file [default: the terminal].", show_default=False)
+    ] = None,
+) -> None:
+    """Write the summary of a study as Markdown: measured beside published figures, claims, tables, provenance.
+
+    Example: headcount study summary paper --store results -o studies/paper.md
+    """
+    from headcount.report import Errors, gather, write_whole
+    from headcount.report import summary as written
+    from headcount.study import Results
+
+    results = Results(_read(plan, only, runs, on), store)
+    options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
+    options += [f"--runs {runs}"] if runs is not None else []
+    command = " ".join(["headcount study summary", plan, *options])
+    text = written(gather(results), Errors(results), command)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(f"Summary: {write_whole(output, text).resolve()}")
+
+
+@app.command()
 def report(
     plan: _PLAN = "stand-ins",
     store: _STORE = _DEFAULT_STORE,

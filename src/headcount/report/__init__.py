@@ -2,7 +2,10 @@
 
 from headcount.report.claims import Claim, claims
 from headcount.report.contents import Contents, gather
+from headcount.report.figures import Errors
 from headcount.report.page import render, to_json, write_csv, write_whole
+from headcount.report.reproduction import Reproduction, reproduction
+from headcount.report.summary import summary
 from headcount.report.table import Cell, Column, Table
 from headcount.report.tables import tables
 
@@ -11,10 +14,14 @@ __all__ = [
     "Claim",
     "Column",
     "Contents",
+    "Errors",
+    "Reproduction",
     "Table",
     "claims",
     "gather",
     "render",
+    "reproduction",
+    "summary",
     "tables",
     "to_json",
     "write_csv",

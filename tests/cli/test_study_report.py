@@ -1,0 +1,83 @@
+"""`headcount study claims`, `summary` and `report` from a store alone."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from headcount.cli.app import app, main
+from tests.report.conftest import WHOLE, study_results
+
+__all__ = ["study_results"]
+
+
+@pytest.fixture
+def called(study_results, tmp_path):
+    (tmp_path / "whole.toml").write_text(WHOLE)
+
+    def call(command, *options):
+        arguments = [
+            "study",
+            command,
+            str(tmp_path / "whole.toml"),
+            "--store",
+            str(study_results.store.folder),
+            *options,
+        ]
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result
+
+    return call
+
+
+def test_claims(called):
+    text = called("claims").stdout
+    assert "CANNOT BE JUDGED HERE CNN is the learner" in text
+    assert "(Published figures: holds.)" in text
+    assert "Rule:" not in text
+    assert "Rule: Table 5, by AE" in called("claims", "--figures").stdout
+
+
+def test_report_says_where_the_page_is(called, study_results, tmp_path):
+    result = called(
+        "report",
+        "-o",
+        str(tmp_path / "page.html"),
+        "--json",
+        str(tmp_path / "all.json"),
+        "--csv",
+        str(tmp_path / "csv"),
+    )
+    assert result.stdout == f"Page: {tmp_path / 'page.html'}\n"
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert json.loads((tmp_path / "all.json").read_text())["title"] == study_results.plan.title
+    assert (tmp_path / "csv" / "table-6.csv").is_file()
+
+
+def test_json_to_the_terminal_is_all_that_goes_there(called, tmp_path):
+    result = called("report", "-o", str(tmp_path / "page.html"), "--json", "-")
+    assert json.loads(result.stdout)["claims"]
+    assert "Page:" in result.stderr
+
+
+def test_what_is_missing_is_said(called, tmp_path):
+    result = called("report", "--on", "even,odd", "-o", str(tmp_path / "page.html"))
+    assert "Missing: odd, svm: nothing" in result.stderr
+    result = called("report", "--on", "odd,strange", "-o", str(tmp_path / "page.html"))
+    assert "and 3 more, listed on the page." in result.stderr
+
+
+def test_summary(called, tmp_path):
+    assert "## Provenance" in called("summary", "--on", "even", "--runs", "1").stdout
+    result = called("summary", "-o", str(tmp_path / "summary.md"))
+    assert result.stdout == f"Summary: {tmp_path / 'summary.md'}\n"
+    assert "headcount study summary" in (tmp_path / "summary.md").read_text()
+
+
+def test_no_store_is_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["headcount", "study", "report", "--store", str(tmp_path / "none")])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert "There is no store at" in capsys.readouterr().err
