@@ -1,5 +1,6 @@
 """`Table`: cells with their meaning, and how they look as terminal text, Markdown, LaTeX, HTML and a data frame."""
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -105,7 +106,8 @@ class Table:
             for line in lines
         ]
         rule = "-" * len(written[0])
-        return "\n".join([self.title, "", written[0], rule, *written[1:], "", self.caption]) + "\n"
+        caption = textwrap.fill(self.caption, max(len(rule), 100))
+        return "\n".join([self.title, "", written[0], rule, *written[1:], "", caption]) + "\n"
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
