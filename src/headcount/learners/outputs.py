@@ -134,7 +134,9 @@ class Outputs:
 
     def __repr__(self) -> str:
         held = [need for need in _HELD if getattr(self, need) is not None]
-        what = " and ".join([", ".join(held[:-1]), held[-1]] if held[1:] else held) or "neither decisions nor posteriors"
+        what = (
+            " and ".join([", ".join(held[:-1]), held[-1]] if held[1:] else held) or "neither decisions nor posteriors"
+        )
         return f"Outputs({self.n_items:,} items, classes {quoted(self.classes)}, {what})"
 
     def need(self, what: Need) -> AnyArray:

@@ -30,10 +30,10 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
     .. math:: h_{w,c} = \max_t \mathrm{ReLU}(W_{w,c} \cdot [x_t, \dots, x_{t+w-1}] + b_{w,c}),
 
-    of which an affine layer (after dropout) makes the document embedding, and another one, with a softmax, the posteriors. It is trained
-    by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when the F1 of the
-    rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The best network is
-    taken, and passes over the held-out part once.
+    of which an affine layer (after dropout) makes the document embedding, and another one, with a softmax, the posteriors. It is
+    trained by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when the
+    F1 of the rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The best
+    network is taken, and passes over the held-out part once.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     held_out : float, default=0.4
         Share of the items that is held out for stopping.
     n_ids : int, optional
-        Size of the vocabulary (``TermIds.n_ids_``); an id outside it is then an error. By default the largest id given to ``fit`` counts
-        as the last, and larger ones met later as unknown terms.
+        Size of the vocabulary (``TermIds.n_ids_``); an id outside it is then an error. By default the largest id given to ``fit``
+        counts as the last, and larger ones met later as unknown terms.
     precision : {"auto", "float32", "bfloat16"}, default="auto"
         Of the products over windows; "auto" is bfloat16 on CUDA and float32 elsewhere.
     device : {"auto", "cuda", "mps", "cpu"}, default="auto"
@@ -252,18 +252,24 @@ def _whole(X: AnyArray) -> IntArray:
     """Return ids as whole numbers from 0."""
     if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
         raise DataError(
-            f"X must hold term ids, whole numbers from 0 (padding); it holds {X.dtype} that are not whole. TermIds makes ids of texts."
+            f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "
+            "makes ids of texts."
         )
     if X.min() < 0 or X.max() >= 2**31:
         raise DataError(
-            f"X must hold term ids, whole numbers from 0 (padding) that fit 32 bits; Negative values in data passed to CNNClassifier, or "
-            f"too large ones: it holds numbers from {X.min()} to {X.max()}."
+            f"X must hold term ids, whole numbers from 0 (padding) that fit 32 bits; it holds numbers from {X.min()} to {X.max()}."
         )
     return X.astype(np.int32)
 
 
 def _checked_windows(windows: Any) -> tuple[int, ...]:
     given = np.asarray(windows)
-    if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 1 or len(set(given.tolist())) < given.size:
+    if (
+        given.ndim != 1
+        or not given.size
+        or given.dtype.kind not in "iu"
+        or given.min() < 1
+        or len(set(given.tolist())) < given.size
+    ):
         raise DataError(f"windows must name widths in terms, whole numbers from 1, each once; got {windows!r}.")
     return tuple(int(w) for w in given)

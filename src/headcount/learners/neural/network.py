@@ -1,15 +1,15 @@
 """The convolutional network over term ids, as functions of its parameters: a dict of tensors by name.
 
-A document is embedded, windows of 3, 5 and 7 terms slide over it, each channel keeps its largest answer, and an affine layer makes the
-document embedding of them. Behind its last term a document is all padding, whose embedding is 0; the first window of nothing but padding
-counts too, so that how far documents are padded changes nothing.
+The terms of a document are embedded, windows of 3, 5 and 7 of them slide over it, each channel keeps its largest answer, and an
+affine layer makes the document embedding of them. Behind its last term a document is all padding, whose embedding is 0; the first
+window of nothing but padding counts too, so that how far documents are padded changes nothing.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 
 __all__ = ["Parameters", "dropped", "embedded", "initial", "scored"]
 
@@ -48,7 +48,9 @@ class _PooledWindows(torch.autograd.Function):
         n, padded, width = x.shape
         widest = max(windows)
         positions = padded - widest + 1
-        side_by_side = x.as_strided((n, positions, widest * width), (padded * width, width, 1)).reshape(n * positions, -1)
+        side_by_side = x.as_strided((n, positions, widest * width), (padded * width, width, 1)).reshape(
+            n * positions, -1
+        )
         answers, places = [], []
         for w, weight, bias in zip(windows, layers[::2], layers[1::2], strict=True):
             found = torch.mm(side_by_side[:, : w * width], weight.to(x.dtype).T).view(n, positions, -1).max(dim=1)
@@ -67,7 +69,7 @@ class _PooledWindows(torch.autograd.Function):
         grad = torch.where(pooled > 0, grads[0], 0.0).T.contiguous()  # channels x documents
         short = grad.to(side_by_side.dtype)
         rows = (places + positions * torch.arange(n, device=device)[:, None]).T.contiguous()
-        of_weights = F.embedding_bag(rows, side_by_side, mode="sum", per_sample_weights=short).float()
+        of_weights = functional.embedding_bag(rows, side_by_side, mode="sum", per_sample_weights=short).float()
         layers: list[torch.Tensor] = []
         full = side_by_side.new_zeros((len(grad), side_by_side.shape[1]))
         start = 0
@@ -80,7 +82,7 @@ class _PooledWindows(torch.autograd.Function):
         order = torch.argsort(flat, stable=True)
         starts = torch.searchsorted(flat[order], torch.arange(n * positions, device=device))
         channels = torch.div(order, n, rounding_mode="floor")
-        back = F.embedding_bag(channels, full, starts, mode="sum", per_sample_weights=short.reshape(-1)[order])
+        back = functional.embedding_bag(channels, full, starts, mode="sum", per_sample_weights=short.reshape(-1)[order])
         back = back.view(n, positions, -1, width)
         of_x = back.new_zeros((n, padded, width))
         for k in range(back.shape[2]):
@@ -89,18 +91,22 @@ class _PooledWindows(torch.autograd.Function):
 
 
 def embedded(
-    parameters: Parameters, ids: torch.Tensor, windows: Sequence[int], dtype: torch.dtype, keep: torch.Tensor | None = None
+    parameters: Parameters,
+    ids: torch.Tensor,
+    windows: Sequence[int],
+    dtype: torch.dtype,
+    keep: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the document embeddings of padded ids, whose last ``max(windows)`` columns are padding.
 
     ``keep`` multiplies the answers of the channels: what dropout leaves of them.
     """
-    x = F.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
+    x = functional.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
     layers = [parameters[f"window{w}.{part}"] for w in windows for part in ("weight", "bias")]
     pooled: torch.Tensor = _PooledWindows.apply(x, tuple(windows), *layers)  # type: ignore[no-untyped-call]
     if keep is not None:
         pooled = pooled * keep
-    return F.linear(pooled, parameters["document.weight"], parameters["document.bias"])
+    return functional.linear(pooled, parameters["document.weight"], parameters["document.bias"])
 
 
 def dropped(shape: tuple[int, int], dropout: float, generator: torch.Generator) -> torch.Tensor | None:
@@ -113,4 +119,4 @@ def dropped(shape: tuple[int, int], dropout: float, generator: torch.Generator) 
 
 def scored(parameters: Parameters, documents: torch.Tensor) -> torch.Tensor:
     """Return the log odds of the classes for document embeddings."""
-    return F.linear(documents, parameters["output.weight"], parameters["output.bias"])
+    return functional.linear(documents, parameters["output.weight"], parameters["output.bias"])

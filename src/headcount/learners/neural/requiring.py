@@ -13,4 +13,6 @@ PRECISIONS = {"auto", "float32", "bfloat16"}
 def require_torch(who: str) -> None:
     """Raise a sentence if torch is not installed."""
     if find_spec("torch") is None:
-        raise MissingPackageError(f"{who} needs the package torch, which is not installed: pip install 'headcount[neural]'.")
+        raise MissingPackageError(
+            f"{who} needs the package torch, which is not installed: pip install 'headcount[neural]'."
+        )

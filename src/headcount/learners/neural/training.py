@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.exceptions import TrainingError, TrainingWarning
@@ -85,7 +85,7 @@ class _Trainer:
         how = self.how
         keep = dropped((len(block.rows), len(how.windows) * how.sizes["channels"]), how.dropout, self.drops)
         documents = embedded(self.parameters, self.documents.ids(block), how.windows, how.dtype, keep)
-        losses = F.cross_entropy(scored(self.parameters, documents), self.codes[block.rows], reduction="none")
+        losses = functional.cross_entropy(scored(self.parameters, documents), self.codes[block.rows], reduction="none")
         return (losses * self.item_weights[block.rows]).sum()
 
     @torch.no_grad()
@@ -121,7 +121,9 @@ def train(ids: IntArray, codes: IntArray, parts: tuple[IntArray, IntArray], n_id
                 best = {name: value.detach().clone() for name, value in trainer.parameters.items()}
                 best_epoch = len(losses)
             if how.verbose:
-                sys.stderr.write(f"epoch {len(losses)}: loss {loss:.4f}, held-out F1 {score:.4f} (best in {best_epoch})\n")
+                sys.stderr.write(
+                    f"epoch {len(losses)}: loss {loss:.4f}, held-out F1 {score:.4f} (best in {best_epoch})\n"
+                )
         _set(trainer.parameters, best)
         _check(float(trainer.epoch(held_out)), len(losses) + 1, how)
     except KeyboardInterrupt:
@@ -161,5 +163,7 @@ def read(ids: IntArray, parameters: dict[str, AnyArray], how: Settings) -> tuple
     for batch in documents.batches(np.arange(len(ids)), how.batch_size):
         for block in batch:
             found[block.rows] = embedded(there, documents.ids(block), how.windows, how.dtype)
-    posteriors = torch.softmax(scored(there, found).double() if how.device.type != "mps" else scored(there, found), dim=1)
+    posteriors = torch.softmax(
+        scored(there, found).double() if how.device.type != "mps" else scored(there, found), dim=1
+    )
     return found.cpu().numpy(), posteriors.cpu().double().numpy()

@@ -30,7 +30,9 @@ class Estimates:
     def __call__(self, outputs: Outputs, samples: Samples) -> FloatArray:
         """Return the shares that each method estimates, side by side: shape (n_samples, 5 n_classes)."""
         columns = [
-            method.convergence(outputs, samples).shares if isinstance(method, SLD) else method.aggregate(outputs, samples)
+            method.convergence(outputs, samples).shares
+            if isinstance(method, SLD)
+            else method.aggregate(outputs, samples)
             for method in self._methods
         ]
         return np.hstack(columns)

@@ -44,8 +44,8 @@ class GatheredOutputs:
         times = samples.weights.astype(np.int64)
         if (times != samples.weights).any():
             raise DataError(
-                "QuaNet reads the items of a sample one after the other, so their weights must be whole numbers (how often an item is "
-                "there)."
+                "QuaNet reads the items of a sample one after the other, so their weights must be whole numbers: how often an item "
+                "is there."
             )
         ends = np.concatenate([[0], np.cumsum(times)])[samples.indptr]
         return Samples(np.repeat(samples.indices, times), ends)
@@ -54,8 +54,8 @@ class GatheredOutputs:
 def in_order(outputs: Outputs) -> IntArray:
     """Return the items of a pool in the order in which they are read: by the mean position of their class, sum_j j P_j.
 
-    With two classes that is the posterior of the second one. Equal ones are put in order by their embeddings, so that it does not matter
-    where in the pool they stand.
+    With two classes that is the posterior of the second one. Equal ones are put in order by their embeddings, so that it does not
+    matter where in the pool they stand.
     """
     P, E = outputs.need("posteriors"), outputs.need("embeddings")
     position = P @ np.arange(P.shape[1], dtype=np.float64)

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
+
+from headcount._typing import AnyArray
 
 __all__ = ["Network", "Sizes"]
 
@@ -34,18 +37,23 @@ class Network(nn.Module):
             sizes.features, sizes.lstm, sizes.lstm_layers, batch_first=True, bidirectional=True, device="meta"
         )
         widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
-        pairs = zip(widths[:-1], widths[1:], strict=True)
-        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta") for a, b in pairs)
+        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta") for a, b in pairwise(widths))
         self.to_empty(device=device)  # nothing is drawn from torch's global generator
+
+    @classmethod
+    def of(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
+        """Return the network with these parameters."""
+        network = cls(sizes, device)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in parameters.items()})
+        return network
 
     @torch.no_grad()
     def draw(self, generator: torch.Generator) -> None:
         """Draw the parameters uniformly within one over the root of a layer's inputs (of the LSTM: of its size)."""
-        lstm = self.lstm.hidden_size**-0.5
-        bounds = {f"layers.{i}": layer.weight.shape[1] ** -0.5 for i, layer in enumerate(self.layers)}  # type: ignore[union-attr, operator]
+        inputs = {name: layer.in_features for name, layer in self.named_modules() if isinstance(layer, nn.Linear)}
         for name, parameter in self.named_parameters():
-            drawn = 2.0 * torch.rand(parameter.shape, generator=generator) - 1.0
-            parameter.copy_(drawn * bounds.get(name.rpartition(".")[0], lstm))
+            root = inputs.get(name.rpartition(".")[0], self.lstm.hidden_size) ** 0.5
+            parameter.copy_((2.0 * torch.rand(parameter.shape, generator=generator) - 1.0) / root)
 
     def forward(
         self,

@@ -34,9 +34,11 @@ class QuaNet(AggregativeQuantifier):
 
     so that 0 and 1 are within reach (with two classes this is a sigmoid stretched about 0.5), and clipped to [0, 1] and divided by
     their sum when predicting. With two classes items are read by the posterior of the second one, with more by their mean class
-    position :math:`\sum_j j \Pr(j | x)`. Training draws samples at random shares and minimises the squared error of the shares by Adam.
+    position :math:`\sum_j j \Pr(j | x)`. Training draws samples at random shares and minimises the squared error of the shares by
+    Adam.
 
-    The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % tell when to stop, and the rates of ACC and PACC.
+    The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % tell when to stop, and the rates of ACC and
+    PACC.
 
     Parameters
     ----------
@@ -211,7 +213,8 @@ class QuaNet(AggregativeQuantifier):
         prior = self._known_prior(codes[parts[0]])
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
         fitting, judging = (
-            Part(score(self.classifier_, fits.part(rows)[0], self.needs, self.classes_), codes[rows]) for rows in parts[1:]
+            Part(score(self.classifier_, fits.part(rows)[0], self.needs, self.classes_), codes[rows])
+            for rows in parts[1:]
         )
         self.estimates_ = Estimates(judging.outputs, judging.codes, prior)
         E = fitting.outputs.need("embeddings")
@@ -235,7 +238,9 @@ class QuaNet(AggregativeQuantifier):
             else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
         )
         held_out = float(shares[2] / (shares[1] + shares[2]))
-        fitting, judging = next(iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of")))
+        fitting, judging = next(
+            iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of"))
+        )
         return [training, others[fitting], others[judging]], rest
 
     def _known_prior(self, codes: IntArray) -> FloatArray:
@@ -251,8 +256,8 @@ class QuaNet(AggregativeQuantifier):
             return np.full(k, 1.0 / k)
         if self._is_frozen():
             raise DataError(
-                "With a frozen classifier QuaNet can't know the class shares that it was trained on: pass prior=[...] in the order of "
-                f"its classes ({quoted(self.classes_)}), or prior='uniform' if it was trained with balanced weights."
+                "With a frozen classifier QuaNet can't know the class shares that it was trained on: pass prior=[...] in the order "
+                f"of its classes ({quoted(self.classes_)}), or prior='uniform' if it was trained with balanced weights."
             )
         return np.bincount(codes, minlength=k) / len(codes)
 
@@ -293,11 +298,7 @@ class QuaNet(AggregativeQuantifier):
         )
 
     def _network(self) -> Any:
-        import torch
-
         from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.network import Network
 
-        network = Network(self._sizes(), device_named(self.device))
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in self.parameters_.items()})
-        return network
+        return Network.of(self._sizes(), device_named(self.device), self.parameters_)

@@ -70,7 +70,9 @@ class _Trainer:
         )
         self.features, self.place = tensors(fitting.outputs, scale, how.device)
         protocol = (
-            ArtificialPrevalence(how.validation_samples, repeats=1, sample_size=how.sample_size, random_state=_seed(judged))
+            ArtificialPrevalence(
+                how.validation_samples, repeats=1, sample_size=how.sample_size, random_state=_seed(judged)
+            )
             if how.sizes.classes == 2
             else UniformPrevalence(how.validation_samples, sample_size=how.sample_size, random_state=_seed(judged))
         )
@@ -98,7 +100,7 @@ class _Trainer:
                 self.features[rows[some]], estimated[some], dropout=how.dropout, generator=self.drops
             )
             loss = torch.mean((answered - shares[some]) ** 2)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             self.optimiser.step()
             total += loss.detach() * (len(answered) / len(rows))
         return total
@@ -124,8 +126,8 @@ def train(fitting: Part, judging: Part, estimates: Estimates, scale: Scale, how:
             loss, against = torch.stack([trainer.epoch(), trainer.validation_loss()]).tolist()
             if not np.isfinite([loss, against]).all():
                 raise TrainingError(
-                    f"The loss is {loss} in epoch {len(losses) + 1}, and {against} on validation samples: the network has diverged. "
-                    f"Lower learning_rate (it is {how.learning_rate:g})."
+                    f"The loss is {loss} in epoch {len(losses) + 1}, and {against} on validation samples: the network has "
+                    f"diverged. Lower learning_rate (it is {how.learning_rate:g})."
                 )
             losses.append(loss)
             judged.append(against)
@@ -133,7 +135,9 @@ def train(fitting: Part, judging: Part, estimates: Estimates, scale: Scale, how:
                 best = {name: value.detach().clone() for name, value in trainer.network.state_dict().items()}
                 best_epoch = len(losses)
             if how.verbose:
-                sys.stderr.write(f"epoch {len(losses)}: loss {loss:.6f}, validation {against:.6f} (best in {best_epoch})\n")
+                sys.stderr.write(
+                    f"epoch {len(losses)}: loss {loss:.6f}, validation {against:.6f} (best in {best_epoch})\n"
+                )
     except KeyboardInterrupt:
         if not (how.keep_when_interrupted and best):
             raise
