@@ -31,9 +31,9 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     .. math:: h_{w,c} = \max_t \mathrm{ReLU}(W_{w,c} \cdot [x_t, \dots, x_{t+w-1}] + b_{w,c}),
 
     of which an affine layer (after dropout) makes the document embedding, and another one, with a softmax, the posteriors. It is
-    trained by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when the
-    F1 of the rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The best
-    network is taken, and passes over the held-out part once.
+    trained by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when
+    the F1 of the rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The
+    best network is taken, and passes over the held-out part once.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def load_estimator(kind: type, path: str | Path) -> Any:
             about = json.loads(str(file["about"]))
             if about["class"] != kind.__name__ or about["format"] > _FORMAT:
                 raise FileFormatError(
-                    f"{path} holds a {about['class']} in format {about['format']}; expected was a {kind.__name__} in format {_FORMAT}."
+                    f"{path} holds a {about['class']} in format {about['format']}, not a {kind.__name__} in format {_FORMAT}."
                 )
             estimator = kind(**{name: _back(value) for name, value in about["settings"].items()})
             estimator.classes_ = file["classes"]
