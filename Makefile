@@ -15,7 +15,7 @@ setup: $(VENV)/.dev  ## an environment of its own in .venv, with all that the te
 $(VENV)/.dev: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("headcount needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,neural]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
@@ -70,6 +70,7 @@ bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 	$(BIN)/python -m benchmarks.selection
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.intervals
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.svmperf
+	$(BIN)/python -m benchmarks.neural
 
 coverage-table: $(VENV)/.dev  ## how often the intervals hold the truth, by simulation (about 25 minutes): docs/coverage.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table

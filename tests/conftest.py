@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
@@ -28,6 +29,16 @@ class Scored(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[np.asarray(X).argmax(axis=1)]
+
+    def transform(self, X):
+        return np.asarray(X)
+
+
+class Linear(LogisticRegression):
+    """Logistic regression whose items are their own embeddings, for methods that need some."""
+
+    def transform(self, X):
+        return X
 
 
 def frozen(names):

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
     from headcount.intervals import Estimate, difference, estimate
-    from headcount.learners import Outputs, SVMperf, svmperf_path
+    from headcount.learners import CNNClassifier, Outputs, SVMperf, svmperf_path
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy
+    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -23,10 +23,10 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
     "intervals": ("Estimate", "difference", "estimate"),
-    "learners": ("Outputs", "SVMperf", "svmperf_path"),
+    "learners": ("CNNClassifier", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy"),
+    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "errors", "exceptions", "simplex")
@@ -40,6 +40,7 @@ __all__ = [
     "PCC",
     "SLD",
     "ArtificialPrevalence",
+    "CNNClassifier",
     "Corpus",
     "Estimate",
     "Evaluation",
@@ -47,6 +48,7 @@ __all__ = [
     "LogTfidf",
     "NaturalPrevalence",
     "Outputs",
+    "QuaNet",
     "QuantifierSearch",
     "SVMperf",
     "Samples",

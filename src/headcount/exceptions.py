@@ -3,13 +3,17 @@
 __all__ = [
     "ClassifierError",
     "DataError",
+    "DeviceError",
     "FileFormatError",
     "HeadcountError",
     "HeadcountWarning",
     "IdentifiabilityWarning",
+    "MissingPackageError",
     "SearchError",
     "SearchWarning",
     "StoreError",
+    "TrainingError",
+    "TrainingWarning",
     "UnknownNameError",
 ]
 
@@ -34,6 +38,18 @@ class SearchError(HeadcountError, ValueError):
     """A search of which every candidate failed."""
 
 
+class MissingPackageError(HeadcountError, ImportError):
+    """A package of an extra that is not installed."""
+
+
+class DeviceError(HeadcountError, RuntimeError):
+    """A device that is not there, or has too little memory."""
+
+
+class TrainingError(HeadcountError, ArithmeticError):
+    """A network whose training has diverged."""
+
+
 class StoreError(HeadcountError, OSError):
     """A study's store that can't be used, or a file of it that can't be trusted."""
 
@@ -48,6 +64,10 @@ class HeadcountWarning(UserWarning):
 
 class SearchWarning(HeadcountWarning):
     """Some candidates of a search failed."""
+
+
+class TrainingWarning(HeadcountWarning):
+    """The training of a network ended otherwise than asked for."""
 
 
 class IdentifiabilityWarning(HeadcountWarning):

@@ -40,7 +40,7 @@ def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
     counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
     explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
-    assert [m["name"] for m in records["methods"]] == counting + explicit
+    assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet"]
     assert all(m["reference"] for m in records["methods"])
     assert {"name": "nmd", "ordinal": True}.items() <= records["errors"][7].items()
 

@@ -1,10 +1,14 @@
 """scikit-learn's own checks; each exemption with its reason."""
 
+from importlib.util import find_spec
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from headcount import PACC, QuantifierSearch
+from headcount import PACC, QuaNet, QuantifierSearch
 from headcount.quantifiers import list_methods
+from tests.conftest import Linear
+from tests.laws.test_quantifiers import SMALL
 
 ONE_VECTOR = "predict gives one vector of class shares for all items together, not one answer an item"
 EXEMPT = {
@@ -33,12 +37,21 @@ def exemptions(estimator):
     return EXEMPT | {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH}.get(type(estimator).__name__, {})
 
 
+def instances():
+    """One of each method; QuaNet over a classifier of features, not of texts, and where torch is."""
+    for kind in dict.fromkeys(method.quantifier for method in list_methods()):
+        if kind is not QuaNet:
+            yield kind()
+        elif find_spec("torch") is not None:
+            yield QuaNet(Linear(), device="cpu", **SMALL)
+
+
 SEARCH = QuantifierSearch(PACC(), {"classifier__C": [1.0]})
 
 
 @pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")  # their labels are random
 @parametrize_with_checks(
-    [*(q() for q in dict.fromkeys(method.quantifier for method in list_methods())), SEARCH],
+    [*instances(), SEARCH],
     expected_failed_checks=exemptions,
 )
 def test_scikit_learns_checks(estimator, check):

@@ -3,6 +3,7 @@
 import pytest
 
 from headcount.exceptions import DataError, HeadcountError
+from headcount.report.published import published
 from headcount.study import read_plan, shipped_plans
 from headcount.study.counts import count
 from headcount.study.plan import OWN
@@ -13,11 +14,17 @@ from tests.study.conftest import PLAN
 def test_the_shipped_plans_are_the_papers():
     assert shipped_plans() == ["paper", "stand-ins"]
     paper = read_plan("paper")
+    methods = [method for method, _ in paper.rows()]
     rows = [(method.name, learner.name if learner else "") for method, learner in paper.rows()]
-    assert len(rows) == 24  # of 29: the five rows of the networks come with them
+    assert len(rows) == 29
+    measured = [
+        published(("imdb", name, learner, m.targets[-1]), "ae")
+        for m, (name, learner) in zip(methods, rows, strict=True)
+    ]
+    assert None not in measured  # every row of the overview is there under the published name
     grids = {learner.name: count for learner in paper.learners for count in [len(select_of(paper, learner.name))]}
-    assert grids == {"svm": 20, "lr": 20, "rf": 40, "mnb": 21}
-    assert {m.name: m.runs for m in paper.methods} | {"ACC": 10, "PACC": 10, "HDy": 10} == {
+    assert grids == {"svm": 20, "lr": 20, "rf": 40, "mnb": 21, "cnn": 16}
+    assert {m.name: m.runs for m in paper.methods} | {"ACC": 10, "PACC": 10, "HDy": 10, "QuaNet": 10} == {
         m.name: m.runs for m in paper.methods
     }
     assert {m.name: m.targets for m in paper.methods}["CC"] == ("none", "accuracy", "f1", "ae")

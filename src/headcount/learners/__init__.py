@@ -2,6 +2,7 @@
 
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
+from headcount.learners.neural import CNNClassifier
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
 from headcount.learners.svmperf import SVMperf, svmperf_path
@@ -11,6 +12,7 @@ from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, va
 __all__ = [
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
+    "CNNClassifier",
     "Fit",
     "FitCache",
     "Fits",

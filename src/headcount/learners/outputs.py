@@ -12,11 +12,12 @@ from headcount.exceptions import DataError
 
 __all__ = ["Need", "Outputs"]
 
-Need: TypeAlias = Literal["decisions", "posteriors"]
+Need: TypeAlias = Literal["decisions", "posteriors", "embeddings"]
 """What a quantifier needs to know of each item."""
 
 _ROW_SUM_TOLERANCE = 1e-3  # posteriors rounded to three digits, or computed in half precision, still pass
 _ROUNDING = 1e-9
+_HELD = ("decisions", "posteriors", "embeddings")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +33,8 @@ class Outputs:
         The decided class of each item, as a position in ``classes``.
     posteriors : array of shape (n_items, n_classes), optional
         The probability of each class given the item.
+    embeddings : array of shape (n_items, n_features), optional
+        What the classifier makes of the item on the way to its decision (its ``transform``); for methods that learn from it.
 
     See Also
     --------
@@ -42,6 +45,7 @@ class Outputs:
     n_items: int
     decisions: IntArray | None = None
     posteriors: FloatArray | None = None
+    embeddings: AnyArray | None = None
 
     def __post_init__(self) -> None:
         if self.posteriors is not None:
@@ -55,13 +59,17 @@ class Outputs:
                     "Outputs.from_decisions takes labels."
                 )
             object.__setattr__(self, "decisions", np.ascontiguousarray(codes, dtype=np.int32))
-        for what in ("decisions", "posteriors"):
+        if self.embeddings is not None:
+            object.__setattr__(self, "embeddings", _checked_embeddings(self.embeddings))
+        for what in _HELD:
             held = getattr(self, what)
             if held is not None and len(held) != self.n_items:
                 raise DataError(f"There are {len(held)} {what} for {self.n_items} items: one for each is needed.")
 
     @classmethod
-    def from_posteriors(cls, posteriors: Any, classes: Labels, decisions: Labels | None = None) -> "Outputs":
+    def from_posteriors(
+        cls, posteriors: Any, classes: Labels, decisions: Labels | None = None, embeddings: Any = None
+    ) -> "Outputs":
         """Make outputs from posteriors that any black box has computed.
 
         Parameters
@@ -71,6 +79,8 @@ class Outputs:
         classes : sequence of labels, in the order of the columns
         decisions : labels of shape (n_items,), optional
             The classes decided for; by default those of the largest posterior.
+        embeddings : array of shape (n_items, n_features), optional
+            For methods that need them.
 
         Examples
         --------
@@ -88,7 +98,7 @@ class Outputs:
             P = np.column_stack([1.0 - P, P])
         P = _checked(P, names)
         codes = P.argmax(axis=1) if decisions is None else encode(decisions, names, "decisions")
-        return cls(names, len(P), codes, P)
+        return cls(names, len(P), codes, P, embeddings)
 
     @classmethod
     def from_decisions(cls, decisions: Labels, classes: Labels) -> "Outputs":
@@ -114,7 +124,7 @@ class Outputs:
         classes = parts[0].classes
         aligned = [part.aligned_to(classes) for part in parts]
         held: dict[str, Any] = {}
-        for what in ("decisions", "posteriors"):
+        for what in _HELD:
             if all(getattr(part, what) is not None for part in aligned):
                 held[what] = np.concatenate([getattr(part, what) for part in aligned])
         return cls(classes, sum(part.n_items for part in aligned), **held)
@@ -123,17 +133,20 @@ class Outputs:
         return self.n_items
 
     def __repr__(self) -> str:
-        held = [need for need in ("decisions", "posteriors") if getattr(self, need) is not None]
-        what = " and ".join(held) or "neither decisions nor posteriors"
+        held = [need for need in _HELD if getattr(self, need) is not None]
+        what = (
+            " and ".join([", ".join(held[:-1]), held[-1]] if held[1:] else held) or "neither decisions nor posteriors"
+        )
         return f"Outputs({self.n_items:,} items, classes {quoted(self.classes)}, {what})"
 
     def need(self, what: Need) -> AnyArray:
-        """Return the decisions or the posteriors; raise if these outputs were made without them."""
+        """Return the decisions, the posteriors or the embeddings; raise if these outputs were made without them."""
         held: AnyArray | None = getattr(self, what)
         if held is None:
             how = {
                 "posteriors": "score the pool with a quantifier that needs them, or make them with Outputs.from_posteriors",
                 "decisions": "score the pool with a quantifier that needs them, or make them with Outputs.from_decisions",
+                "embeddings": "score the pool with a quantifier that needs them, or pass them to Outputs.from_posteriors",
             }[what]
             raise DataError(f"These outputs hold no {what}, which the method needs: {how}.")
         return held
@@ -150,7 +163,7 @@ class Outputs:
             )
         decisions = None if self.decisions is None else places[self.decisions]
         posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(places)])
-        return Outputs(classes, self.n_items, decisions, posteriors)
+        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings)
 
 
 def _checked(posteriors: Any, classes: AnyArray) -> FloatArray:
@@ -174,3 +187,18 @@ def _checked(posteriors: Any, classes: AnyArray) -> FloatArray:
         f"Posteriors must be finite, not negative, and sum to 1 for each item; row {row} is {P[row].tolist()} "
         f"({int(bad.sum()):,} of {len(P):,} rows are wrong). Divide scores by their row sums, or calibrate the classifier."
     )
+
+
+def _checked_embeddings(embeddings: Any) -> AnyArray:
+    """Return embeddings as a dense matrix of floats; raise if they are not finite numbers, a row for each item."""
+    dense = embeddings.toarray() if hasattr(embeddings, "toarray") else embeddings
+    try:
+        E = np.ascontiguousarray(dense, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Embeddings must be numbers in a matrix, one row an item: {error}") from error
+    if E.ndim != 2 or not np.isfinite(E).all():
+        raise DataError(
+            f"Embeddings must be finite numbers in a matrix, one row an item; these have shape {E.shape}"
+            f"{'' if np.isfinite(E).all() else ' and NaN or infinite values'}."
+        )
+    return E

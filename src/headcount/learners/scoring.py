@@ -12,7 +12,7 @@ from headcount.learners.outputs import Need, Outputs
 
 __all__ = ["name_of", "require", "score"]
 
-_METHOD = {"decisions": "predict", "posteriors": "predict_proba"}
+_METHOD = {"decisions": "predict", "posteriors": "predict_proba", "embeddings": "transform"}
 
 
 def name_of(classifier: Any) -> str:
@@ -27,7 +27,7 @@ def require(classifier: Any, method: str) -> None:
     if not hasattr(classifier, method):
         raise ClassifierError(
             f"{name_of(classifier)} has no {method!r}, which is needed here: pass an estimator with scikit-learn's "
-            "classifier methods (fit, predict and, for posteriors, predict_proba)."
+            "classifier methods (fit, predict, for posteriors predict_proba and, for embeddings, transform)."
         )
 
 
@@ -40,7 +40,7 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
         raise DataError(f"needs may name {quoted(_METHOD)}; got {quoted(sorted(wanted))}.")
     for need in sorted(wanted):
         require(classifier, _METHOD[need])
-    decisions = posteriors = None
+    decisions = posteriors = embeddings = None
     if "posteriors" in wanted:
         posteriors = classifier.predict_proba(X)
         _check_length(posteriors, n_items, "posteriors")
@@ -53,7 +53,9 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
             raise ClassifierError(
                 f"{name_of(classifier)} decided for labels outside its classes ({quoted(known)}). {error}"
             ) from error
-    return Outputs(known, n_items, decisions, posteriors).aligned_to(classes)
+    if "embeddings" in wanted:
+        embeddings = classifier.transform(X)
+    return Outputs(known, n_items, decisions, posteriors, embeddings).aligned_to(classes)
 
 
 def _check_length(answers: AnyArray, n_items: int, what: str) -> None:

@@ -7,6 +7,7 @@ from headcount.quantifiers.counting import CC, PCC
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.quanet import QuaNet
 from headcount.quantifiers.sld import SLD, Convergence
 from headcount.quantifiers.statistics import Statistics
 
@@ -21,6 +22,7 @@ __all__ = [
     "Convergence",
     "HDy",
     "Method",
+    "QuaNet",
     "Quantifier",
     "Statistics",
     "list_methods",

@@ -34,7 +34,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     @property
     @abstractmethod
     def needs(self) -> frozenset[Need]:
-        """What must be known of each item: decisions, posteriors, both or neither."""
+        """What must be known of each item: its decision, posteriors, embedding, or nothing."""
 
     @abstractmethod
     def fit(self, X: Items, y: Labels) -> Self:
@@ -58,7 +58,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : items, as in ``fit``
-        needs : collection of {"decisions", "posteriors"}, optional
+        needs : collection of {"decisions", "posteriors", "embeddings"}, optional
             By default what this quantifier needs; ask for both to share the outputs with others over the same classifier.
         """
         check_is_fitted(self)

@@ -13,6 +13,7 @@ from headcount.quantifiers.counting import CC, PCC
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.quanet import QuaNet
 from headcount.quantifiers.sld import SLD
 
 __all__ = ["Method", "list_methods", "method_named"]
@@ -66,6 +67,7 @@ _METHODS = (
     _explicit("q", "recall and shares together", "Barranquero et al. 2015"),
     _explicit("ae", "absolute error", "Moreo and Sebastiani 2021"),
     _explicit("rae", "relative absolute error", "Moreo and Sebastiani 2021"),
+    Method(QuaNet, "a network that reads the sample", "any", "posteriors, embeddings, two parts", "Esuli et al. 2018"),
 )
 
 
@@ -73,7 +75,8 @@ def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are.
 
     >>> [method.name for method in list_methods()]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)']
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)',
+     'QuaNet']
     """
     return _METHODS
 

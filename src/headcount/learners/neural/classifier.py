@@ -1,0 +1,275 @@
+"""`CNNClassifier`: scikit-learn's contract around the convolutional network."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
+from headcount._validation import Interval, StrOptions, integers_from, learn_classes, seed_sequence
+from headcount.exceptions import DataError
+from headcount.learners.neural.requiring import DEVICES, PRECISIONS, require_torch
+from headcount.learners.neural.saving import load_estimator, save_estimator
+from headcount.learners.validation import validation_parts
+
+__all__ = ["CNNClassifier"]
+
+_UNKNOWN = 1
+_LOWER = "batch_size, channels or embedding_size"
+
+
+class CNNClassifier(ClassifierMixin, BaseEstimator):
+    r"""Convolutional network over documents of term ids, as `TermIds` makes them: 0 is padding, 1 an unknown term.
+
+    Terms are embedded, :math:`x_t = E_{i_t}`; windows of w = 3, 5 and 7 terms slide over them, and each channel c keeps its largest
+    answer
+
+    .. math:: h_{w,c} = \max_t \mathrm{ReLU}(W_{w,c} \cdot [x_t, \dots, x_{t+w-1}] + b_{w,c}),
+
+    of which an affine layer (after dropout) makes the document embedding, and another one, with a softmax, the posteriors. It is
+    trained by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when
+    the F1 of the rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The
+    best network is taken, and passes over the held-out part once.
+
+    Parameters
+    ----------
+    embedding_size : int, default=100
+        Of the terms.
+    channels : int, default=512
+        Of each window.
+    windows : sequence of int, default=(3, 5, 7)
+    dropout : float, default=0.5
+        Share of the channels that is left out in a training step.
+    weight_decay : float, default=0.0
+        Weight of the squared parameters in the loss.
+    document_size : int, default=100
+        Of the document embedding.
+    learning_rate : float, default=1e-3
+    batch_size : int, default=100
+    max_epochs : int, default=500
+    patience : int, default=20
+    held_out : float, default=0.4
+        Share of the items that is held out for stopping.
+    n_ids : int, optional
+        Size of the vocabulary (``TermIds.n_ids_``); an id outside it is then an error. By default the largest id given to ``fit``
+        counts as the last, and larger ones met later as unknown terms.
+    precision : {"auto", "float32", "bfloat16"}, default="auto"
+        Of the products over windows; "auto" is bfloat16 on CUDA and float32 elsewhere.
+    device : {"auto", "cuda", "mps", "cpu"}, default="auto"
+    n_jobs : int, optional
+        Threads on the CPU. With one, the default, the same seed gives the same bits, on one machine, whatever else runs.
+    random_state : int, RandomState, Generator or None, default=None
+        For the split, the first parameters, the order of items and dropout.
+    keep_when_interrupted : bool, default=False
+        End with the best network so far, and a warning, when the user interrupts training.
+    verbose : bool, default=False
+        Write a line for each epoch to the standard error stream.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    n_ids_ : int
+    parameters_ : dict of str to array
+        The network.
+    n_iter_, best_epoch_ : int
+        Epochs that were made, and the one that was kept.
+    losses_, scores_ : arrays of shape (n_iter_,)
+        Mean loss in each epoch, and the held-out F1 after it.
+
+    References
+    ----------
+    Kim (2014). Convolutional neural networks for sentence classification. EMNLP.
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> from headcount import TermIds
+    >>> texts, y = ["a fine film", "a poor film"] * 50, ["good", "bad"] * 50
+    >>> ids = TermIds(length=10).fit_transform(texts)
+    >>> cnn = CNNClassifier(embedding_size=8, channels=8, max_epochs=10, device="cpu", random_state=0).fit(ids, y)
+    >>> cnn.predict(ids[:2]).tolist(), cnn.transform(ids).shape
+    (['good', 'bad'], (100, 100))
+    """
+
+    classes_: AnyArray
+    parameters_: dict[str, AnyArray]
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **dict.fromkeys(("embedding_size", "channels", "document_size"), integers_from(1)),
+        **dict.fromkeys(("batch_size", "max_epochs", "patience"), integers_from(1)),
+        "windows": ["array-like"],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
+        "weight_decay": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "held_out": [Interval(Real, 0, 1, closed="neither")],
+        "n_ids": [Interval(Integral, 2, None, closed="left"), None],
+        "precision": [StrOptions(PRECISIONS)],
+        "device": [StrOptions(DEVICES)],
+        "n_jobs": [Integral, None],
+        "random_state": "no_validation",
+        "keep_when_interrupted": ["boolean"],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        embedding_size: int = 100,
+        channels: int = 512,
+        *,
+        windows: Sequence[int] = (3, 5, 7),
+        dropout: float = 0.5,
+        weight_decay: float = 0.0,
+        document_size: int = 100,
+        learning_rate: float = 1e-3,
+        batch_size: int = 100,
+        max_epochs: int = 500,
+        patience: int = 20,
+        held_out: float = 0.4,
+        n_ids: int | None = None,
+        precision: str = "auto",
+        device: str = "auto",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        keep_when_interrupted: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.embedding_size = embedding_size
+        self.channels = channels
+        self.windows = windows
+        self.dropout = dropout
+        self.weight_decay = weight_decay
+        self.document_size = document_size
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.held_out = held_out
+        self.n_ids = n_ids
+        self.precision = precision
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.keep_when_interrupted = keep_when_interrupted
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Labels) -> Self:
+        """Learn from documents of term ids, shape (n_items, length), and their labels."""
+        require_torch("CNNClassifier")
+        from headcount.learners.neural.device import computing
+        from headcount.learners.neural.training import train
+
+        X, y = validate_data(self, X, y, dtype=None)
+        self.classes_, codes = learn_classes(y)
+        ids = _whole(X)
+        self.n_ids_ = max(int(ids.max()), _UNKNOWN) + 1 if self.n_ids is None else int(self.n_ids)
+        ids = self._known(ids)
+        splitting, training = seed_sequence(self.random_state).spawn(2)
+        seed = int(splitting.generate_state(1)[0])
+        parts = next(iter(validation_parts(float(self.held_out), codes, seed, "held_out")))
+        with computing(self.n_jobs, _LOWER):
+            trained = train(ids, codes, parts, self.n_ids_, self._settings(training))
+        self.parameters_ = trained.parameters
+        self.n_iter_, self.best_epoch_ = trained.n_epochs, trained.best_epoch
+        self.losses_, self.scores_ = trained.losses, trained.scores
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the posteriors, shape (n_items, n_classes), in the order of ``classes_``."""
+        posteriors: FloatArray = self._read(X)[1]
+        return posteriors
+
+    def predict(self, X: Any) -> AnyArray:
+        """Decide for the class of the largest posterior."""
+        posteriors = self.predict_proba(X)
+        decided: AnyArray = self.classes_[posteriors.argmax(axis=1)]
+        return decided
+
+    def transform(self, X: Any) -> AnyArray:
+        """Return the document embeddings, shape (n_items, document_size)."""
+        return self._read(X)[0]
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file of plain arrays (.npz) that holds no code."""
+        check_is_fitted(self)
+        save_estimator(self, path, ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_"), ("losses_", "scores_"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a classifier that :meth:`save` has written."""
+        loaded: Self = load_estimator(cls, path)
+        return loaded
+
+    def _read(self, X: Any) -> tuple[AnyArray, AnyArray]:
+        check_is_fitted(self)
+        require_torch("CNNClassifier")
+        from headcount.learners.neural.device import computing
+        from headcount.learners.neural.training import read
+
+        ids = self._known(_whole(validate_data(self, X, dtype=None, reset=False)))
+        with computing(self.n_jobs, _LOWER):
+            return read(ids, self.parameters_, self._settings(np.random.SeedSequence(0)))
+
+    def _settings(self, seed: np.random.SeedSequence) -> Any:
+        from headcount.learners.neural.device import device_named, dtype_named
+        from headcount.learners.neural.training import Settings
+
+        device = device_named(self.device)
+        return Settings(
+            sizes={"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size},
+            windows=_checked_windows(self.windows),
+            dropout=float(self.dropout),
+            weight_decay=float(self.weight_decay),
+            learning_rate=float(self.learning_rate),
+            batch_size=int(self.batch_size),
+            max_epochs=int(self.max_epochs),
+            patience=int(self.patience),
+            device=device,
+            dtype=dtype_named(self.precision, device),
+            seed=seed,
+            keep_when_interrupted=bool(self.keep_when_interrupted),
+            verbose=bool(self.verbose),
+        )
+
+    def _known(self, ids: IntArray) -> IntArray:
+        """Return ids of the vocabulary: others are errors where it is given, else unknown terms."""
+        beyond = ids >= self.n_ids_
+        if not beyond.any():
+            return ids
+        if self.n_ids is not None:
+            raise DataError(
+                f"X holds the term id {ids.max()}, and the vocabulary has n_ids={self.n_ids} (0 to {self.n_ids - 1}): make the ids "
+                "with the transformer that the classifier was set up for."
+            )
+        return np.where(beyond, _UNKNOWN, ids)
+
+
+def _whole(X: AnyArray) -> IntArray:
+    """Return ids as whole numbers from 0."""
+    if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
+        raise DataError(
+            f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "
+            "makes ids of texts."
+        )
+    if X.min() < 0 or X.max() >= 2**31:
+        raise DataError(
+            f"X must hold term ids, whole numbers from 0 (padding) that fit 32 bits; it holds numbers from {X.min()} to {X.max()}."
+        )
+    return X.astype(np.int32)
+
+
+def _checked_windows(windows: Any) -> tuple[int, ...]:
+    given = np.asarray(windows)
+    if (
+        given.ndim != 1
+        or not given.size
+        or given.dtype.kind not in "iu"
+        or given.min() < 1
+        or len(set(given.tolist())) < given.size
+    ):
+        raise DataError(f"windows must name widths in terms, whole numbers from 1, each once; got {windows!r}.")
+    return tuple(int(w) for w in given)

@@ -1,0 +1,67 @@
+"""Where and how torch computes: the device, the precision, the threads, and what its errors mean for a user."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from headcount.exceptions import DeviceError
+
+__all__ = ["computing", "device_named", "dtype_named"]
+
+
+def device_named(name: str) -> torch.device:
+    """Return a device; "auto" is the first there is of CUDA, MPS and CPU."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(kind for kind, found in there.items() if found)
+    if not there[name]:
+        raise DeviceError(f"There is no device {name!r} here: use device='auto', which takes the best that is found.")
+    return torch.device(name)
+
+
+def dtype_named(name: str, device: torch.device) -> torch.dtype:
+    """Return the type that the large products are computed in; "auto" is bfloat16 on CUDA, float32 elsewhere."""
+    short = name == "bfloat16" or (name == "auto" and device.type == "cuda")
+    return torch.bfloat16 if short else torch.float32
+
+
+class _Threads:
+    """Counts those who compute, so that the last one to leave restores the threads that were there before the first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = 1
+
+    @contextmanager
+    def limited(self, n_threads: int) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._before = torch.get_num_threads()
+            self._inside += 1
+        torch.set_num_threads(n_threads)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                torch.set_num_threads(self._before)
+
+
+_threads = _Threads()
+
+
+@contextmanager
+def computing(n_jobs: int | None, lower: str) -> Iterator[None]:
+    """Compute with so many threads on the CPU (None is 1, -1 all cores); out of memory, say which parameters to ``lower``."""
+    from joblib import effective_n_jobs
+
+    try:
+        with _threads.limited(int(effective_n_jobs(1 if n_jobs is None else n_jobs))):
+            yield
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(
+            f"The device ran out of memory ({str(error).split('. ')[0]}): lower {lower}, or use device='cpu'."
+        ) from error

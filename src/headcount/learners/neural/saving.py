@@ -1,0 +1,77 @@
+"""Estimators of plain arrays in one file: numpy's .npz with a line of JSON, so that reading it runs no code."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from headcount.exceptions import DataError, FileFormatError
+
+__all__ = ["load_estimator", "save_estimator"]
+
+_FORMAT = 1
+
+
+def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arrays: Sequence[str]) -> None:
+    """Write parameters, classes, the network, and these learnt numbers and arrays; the file is there whole or not at all."""
+    classes = np.asarray(estimator.classes_)
+    if classes.dtype.kind == "O":
+        raise DataError("Classes of mixed or unusual types can't be saved: use strings, numbers or booleans as labels.")
+    settings = estimator.get_params(deep=False)
+    if not isinstance(settings["random_state"], int | None):
+        settings["random_state"] = None  # the state of a generator is not kept
+    about = {
+        "format": _FORMAT,
+        "class": type(estimator).__name__,
+        "settings": {name: _plain(value) for name, value in settings.items()},
+        "numbers": {name: int(getattr(estimator, name)) for name in numbers},
+        "arrays": list(arrays),
+    }
+    held = {f"learnt:{name}": getattr(estimator, name) for name in arrays}
+    held |= {f"network:{name}": value for name, value in estimator.parameters_.items()}
+    written = Path(f"{path}.{os.getpid()}.part")
+    try:
+        with written.open("wb") as file:
+            np.savez(file, about=np.array(json.dumps(about)), classes=classes, **held)
+        written.replace(path)
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def load_estimator(kind: type, path: str | Path) -> Any:
+    """Read what `save_estimator` has written of an estimator of this class."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            if about["class"] != kind.__name__ or about["format"] > _FORMAT:
+                raise FileFormatError(
+                    f"{path} holds a {about['class']} in format {about['format']}, not a {kind.__name__} in format {_FORMAT}."
+                )
+            estimator = kind(**{name: _back(value) for name, value in about["settings"].items()})
+            estimator.classes_ = file["classes"]
+            estimator.parameters_ = {
+                name.removeprefix("network:"): file[name] for name in file.files if name.startswith("network:")
+            }
+            for name in about["arrays"]:
+                setattr(estimator, name, file[f"learnt:{name}"])
+    except FileFormatError:
+        raise
+    except (ValueError, KeyError, EOFError, BadZipFile, TypeError) as error:
+        raise FileFormatError(f"{path} is no saved {kind.__name__}: {error}") from error
+    for name, value in about["numbers"].items():
+        setattr(estimator, name, value)
+    return estimator
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _back(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

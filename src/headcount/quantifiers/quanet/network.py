@@ -1,0 +1,79 @@
+"""QuaNet's network: a recurrent part that reads samples, and layers that turn what it read, and simpler estimates, into shares."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from headcount._typing import AnyArray
+
+__all__ = ["Network", "Sizes"]
+
+_STRETCH = 1.2
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the shape of the network depends on."""
+
+    features: int
+    estimates: int
+    classes: int
+    lstm: int
+    lstm_layers: int
+    layers: tuple[int, ...]
+
+
+class Network(nn.Module):
+    """Many samples at once: items in order, and the estimates of simpler methods, to shares that are stretched about equal ones."""
+
+    def __init__(self, sizes: Sizes, device: torch.device) -> None:
+        super().__init__()
+        self.classes = sizes.classes
+        self.lstm = nn.LSTM(
+            sizes.features, sizes.lstm, sizes.lstm_layers, batch_first=True, bidirectional=True, device="meta"
+        )
+        widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
+        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta") for a, b in pairwise(widths))
+        self.to_empty(device=device)  # nothing is drawn from torch's global generator
+
+    @classmethod
+    def of(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
+        """Return the network with these parameters."""
+        network = cls(sizes, device)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in parameters.items()})
+        return network
+
+    @torch.no_grad()
+    def draw(self, generator: torch.Generator) -> None:
+        """Draw the parameters uniformly within one over the root of a layer's inputs (of the LSTM: of its size)."""
+        inputs = {name: layer.in_features for name, layer in self.named_modules() if isinstance(layer, nn.Linear)}
+        for name, parameter in self.named_parameters():
+            root = inputs.get(name.rpartition(".")[0], self.lstm.hidden_size) ** 0.5
+            parameter.copy_((2.0 * torch.rand(parameter.shape, generator=generator) - 1.0) / root)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        estimates: torch.Tensor,
+        lengths: Sequence[int] | None = None,
+        dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> torch.Tensor:
+        """Return shares, which may lie a little outside [0, 1]; ``lengths`` are those of the samples, where they differ."""
+        if lengths is None:
+            _, (state, _) = self.lstm(x)
+        else:
+            packed = pack_padded_sequence(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
+            _, (state, _) = self.lstm(packed)
+        h = torch.cat([state[-2], state[-1], estimates], dim=1)
+        *inner, last = self.layers
+        for layer in inner:
+            h = torch.relu(layer(h))
+            if dropout > 0.0:
+                h = h * torch.empty_like(h).bernoulli_(1.0 - dropout, generator=generator) / (1.0 - dropout)
+        equal = 1.0 / self.classes
+        return equal + _STRETCH * (torch.softmax(last(h), dim=1) - equal)

@@ -1,0 +1,304 @@
+"""`QuaNet`: the contract of quantifiers around the recurrent network."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
+from headcount._validation import Interval, StrOptions, as_shares, integers_from, quoted, seed_sequence
+from headcount.exceptions import DataError
+from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
+from headcount.learners.neural import DEVICES, CNNClassifier, require_torch
+from headcount.quantifiers.aggregative import AggregativeQuantifier
+from headcount.quantifiers.quanet.estimates import Estimates
+from headcount.quantifiers.quanet.gathered import GatheredOutputs
+from headcount.quantifiers.statistics import require_items
+
+__all__ = ["QuaNet"]
+
+_NEEDS: frozenset[Need] = frozenset({"decisions", "posteriors", "embeddings"})
+_LOWER = "samples_per_step, sample_size or lstm_size"
+
+
+class QuaNet(AggregativeQuantifier):
+    r"""A recurrent network that reads the items of a sample, in the order of their posteriors, and estimates its shares.
+
+    A two-layer bidirectional LSTM reads for each item its document embedding and posteriors; its last state h, together with the
+    estimates of CC, ACC, PCC, PACC and SLD, passes through two layers of rectified units and a softmax, whose shares are stretched
+    about equal ones,
+
+    .. math:: \hat p = \tfrac1k + 1.2\,(\mathrm{softmax}(f(h, \hat p^{CC}, \dots, \hat p^{SLD})) - \tfrac1k)
+
+    so that 0 and 1 are within reach (with two classes this is a sigmoid stretched about 0.5), and clipped to [0, 1] and divided by
+    their sum when predicting. With two classes items are read by the posterior of the second one, with more by their mean class
+    position :math:`\sum_j j \Pr(j | x)`. Training draws samples at random shares and minimises the squared error of the shares by
+    Adam.
+
+    The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % tell when to stop, and the rates of ACC and
+    PACC.
+
+    Parameters
+    ----------
+    classifier : estimator, default=None
+        A classifier with ``predict_proba`` and ``transform``, which gives the embeddings; None means ``CNNClassifier()``. With a
+        ``FrozenEstimator`` the items given to ``fit`` are split between the network and its validation only.
+    split : sequence of three floats, default=(0.4, 0.4, 0.2)
+        Shares of the items for the classifier, the network, and validation.
+    prior : {"train", "uniform"} or array of shape (n_classes,), default="train"
+        For SLD: the shares under which the posteriors hold, as in :class:`SLD`. Must be given if the classifier is frozen.
+    lstm_size : int, default=128
+        Of the LSTM's state, in each direction.
+    lstm_layers : int, default=2
+    layers : sequence of int, default=(1024, 512)
+    dropout : float, default=0.5
+        In these layers.
+    learning_rate : float, default=1e-3
+    sample_size : int, default=500
+        Of the samples that are drawn for training and validation.
+    samples_per_epoch : int, default=200
+    samples_per_step : int, default=10
+        Samples that a step of training learns from; they are computed at once.
+    validation_samples : int, default=21
+        On a grid of shares for two classes, at random shares for more.
+    max_epochs : int, default=500
+    patience : int, default=10
+        Training ends after so many epochs without a smaller loss on the validation samples.
+    device : {"auto", "cuda", "mps", "cpu"}, default="auto"
+    n_jobs : int, optional
+        Threads on the CPU. With one, the default, the same seed gives the same bits, on one machine, whatever else runs.
+    random_state : int, RandomState, Generator or None, default=None
+        For the splits, the first parameters, the samples and dropout.
+    keep_when_interrupted : bool, default=False
+        End with the best network so far, and a warning, when the user interrupts training.
+    verbose : bool, default=False
+        Write a line for each epoch to the standard error stream.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    classifier_ : fitted classifier
+    parameters_ : dict of str to array
+        The network.
+    best_epoch_ : int
+        The epoch whose network was kept.
+    losses_, validation_losses_ : arrays of shape (n_epochs,)
+
+    References
+    ----------
+    Esuli, Moreo and Sebastiani (2018). A recurrent neural network for sentiment quantification. CIKM.
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> class Linear(LogisticRegression):
+    ...     def transform(self, X):
+    ...         return X
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> quanet = QuaNet(Linear(), lstm_size=16, layers=(32,), sample_size=100, max_epochs=20, random_state=0, device="cpu")
+    >>> pile = np.flatnonzero(y[2000:] == 1)[:200] + 2000           # positives only
+    >>> bool(quanet.fit(X[:2000], y[:2000]).predict(X[pile])[1] > 0.9)
+    True
+    """
+
+    parameters_: dict[str, AnyArray]
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **AggregativeQuantifier._parameter_constraints,
+        "split": ["array-like"],
+        "prior": [StrOptions({"train", "uniform"}), "array-like"],
+        **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
+        **dict.fromkeys(("samples_per_step", "max_epochs", "patience"), integers_from(1)),
+        "validation_samples": integers_from(2),
+        "layers": ["array-like"],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "device": [StrOptions(DEVICES)],
+        "n_jobs": [Integral, None],
+        "random_state": "no_validation",
+        "keep_when_interrupted": ["boolean"],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        split: Sequence[float] = (0.4, 0.4, 0.2),
+        prior: Any = "train",
+        lstm_size: int = 128,
+        lstm_layers: int = 2,
+        layers: Sequence[int] = (1024, 512),
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        sample_size: int = 500,
+        samples_per_epoch: int = 200,
+        samples_per_step: int = 10,
+        validation_samples: int = 21,
+        max_epochs: int = 500,
+        patience: int = 10,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        keep_when_interrupted: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.classifier = classifier
+        self.split = split
+        self.prior = prior
+        self.lstm_size = lstm_size
+        self.lstm_layers = lstm_layers
+        self.layers = layers
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.sample_size = sample_size
+        self.samples_per_epoch = samples_per_epoch
+        self.samples_per_step = samples_per_step
+        self.validation_samples = validation_samples
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.keep_when_interrupted = keep_when_interrupted
+        self.verbose = verbose
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What must be known of each item: its decision, posteriors and embedding."""
+        return _NEEDS
+
+    @staticmethod
+    def default_classifier() -> Any:
+        """Return the classifier that ``classifier=None`` means."""
+        return CNNClassifier()
+
+    def reduce(self, outputs: Outputs, samples: Any = None) -> GatheredOutputs:
+        """Gather what the classifier says of each sample's items."""
+        outputs, samples = self._ready(outputs, samples)
+        for need in sorted(self.needs):
+            outputs.need(need)
+        return GatheredOutputs(outputs, samples)
+
+    def solve(self, statistics: GatheredOutputs) -> FloatArray:
+        """Read the samples, and turn them into shares."""
+        check_is_fitted(self)
+        require_items(statistics.weights)
+        from headcount.learners.neural.device import computing
+        from headcount.quantifiers.quanet.reading import shares_of, tensors
+
+        outputs, samples = statistics.outputs, statistics.repeated()
+        width = outputs.need("embeddings").shape[1]
+        if width != len(self.scale_[0]):
+            raise DataError(f"The embeddings have {width} features, and QuaNet was fitted on {len(self.scale_[0])}.")
+        estimates = self.estimates_(outputs, samples)
+        with computing(self.n_jobs, _LOWER):
+            network = self._network()
+            features, place = tensors(outputs, self.scale_, next(network.parameters()).device)
+            return shares_of(network, features, place, samples, estimates)
+
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        """Fit the classifier on the first part, train the network on the second, stop by the third."""
+        require_torch("QuaNet")
+        from headcount.learners.neural.device import computing
+        from headcount.quantifiers.quanet.training import Part, train
+
+        learner = self.classifier if self._is_frozen() else self._learner(codes)
+        require(learner, "transform")
+        parts, seed = self._parts(fits, codes)
+        prior = self._known_prior(codes[parts[0]])
+        self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
+        fitting, judging = (
+            Part(score(self.classifier_, fits.part(rows)[0], self.needs, self.classes_), codes[rows])
+            for rows in parts[1:]
+        )
+        self.estimates_ = Estimates(judging.outputs, judging.codes, prior)
+        E = fitting.outputs.need("embeddings")
+        spread = E.std(axis=0)
+        self.scale_ = E.mean(axis=0), np.where(spread > 1e-6, spread, 1.0).astype(np.float32)
+        with computing(self.n_jobs, _LOWER):
+            trained = train(fitting, judging, self.estimates_, self.scale_, self._settings(seed))
+        self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
+        self.losses_, self.validation_losses_ = trained.losses, trained.validation_losses
+
+    def _parts(self, fits: Fits, codes: IntArray) -> tuple[list[IntArray], np.random.SeedSequence]:
+        """Return the rows of the three parts, and a seed for what follows; a frozen classifier needs none of the first part."""
+        shares = np.asarray(self.split, dtype=np.float64)
+        if shares.shape != (3,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise DataError(f"split must hold three positive shares that sum to 1; got {self.split!r}.")
+        first, second, rest = seed_sequence(self.random_state).spawn(3)
+        seeds = [int(sequence.generate_state(1)[0]) for sequence in (first, second)]
+        training, others = (
+            (np.arange(len(codes)),) * 2
+            if self._is_frozen()
+            else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
+        )
+        held_out = float(shares[2] / (shares[1] + shares[2]))
+        fitting, judging = next(
+            iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of"))
+        )
+        return [training, others[fitting], others[judging]], rest
+
+    def _known_prior(self, codes: IntArray) -> FloatArray:
+        k = len(self.classes_)
+        if not isinstance(self.prior, str):
+            prior = as_shares(self.prior, "prior")
+            if prior.shape != (k,) or not (prior >= 1e-12).all():
+                raise DataError(
+                    f"prior must hold a positive share for each of the {k} classes ({quoted(self.classes_)}); got {prior.tolist()}."
+                )
+            return prior
+        if self.prior == "uniform":
+            return np.full(k, 1.0 / k)
+        if self._is_frozen():
+            raise DataError(
+                "With a frozen classifier QuaNet can't know the class shares that it was trained on: pass prior=[...] in the order "
+                f"of its classes ({quoted(self.classes_)}), or prior='uniform' if it was trained with balanced weights."
+            )
+        return np.bincount(codes, minlength=k) / len(codes)
+
+    def _sizes(self) -> Any:
+        from headcount.quantifiers.quanet.network import Sizes
+
+        widths = np.asarray(self.layers)
+        if widths.ndim != 1 or (widths.size and (widths.dtype.kind not in "iu" or widths.min() < 1)):
+            raise DataError(f"layers must name the widths of layers, whole numbers from 1; got {self.layers!r}.")
+        k = len(self.classes_)
+        return Sizes(
+            features=len(self.scale_[0]) + k,
+            estimates=5 * k,
+            classes=k,
+            lstm=int(self.lstm_size),
+            lstm_layers=int(self.lstm_layers),
+            layers=tuple(int(width) for width in widths),
+        )
+
+    def _settings(self, seed: np.random.SeedSequence) -> Any:
+        from headcount.learners.neural.device import device_named
+        from headcount.quantifiers.quanet.training import Settings
+
+        return Settings(
+            sizes=self._sizes(),
+            dropout=float(self.dropout),
+            learning_rate=float(self.learning_rate),
+            sample_size=int(self.sample_size),
+            samples_per_epoch=int(self.samples_per_epoch),
+            samples_per_step=int(self.samples_per_step),
+            validation_samples=int(self.validation_samples),
+            max_epochs=int(self.max_epochs),
+            patience=int(self.patience),
+            device=device_named(self.device),
+            seed=seed,
+            keep_when_interrupted=bool(self.keep_when_interrupted),
+            verbose=bool(self.verbose),
+        )
+
+    def _network(self) -> Any:
+        from headcount.learners.neural.device import device_named
+        from headcount.quantifiers.quanet.network import Network
+
+        return Network.of(self._sizes(), device_named(self.device), self.parameters_)

@@ -1,0 +1,307 @@
+"""CNNClassifier: what it learns, that it can be repeated, kept and moved, and what it says of bad input."""
+
+import json
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from headcount import CNNClassifier, LogTfidf, TermIds
+from headcount.data import SyntheticReviews
+from headcount.exceptions import (
+    DataError,
+    DeviceError,
+    FileFormatError,
+    MissingPackageError,
+    TrainingError,
+    TrainingWarning,
+)
+
+torch = pytest.importorskip("torch", reason="needs the package torch, of the extra 'neural'")
+
+SMALL = {"embedding_size": 8, "channels": 8, "document_size": 6, "max_epochs": 4, "device": "cpu", "random_state": 0}
+
+
+def phrases(n=400, n_classes=2, seed=0):
+    """Documents in which the class is told by two terms in sequence."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(0, n_classes, n)
+    y[:10] = np.arange(10) % n_classes
+    ids = generator.integers(10, 40, (n, 12))
+    places = generator.integers(0, 8, n)
+    ids[np.arange(n), places], ids[np.arange(n), places + 1] = 2 + y, 3 + y
+    ids[:, 10:] = 0
+    return ids, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return CNNClassifier(**SMALL | {"max_epochs": 40}).fit(*phrases())
+
+
+def test_it_learns_phrases(fitted):
+    ids, y = phrases(seed=1)
+    assert (fitted.predict(ids) == y).mean() > 0.9
+    assert fitted.n_iter_ == len(fitted.losses_) == len(fitted.scores_)
+    assert fitted.scores_[fitted.best_epoch_ - 1] == fitted.scores_.max()
+    assert fitted.losses_[-1] < 0.5 * fitted.losses_[0]
+
+
+def test_it_beats_naive_bayes_where_one_class_is_rare():
+    train, test = SyntheticReviews("reviews", 1200, 800, positive=0.85, strength=1.0, median_length=30, seed=3).draw()
+    ids, terms = TermIds(), LogTfidf()
+    cnn = CNNClassifier(32, 64, max_epochs=15, patience=5, device="cpu", random_state=0)
+    cnn.fit(ids.fit_transform(train.items), train.labels)
+    bayes = MultinomialNB().fit(terms.fit_transform(train.items), train.labels)
+    own = balanced_accuracy_score(test.labels, cnn.predict(ids.transform(test.items)))
+    assert own >= balanced_accuracy_score(test.labels, bayes.predict(terms.transform(test.items))) - 0.01
+    assert own > 0.7
+
+
+@pytest.mark.parametrize("names", [["neg", "pos", "so-so"], [True, False], [3, -1, 7, 12]])
+def test_any_labels_and_any_number_of_classes(names):
+    ids, y = phrases(n_classes=len(names))
+    cnn = CNNClassifier(**SMALL).fit(ids, np.asarray(names)[y])
+    P = cnn.predict_proba(ids)
+    assert cnn.classes_.tolist() == sorted(names)
+    assert P.shape == (len(ids), len(names))
+    np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-9)
+    assert np.array_equal(cnn.predict(ids), cnn.classes_[P.argmax(axis=1)])
+    assert cnn.transform(ids).shape == (len(ids), 6)
+
+
+def test_the_same_seed_gives_the_same_bits_here_and_in_worker_processes(fitted):
+    ids, y = phrases()
+    first, second = (clone(CNNClassifier(**SMALL)).fit(ids, y) for _ in range(2))
+    other = CNNClassifier(**SMALL | {"random_state": 1}).fit(ids, y)
+    jobs = (joblib.delayed(CNNClassifier(**SMALL).fit)(ids, y) for _ in range(2))
+    for cnn in (second, *joblib.Parallel(n_jobs=2)(jobs)):
+        assert all(np.array_equal(cnn.parameters_[name], value) for name, value in first.parameters_.items())
+        assert np.array_equal(cnn.predict_proba(ids), first.predict_proba(ids))
+    assert not np.array_equal(other.parameters_["output.weight"], first.parameters_["output.weight"])
+
+
+def test_nothing_global_is_changed_and_nothing_printed(capfd):
+    torch.set_num_threads(2)
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    CNNClassifier(**SMALL | {"random_state": None}).fit(*phrases()).predict(phrases()[0])
+    assert torch.get_num_threads() == 2
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_goes_to_the_error_stream(capfd):
+    CNNClassifier(**SMALL | {"max_epochs": 2}, verbose=True).fit(*phrases())
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "epoch 2: loss" in err
+
+
+def test_one_thread_or_more_give_nearly_the_same(fitted):
+    ids, _ = phrases()
+    more = pickle.loads(pickle.dumps(fitted)).set_params(n_jobs=2)
+    np.testing.assert_allclose(more.predict_proba(ids[:20]), fitted.predict_proba(ids[:20]), atol=1e-6)
+
+
+def test_half_precision_is_near(fitted):
+    ids, _ = phrases()
+    short = pickle.loads(pickle.dumps(fitted)).set_params(precision="bfloat16")
+    np.testing.assert_allclose(short.predict_proba(ids), fitted.predict_proba(ids), atol=0.05)
+    assert np.isfinite(CNNClassifier(**SMALL, precision="bfloat16").fit(*phrases()).losses_).all()
+
+
+def test_the_order_and_company_of_items_change_nothing(fitted):
+    ids, _ = phrases()
+    P = fitted.predict_proba(ids)
+    np.testing.assert_allclose(fitted.predict_proba(ids[::-1])[::-1], P, atol=1e-6)
+    np.testing.assert_allclose(fitted.predict_proba(ids[:1]), P[:1], atol=1e-6)
+
+
+def test_empty_documents_and_unknown_terms_are_understood(fitted):
+    ids, _ = phrases()
+    empty = np.zeros((3, 12), dtype=int)
+    assert np.isfinite(fitted.predict_proba(empty)).all()
+    some, unknown = ids.copy(), ids.copy()
+    some[:, 0], unknown[:, 0] = 5000, 1
+    assert np.array_equal(fitted.predict_proba(some), fitted.predict_proba(unknown))
+    y = np.arange(20) % 2
+    assert np.isfinite(CNNClassifier(**SMALL).fit(np.zeros((20, 4), dtype=int), y).predict_proba(empty[:, :4])).all()
+
+
+def test_early_stopping_waits_for_patience():
+    ids, y = phrases()
+    cnn = CNNClassifier(**SMALL | {"max_epochs": 60}, patience=3, learning_rate=1e-9).fit(ids, y)
+    assert cnn.n_iter_ == cnn.best_epoch_ + 3
+
+
+def test_saved_and_loaded_without_pickle(fitted, tmp_path):
+    ids, _ = phrases()
+    fitted.save(tmp_path / "model.npz")
+    loaded = CNNClassifier.load(tmp_path / "model.npz")
+    assert np.array_equal(loaded.predict_proba(ids), fitted.predict_proba(ids))
+    assert loaded.get_params() == fitted.get_params()
+    assert (loaded.n_iter_, loaded.best_epoch_) == (fitted.n_iter_, fitted.best_epoch_)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+    named = clone(fitted).set_params(random_state=np.random.RandomState(0), max_epochs=1).fit(ids, ["a", "b"] * 200)
+    named.save(tmp_path / "named.npz")
+    again = CNNClassifier.load(tmp_path / "named.npz")
+    assert again.classes_.tolist() == ["a", "b"]
+    assert again.random_state is None
+
+
+def test_files_that_are_something_else_are_refused(fitted, tmp_path):
+    wrong = tmp_path / "wrong.npz"
+    wrong.write_bytes(b"not a zip")
+    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+        CNNClassifier.load(wrong)
+    with pytest.raises(NotFittedError):
+        CNNClassifier().save(wrong)
+    about = json.dumps({"class": "Other", "format": 1})
+    np.savez(wrong, about=np.array(about))
+    with pytest.raises(FileFormatError, match="holds a Other in format 1"):
+        CNNClassifier.load(wrong)
+    odd = pickle.loads(pickle.dumps(fitted))
+    odd.classes_ = odd.classes_.astype(object)
+    with pytest.raises(DataError, match="can't be saved"):
+        odd.save(tmp_path / "odd.npz")
+
+
+def test_it_works_in_a_pipeline_and_pickles(tmp_path):
+    texts, y = ["good film", "bad film", "good plot", "bad plot"] * 15, ["pos", "neg"] * 30
+    pipeline = make_pipeline(TermIds(length=5), CNNClassifier(**SMALL | {"max_epochs": 15})).fit(texts, y)
+    assert pipeline.predict(["good film", "bad plot"]).tolist() == ["pos", "neg"]
+    assert pipeline.transform(texts).shape == (60, 6)
+    joblib.dump(pipeline, tmp_path / "p.joblib")
+    assert np.array_equal(joblib.load(tmp_path / "p.joblib").predict_proba(texts), pipeline.predict_proba(texts))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda ids: ids - 50, "whole numbers from 0"),
+        (lambda ids: ids + 0.5, "not whole"),
+        (lambda ids: ids.astype(float) * np.nan, "NaN"),
+        (lambda ids: ids.astype(np.int64) + 2**40, "fit 32 bits"),
+        (lambda ids: ids[0], "1D array"),
+        (lambda ids: ids[:, :5], "5 features, but CNNClassifier is expecting 12"),
+        (lambda ids: ids.astype(str), "not whole|could not convert|numeric"),
+    ],
+)
+def test_bad_ids_get_a_sentence(fitted, change, words):
+    with pytest.raises(ValueError, match=words):
+        fitted.predict(change(phrases()[0]))
+
+
+def test_ids_outside_a_known_vocabulary_get_a_sentence():
+    ids, y = phrases()
+    with pytest.raises(DataError, match=r"holds the term id 39, and the vocabulary has n_ids=20 \(0 to 19\)"):
+        CNNClassifier(**SMALL, n_ids=20).fit(ids, y)
+    cnn = CNNClassifier(**SMALL, n_ids=50).fit(ids, y)
+    with pytest.raises(DataError, match="n_ids=50"):
+        cnn.predict(ids + 40)
+    assert len(cnn.parameters_["embedding"]) == 50
+
+
+def test_too_few_items_of_a_class_get_a_sentence():
+    ids, _ = phrases(20)
+    with pytest.raises(DataError, match="only one class"):
+        CNNClassifier(**SMALL).fit(ids, np.zeros(20, dtype=int))
+    with pytest.raises(DataError, match="at least 2 labelled items of each"):
+        CNNClassifier(**SMALL).fit(ids, np.arange(20) == 3)
+
+
+@pytest.mark.parametrize("windows", [(), (3, 3), (0,), (2.5,), [[3]]])
+def test_bad_windows_get_a_sentence(windows):
+    with pytest.raises(DataError, match="windows must name widths"):
+        CNNClassifier(**SMALL, windows=windows).fit(*phrases(20))
+
+
+def test_bad_parameters_get_scikit_learns_sentence():
+    with pytest.raises(ValueError, match="The 'dropout' parameter of CNNClassifier must be"):
+        CNNClassifier(dropout=1.0).fit(*phrases(20))
+
+
+def test_a_network_that_diverges_stops_with_a_sentence():
+    with pytest.raises(TrainingError, match=r"diverged. Lower learning_rate \(it is 1e\+30\)"):
+        CNNClassifier(**SMALL | {"learning_rate": 1e30}).fit(*phrases())
+
+
+def interrupted_in(monkeypatch, epoch):
+    from headcount.learners.neural import training
+
+    own, calls = training._Trainer.epoch, []
+
+    def stopping(self, rows):
+        calls.append(1)
+        if len(calls) == epoch:
+            raise KeyboardInterrupt
+        return own(self, rows)
+
+    monkeypatch.setattr(training._Trainer, "epoch", stopping)
+
+
+def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
+    interrupted_in(monkeypatch, 3)
+    cnn = CNNClassifier(**SMALL, keep_when_interrupted=True)
+    with pytest.warns(TrainingWarning, match="interrupted after 2 epochs"):
+        cnn.fit(*phrases())
+    assert np.isfinite(cnn.predict_proba(phrases()[0])).all()
+
+
+@pytest.mark.parametrize(("epoch", "keep"), [(3, False), (1, True)])
+def test_else_an_interruption_is_one(monkeypatch, epoch, keep):
+    interrupted_in(monkeypatch, epoch)
+    with pytest.raises(KeyboardInterrupt):
+        CNNClassifier(**SMALL, keep_when_interrupted=keep).fit(*phrases())
+
+
+def test_out_of_memory_says_what_to_lower(monkeypatch):
+    from headcount.learners.neural import training
+
+    def full(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB. GPU 0 has 1 GiB.")
+
+    monkeypatch.setattr(training._Trainer, "epoch", full)
+    with pytest.raises(DeviceError, match=r"\(CUDA out of memory\): lower batch_size, channels or embedding_size"):
+        CNNClassifier(**SMALL).fit(*phrases())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there_gets_a_sentence():
+    with pytest.raises(DeviceError, match="There is no device 'cuda' here"):
+        CNNClassifier(**SMALL | {"device": "cuda"}).fit(*phrases())
+
+
+def test_auto_takes_the_best_device(monkeypatch):
+    from headcount.learners.neural.device import device_named, dtype_named
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert device_named("auto").type == "cpu"
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert device_named("auto").type == "mps"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert device_named("auto").type == "cuda"
+    assert dtype_named("auto", torch.device("cuda")) is torch.bfloat16
+    assert dtype_named("auto", torch.device("cpu")) is torch.float32
+
+
+def test_a_missing_torch_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+    with pytest.raises(
+        MissingPackageError, match=r"CNNClassifier needs the package torch.* pip install 'headcount\[neural\]'"
+    ):
+        CNNClassifier(**SMALL).fit(*phrases(20))
+    assert issubclass(MissingPackageError, ImportError)
+
+
+def test_unfitted_says_so():
+    with pytest.raises(NotFittedError):
+        CNNClassifier().predict([[0]])

@@ -1,0 +1,238 @@
+"""QuaNet: that it learns to quantify, over any classifier with embeddings, and what it says of bad input."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from headcount import (
+    CC,
+    ArtificialPrevalence,
+    CNNClassifier,
+    Outputs,
+    QuaNet,
+    Samples,
+    TermIds,
+    UniformPrevalence,
+    evaluate,
+)
+from headcount.data import SyntheticReviews
+from headcount.exceptions import (
+    ClassifierError,
+    DataError,
+    DeviceError,
+    MissingPackageError,
+    TrainingError,
+    TrainingWarning,
+)
+from tests.conftest import Linear, blobs, frozen, scored_items
+
+torch = pytest.importorskip("torch", reason="needs the package torch, of the extra 'neural'")
+
+SMALL = {"lstm_size": 6, "layers": (12,), "sample_size": 40, "samples_per_epoch": 30, "max_epochs": 3, "device": "cpu"}
+SMALL |= {"random_state": 0}
+
+
+def test_it_halves_the_error_of_counting_over_the_same_network():
+    train, test = SyntheticReviews("reviews", 2000, 2000, positive=0.7, strength=0.9, median_length=25, seed=4).draw()
+    terms = TermIds()
+    X, X_test = terms.fit_transform(train.items), terms.transform(test.items)
+    cnn = CNNClassifier(24, 32, document_size=16, max_epochs=8, device="cpu", random_state=0)
+    quanet = QuaNet(
+        cnn, lstm_size=16, layers=(64, 32), sample_size=100, max_epochs=40, device="cpu", random_state=0
+    ).fit(X, train.labels)
+    counting = CC(FrozenEstimator(quanet.classifier_)).fit(X, train.labels)
+    protocol = ArtificialPrevalence(11, repeats=10, sample_size=100, random_state=0)
+    learnt, counted = evaluate([quanet, counting], X_test, test.labels, protocol)
+    assert learnt.ae.mean() <= 0.5 * counted.ae.mean()
+    assert quanet.validation_losses_[quanet.best_epoch_ - 1] == quanet.validation_losses_.min()
+
+
+def test_many_classes_are_learnt_too():
+    X, y = blobs(3000, 3, seed=1)
+    q = QuaNet(Linear(), **SMALL | {"max_epochs": 30, "samples_per_epoch": 100, "layers": (32,)}).fit(
+        X[:2000], y[:2000]
+    )
+    protocol = UniformPrevalence(50, sample_size=40, random_state=0)
+    assert evaluate(q, X[2000:], y[2000:], protocol).ae.mean() < 0.08
+
+
+def test_the_same_seed_gives_the_same_bits_here_and_in_worker_processes():
+    X, y = blobs(200, 2, seed=0)
+    first = QuaNet(Linear(), **SMALL).fit(X, y)
+    jobs = (joblib.delayed(QuaNet(Linear(), **SMALL).fit)(X, y) for _ in range(2))
+    for q in (QuaNet(Linear(), **SMALL).fit(X, y), *joblib.Parallel(n_jobs=2)(jobs)):
+        assert np.array_equal(q.predict(X), first.predict(X))
+    assert not np.array_equal(QuaNet(Linear(), **SMALL | {"random_state": 1}).fit(X, y).predict(X), first.predict(X))
+    assert np.array_equal(pickle.loads(pickle.dumps(first)).predict(X), first.predict(X))
+
+
+def test_nothing_of_torch_is_left_changed():
+    X, y = blobs(200, 2, seed=0)
+    torch.set_num_threads(2)
+    before = torch.get_rng_state()
+    QuaNet(Linear(), **SMALL).fit(X, y).predict(X)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.get_num_threads() == 2
+
+
+def test_the_items_are_split_in_three_parts_none_of_which_meets_another():
+    X, y = blobs(500, 2, seed=0)
+    sizes = []
+
+    class Counting(Linear):
+        def fit(self, X, y):
+            sizes.append(len(X))
+            return super().fit(X, y)
+
+        def transform(self, X):
+            sizes.append(len(X))
+            return X
+
+    QuaNet(Counting(), **SMALL).fit(X, y)
+    assert sizes == [200, 200, 100]
+    sizes.clear()
+    QuaNet(Counting(), split=(0.5, 0.25, 0.25), **SMALL).fit(X, y)
+    assert sizes == [250, 125, 125]
+
+
+def test_samples_of_very_different_sizes_are_read_together(monkeypatch):
+    from headcount.quantifiers.quanet import reading
+
+    q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
+    codes, P = scored_items(600, 2, seed=0)
+    q.fit(P, codes)
+    generator = np.random.default_rng(0)
+    samples = Samples.from_lists([generator.integers(0, 600, size) for size in (1, 300, 7, 2, 300, 50)])
+    outputs = q.outputs(P)
+    together = q.aggregate(outputs, samples)
+    monkeypatch.setattr(reading, "_ITEMS_A_CHUNK", 400)
+    np.testing.assert_allclose(q.aggregate(outputs, samples), together, atol=1e-5)
+
+
+def test_equal_posteriors_are_read_in_an_order_of_their_own():
+    """So that where in the pool an item stands does not matter, even among items of the same posterior."""
+    q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
+    codes, P = scored_items(300, 2, seed=0)
+    q.fit(P, codes)
+    E = np.random.default_rng(0).standard_normal((50, 2))
+    same = np.full((50, 2), 0.5)
+    turned = np.random.default_rng(1).permutation(50)
+    answers = [q.aggregate(Outputs.from_posteriors(same, [0, 1], embeddings=e)) for e in (E, E[turned])]
+    assert np.array_equal(answers[0], answers[1])
+
+
+def test_a_pipeline_over_texts_works():
+    texts, y = ["good film", "bad film", "good plot", "bad plot"] * 20, ["pos", "neg"] * 40
+    small = CNNClassifier(8, 8, document_size=4, max_epochs=20, device="cpu", random_state=0)
+    q = QuaNet(make_pipeline(TermIds(length=5), small), **SMALL).fit(texts, y)
+    assert q.predict(texts).sum() == pytest.approx(1)
+
+
+def test_the_default_classifier_is_the_convolutional_network():
+    assert isinstance(QuaNet.default_classifier(), CNNClassifier)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"split": (0.5, 0.5)}, "split must hold three positive shares"),
+        ({"split": (0.5, 0.6, -0.1)}, "split must hold three positive shares"),
+        ({"layers": (0,)}, "layers must name the widths"),
+        ({"prior": [0.2, 0.2, 0.6]}, "a positive share for each of the 2 classes"),
+        ({"dropout": 1.5}, "The 'dropout' parameter of QuaNet"),
+        ({"split": (0.98, 0.01, 0.01)}, "leaves one part|can't split|at least 2|split"),
+    ],
+)
+def test_bad_parameters_get_a_sentence(settings, words):
+    X, y = blobs(60, 2, seed=0)
+    with pytest.raises(ValueError, match=words):
+        QuaNet(Linear(), **SMALL | settings).fit(X, y)
+
+
+def test_a_given_prior_is_taken():
+    X, y = blobs(200, 2, seed=0)
+    answers = [
+        QuaNet(Linear(), prior=prior, **SMALL).fit(X, y).predict(X) for prior in ([0.5, 0.5], "uniform", [0.1, 0.9])
+    ]
+    assert np.array_equal(answers[0], answers[1])
+    assert not np.array_equal(answers[0], answers[2])
+    with pytest.raises(DataError, match="frozen classifier QuaNet can't know the class shares"):
+        QuaNet(frozen([0, 1]), **SMALL).fit(*reversed(scored_items(50, 2, seed=0)))
+
+
+def test_a_classifier_without_embeddings_gets_a_sentence():
+    X, y = blobs(60, 2, seed=0)
+    with pytest.raises(ClassifierError, match=r"LogisticRegression has no 'transform'"):
+        QuaNet(LogisticRegression(), **SMALL).fit(X, y)
+
+
+def test_bad_outputs_get_a_sentence():
+    q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
+    codes, P = scored_items(200, 2, seed=0)
+    q.fit(P, codes)
+    with pytest.raises(DataError, match="hold no embeddings"):
+        q.aggregate(Outputs.from_posteriors(P, [0, 1]))
+    with pytest.raises(DataError, match="have 3 features, and QuaNet was fitted on 2"):
+        q.aggregate(Outputs.from_posteriors(P, [0, 1], embeddings=np.ones((200, 3))))
+    with pytest.raises(DataError, match="NaN or infinite"):
+        Outputs.from_posteriors(P, [0, 1], embeddings=np.full((200, 2), np.nan))
+    with pytest.raises(DataError, match="numbers in a matrix"):
+        Outputs.from_posteriors(P, [0, 1], embeddings=[["a", "b"]] * 200)
+    with pytest.raises(DataError, match="199 embeddings for 200 items"):
+        Outputs.from_posteriors(P, [0, 1], embeddings=np.ones((199, 2)))
+    with pytest.raises(DataError, match="weights must be whole numbers"):
+        q.aggregate(q.outputs(P), Samples([0, 1], [0, 2], weights=[0.5, 1.0]))
+    one = q.reduce(q.outputs(P), Samples([0, 1], [0, 2]))
+    with pytest.raises(DataError, match="can't be merged"):
+        _ = one + q.reduce(q.outputs(P), Samples([0, 1], [0, 1, 2]))
+    assert repr(one) == "GatheredOutputs(Samples(1 sample of 2 items))"
+
+
+def test_a_network_that_diverges_stops_with_a_sentence():
+    X, y = blobs(200, 2, seed=0)
+    with pytest.raises(TrainingError, match=r"diverged. Lower learning_rate \(it is 1e\+38\)"):
+        QuaNet(Linear(), **SMALL | {"max_epochs": 20}, learning_rate=1e38).fit(X, y)
+
+
+def interrupted(monkeypatch, error, after=1):
+    from headcount.quantifiers.quanet import training
+
+    own, calls = training._Trainer.epoch, []
+
+    def stopping(self):
+        calls.append(1)
+        if len(calls) > after:
+            raise error
+        return own(self)
+
+    monkeypatch.setattr(training._Trainer, "epoch", stopping)
+
+
+def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
+    X, y = blobs(200, 2, seed=0)
+    interrupted(monkeypatch, KeyboardInterrupt)
+    with pytest.warns(TrainingWarning, match="interrupted after 1 epochs"):
+        q = QuaNet(Linear(), **SMALL, keep_when_interrupted=True).fit(X, y)
+    assert np.isfinite(q.predict(X)).all()
+    with pytest.raises(KeyboardInterrupt):
+        QuaNet(Linear(), **SMALL).fit(X, y)
+
+
+def test_out_of_memory_says_what_to_lower(monkeypatch):
+    interrupted(monkeypatch, torch.OutOfMemoryError("CUDA out of memory. Tried"), after=0)
+    with pytest.raises(DeviceError, match="lower samples_per_step, sample_size or lstm_size"):
+        QuaNet(Linear(), **SMALL).fit(*blobs(200, 2, seed=0))
+
+
+def test_progress_and_a_missing_torch(monkeypatch, capfd):
+    X, y = blobs(200, 2, seed=0)
+    QuaNet(Linear(), **SMALL, verbose=True).fit(X, y)
+    assert "epoch 3: loss" in capfd.readouterr().err
+    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+    with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
+        QuaNet(Linear(), **SMALL).fit(X, y)
