@@ -53,13 +53,10 @@ slow: $(VENV)/.dev  ## the long simulations
 	$(BIN)/python -m pytest -q -m slow tests
 
 study: $(VENV)/.dev  ## the whole study on synthetic stand-ins: run it (or go on with it); table 6, the claims, the page
-	$(BIN)/headcount study run stand-ins --store study-store
-	@echo
-	@$(BIN)/headcount study tables stand-ins --store study-store --number 6
-	@echo
-	@$(BIN)/headcount study claims stand-ins --store study-store
-	@echo
-	@$(BIN)/headcount study report stand-ins --store study-store
+	@status=0; $(BIN)/headcount study run stand-ins --store study-store || status=$$?; \
+	for show in 'tables --number 6' claims report; do \
+		echo; set -- $$show; name=$$1; shift; $(BIN)/headcount study $$name stand-ins --store study-store "$$@" || status=$$?; \
+	done; exit $$status
 
 browser:         ## what the page's tests need: Debian's chromium and its driver
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || apt-get install --yes chromium chromium-driver

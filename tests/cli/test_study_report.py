@@ -65,7 +65,9 @@ def test_what_is_missing_is_said(called, tmp_path):
     result = called("report", "--on", "even,odd", "-o", str(tmp_path / "page.html"))
     assert "Missing: odd, svm: nothing" in result.stderr
     result = called("report", "--on", "odd,strange", "-o", str(tmp_path / "page.html"))
-    assert "and 3 more, listed on the page." in result.stderr
+    assert "and 3 more like these." in result.stderr
+    assert "Missing: odd, svm: nothing" in called("tables", "--on", "even,odd").stderr
+    assert "Missing: odd, svm: nothing" in called("claims", "--on", "even,odd").stderr
 
 
 def test_summary(called, tmp_path):
@@ -73,6 +75,23 @@ def test_summary(called, tmp_path):
     result = called("summary", "-o", str(tmp_path / "summary.md"))
     assert result.stdout == f"Summary: {tmp_path / 'summary.md'}\n"
     assert "headcount study summary" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-o", "."), ("-o", ""), ("--json", "."), ("-o", "same", "--json", "same"), ("-o", "page.html", "--csv", "file")],
+)
+def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(options, study_results, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "whole.toml").write_text(WHOLE)
+    (tmp_path / "file").write_text("")
+    store = str(study_results.store.folder)
+    monkeypatch.setattr("sys.argv", ["headcount", "study", "report", "whole.toml", "--store", store, *options])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "whole.toml"]
 
 
 def test_no_store_is_a_sentence(tmp_path, monkeypatch, capsys):

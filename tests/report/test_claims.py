@@ -85,3 +85,40 @@ def test_claims_of_a_study_name_their_files_and_the_published_verdict(study_resu
     assert figure.value == pytest.approx(sum(own) / 2)
     assert len(figure.files) == 2
     assert all((study_results.store.folder / name).is_file() for name in figure.files)
+
+
+def only(chosen):
+    return Altered(
+        lambda key, measure, value: value if chosen(*key) else None,
+        lambda pair, method, mark: mark if method == "CC" else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left_open"),
+    [
+        (
+            lambda d, m, learner, t: m == "CC" and learner == "lr",
+            ["gain-where-imbalanced", "quantification-loss-gains-more", "ae-beats-accuracy", "ae-beats-defaults"],
+        ),
+        (lambda d, m, learner, t: m in ("SLD", "HDy"), ["sld-and-hdy-on-top"]),
+        (lambda d, m, learner, t: learner != "cnn" or d == "imdb", ["cnn-least-sensitive"]),
+        (lambda d, m, learner, t: learner == "mnb", ["majority-bias-until-adjusted"]),
+        (lambda d, m, learner, t: t != "none" or m == "MLPE", ["others-lose-ranks", "cc-and-acc-climb", "no-gain-where-balanced"]),
+    ],
+)  # fmt: skip
+def test_a_part_of_the_figures_is_not_enough_to_say_yes(chosen, left_open):
+    verdicts = {claim.name: (claim.verdict, claim.why) for claim in judged(only(chosen))}
+    assert {name: verdicts[name] for name in left_open if verdicts[name][0] != OPEN} == {}
+
+
+def test_a_part_is_enough_to_say_no():
+    evidence = only(lambda d, m, learner, t: m == "CC")
+    evidence._means = lambda key, measure, value: 1.0 if key[3] == "ae" else value if key[1] == "CC" else None
+    verdicts = {claim.name: claim.verdict for claim in judged(evidence)}
+    assert verdicts["gain-where-imbalanced"] == HOLDS_NOT
+
+
+def test_an_error_of_zero_at_defaults_is_no_crash():
+    verdicts = judged(Altered(lambda key, measure, value: 0.0 if key[3] == "none" else value))
+    assert {claim.name: claim.verdict for claim in verdicts}["no-gain-where-balanced"] == HOLDS

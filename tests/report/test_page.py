@@ -3,11 +3,15 @@
 import csv
 import json
 import re
+import shutil
+from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 from headcount.exceptions import DataError
-from headcount.report import gather, render, to_json, write_csv, write_whole
+from headcount.report import gather, render, to_csv, to_json, write_all
 from headcount.report.words import in_words
 from headcount.study import Results, read_plan
 
@@ -54,10 +58,21 @@ def test_each_figure_of_the_tables_names_its_files(page, study_results):
         assert all((study_results.store.folder / name).is_file() for name in names)
 
 
-def test_plots_name_their_files(contents, study_results):
-    for entry in [*contents.diagonals, *contents.shifts, *contents.biases]:
-        assert entry.files
-        assert all((study_results.store.folder / name).is_file() for name in entry.files)
+def test_each_plot_names_its_files_on_the_page(page, study_results):
+    figures = re.findall(r"<figure .*?</figure>", page, flags=re.S)
+    for figure in figures:
+        (listed,) = re.findall(r"<summary>files of the store</summary><p>([^<]*)</p>", figure)
+        assert listed
+        assert all((study_results.store.folder / name).exists() for name in listed.split(", "))
+
+
+def test_tests_and_claims_name_their_files(contents, study_results):
+    there = {path.relative_to(study_results.store.folder).as_posix() for path in study_results.store.records()}
+    cells = contents.tables[4].to_records()
+    assert all(cell["files"] and there.issuperset(cell["files"]) for cell in cells)
+    figures = [figure for claim in contents.claims for figure in claim.figures]
+    assert len(figures) > 40
+    assert all(figure.files and there.issuperset(figure.files) for figure in figures)
 
 
 def test_the_same_store_gives_the_same_page(page, study_results):
@@ -65,14 +80,92 @@ def test_the_same_store_gives_the_same_page(page, study_results):
     assert render(gather(again)) == page
 
 
-def test_words_name_the_winner_and_the_test(contents):
+def test_words_name_the_winner_and_the_test(contents, study_results):
     said = " ".join(contents.words)
     first = contents.ranks[0]
     assert f"The best by mean rank is {first.method}" in said
     assert "Holm's correction" in said
     assert "from" in said
     assert "p-values flatter" in said
+    tuned, plain = (list(rows(study_results, target)) for target in ("ae", "none"))
+    assert f"it helps in {sum(x < y for x, y in zip(tuned, plain, strict=True))} of 24 cases" in said
+    assert f"from {np.mean(plain):.3f} at defaults to {np.mean(tuned):.3f}" in said
     assert in_words(None, []) == ["The store has no results of this plan yet, so nothing can be said."]
+
+
+def rows(results, target):
+    """Yield the mean AE of each variant and learner on each data set."""
+    for data_set in ("even", "uneven"):
+        for method in ("CC", "PCC", "ACC", "PACC"):
+            for learner in ("svm", "lr", "mnb"):
+                yield mean_errors(results, data_set, method, learner, target).mean()
+
+
+def mean_errors(results, data_set, method, learner, target, measure="ae"):
+    key = data_set, method, learner, target
+    runs = [c.errors(measure, 40) for c in results.cells if (c.data_set, c.method, c.learner, c.target) == key]
+    return np.mean(runs, axis=0)
+
+
+def holm(p):
+    """Correct p-values the long way round."""
+    order, corrected, last = np.argsort(p), np.empty(len(p)), 0.0
+    for place, i in enumerate(order):
+        last = max(last, min(1.0, (len(p) - place) * p[i]))
+        corrected[i] = last
+    return corrected
+
+
+def test_the_lead_is_tested_after_holm(contents, study_results):
+    first, second = contents.ranks[:2]
+    sides = [
+        [mean_errors(study_results, d, e.method, e.learner, e.target) for d in ("even", "uneven")]
+        for e in (first, second)
+    ]
+    p = holm(np.array([ttest_rel(x, y).pvalue for x, y in zip(*sides, strict=True)]))
+    said = " ".join(contents.words)
+    for name, x, y, own in zip(("even", "uneven"), *sides, p, strict=True):
+        surely = "not surely different" if own >= 0.05 else "p < 0.001" if own < 0.001 else f"p = {own:.3f}"
+        assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({surely}" in said
+
+
+def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
+    table = contents.tables[4]
+    cells = [
+        (labels, column, cell) for labels, all_ in table.rows for column, cell in zip(table.columns, all_, strict=True)
+    ]
+    tests = []
+    for (x, y), column, _ in cells:
+        sides = [
+            np.concatenate(
+                [
+                    mean_errors(study_results, d, column.name, m, t, column.group.lower())
+                    for d in ("even", "uneven")
+                    for m in ("svm", "lr", "mnb")
+                ]
+            )
+            for t in (x, y)
+        ]
+        tests.append(ttest_rel(*np.round(sides, 12)) if not np.allclose(*sides, atol=1e-12) else None)
+    p = holm(np.array([1.0 if test is None else test.pvalue for test in tests]))
+    seen = set()
+    for (_, _, cell), test, own in zip(cells, tests, p, strict=True):
+        assert cell.details["holm"] == pytest.approx(own)
+        better = "" if test is None else (">" if test.statistic < 0 else "<")
+        mark = "~" if own >= 0.05 else better * (2 if own < 0.001 else 1)
+        assert cell.note.split(",")[0] == mark
+        seen.add(cell.value == mark)
+    assert seen == {True, False}  # the correction takes some marks away
+
+
+def test_table_6_is_corrected_over_its_column(contents, study_results):
+    table = contents.tables[5]
+    of = [mean_errors(study_results, "uneven", *labels) for labels, _ in table.rows]
+    best = int(np.argmin([e.mean() for e in of]))
+    others = [i for i in range(len(of)) if i != best]
+    p = holm(np.array([ttest_rel(of[i], of[best]).pvalue for i in others]))
+    for i, own in zip(others, p, strict=True):
+        assert table.rows[i][1][1].details["holm"] == pytest.approx(own)
 
 
 def test_json_has_everything(contents):
@@ -97,8 +190,8 @@ def test_json_has_everything(contents):
 
 
 def test_csv_has_everything(contents, tmp_path):
-    written = write_csv(contents, tmp_path / "figures")
-    names = {path.stem for path in written}
+    write_all({tmp_path / "figures" / name: text for name, text in to_csv(contents).items()})
+    names = {path.stem for path in (tmp_path / "figures").iterdir()}
     assert names == {
         *(f"table-{i}" for i in range(1, 7)),
         "claims",
@@ -118,13 +211,22 @@ def test_csv_has_everything(contents, tmp_path):
         assert len(list(csv.DictReader(file))) == 16 * 2 * 5
 
 
-def test_what_cannot_be_written_is_said(contents, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="can't be made"):
-        write_csv(contents, tmp_path / "file" / "folder")
-    with pytest.raises(DataError, match="can't be written"):
-        write_whole(tmp_path / "none" / "page.html", "")
-    assert not list(tmp_path.rglob("*.part"))
+def test_files_are_written_all_or_none(tmp_path):
+    (tmp_path / "file").write_text("as it was")
+    (tmp_path / "folder").mkdir()
+    first = tmp_path / "new.html"
+    for wrong, said in (
+        (tmp_path / "file" / "x.json", "can't be written"),
+        (tmp_path / "folder", "is a folder"),
+        (tmp_path / "nul\0.json", "can't be written"),
+        (first.parent / "folder" / ".." / "new.html", "named twice"),
+        (Path(), "is a folder"),
+    ):
+        with pytest.raises(DataError, match=said):
+            write_all({first: "page", wrong: "figures"})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+    write_all({first: "a name that is no text: \udcff", tmp_path / "made" / "x.json": "figures"})
+    assert first.read_text() == "a name that is no text: ?"
 
 
 @pytest.mark.parametrize(
@@ -138,8 +240,6 @@ def test_a_part_of_the_plan_gives_a_page(study_results, data_sets, learners):
 
 
 def test_missing_cells_are_said(study_results, tmp_path):
-    import shutil
-
     shutil.copytree(study_results.store.folder, tmp_path / "store")
     for path in [
         *(tmp_path / "store" / "test" / "even" / "mnb").iterdir(),
@@ -152,7 +252,12 @@ def test_missing_cells_are_said(study_results, tmp_path):
     assert "even, mnb: nothing" in said
     assert "uneven, methods without a learner of the plan: 1 of 2 runs are missing" in said
     assert "It is left out" in said
-    assert 'id="missing"' in render(part)
+    page = render(part)
+    assert 'id="missing"' in page
+    assert "1 of 2 runs" in page
+    best = part.ranks[0]
+    assert None not in best.ranks  # those that lack columns are not called the best
+    assert part.ranks[-1].ranks.count(None) > 0
 
 
 def test_another_plan_gives_a_page_that_says_so(study_results):

@@ -32,8 +32,9 @@ def test_diagonals_are_means_at_true_shares_over_runs(errors, study_results):
 
 def test_shift_is_the_distance_to_the_training_shares(errors, study_results):
     (curve,) = (c for c in series.shifts(errors, study_results) if (c.data_set, c.method) == ("uneven", "MLPE"))
-    # MLPE answers with the training shares, so that its error is the shift, up to the rounding of the bins.
-    np.testing.assert_allclose(curve.mean, curve.at, atol=0.05 + 1e-9)
+    np.testing.assert_allclose(
+        curve.mean, curve.at, atol=1e-9
+    )  # MLPE answers with the training shares: its error is the shift
 
 
 def test_bias_is_of_the_class_most_frequent_in_training(errors, study_results):
@@ -64,9 +65,17 @@ def test_time_is_counted_by_data_set_and_learner(study_results):
 
 def test_what_lies_on_no_grid_is_put_into_bins():
     x = np.random.default_rng(0).random(1000)
-    binned = _binned(x, x, 0.05, grid=True)
-    assert len(binned["at"]) == 21
-    np.testing.assert_allclose(binned["mean"], binned["at"], atol=0.025)
+    binned = _binned(x, x, 0.05)
+    assert len(binned["at"]) == 20
+    np.testing.assert_allclose(binned["mean"], binned["at"])
+    assert all(k * 0.05 <= at < (k + 1) * 0.05 for k, at in enumerate(binned["at"]))
+
+
+def test_what_lies_on_a_grid_stays_there_whatever_its_dust():
+    shift = np.abs(np.repeat(np.arange(21) / 20, 100) - 0.5)
+    binned = _binned(shift, shift, 0.05)
+    assert binned["at"] == pytest.approx(np.arange(11) / 20)
+    assert binned["n"] == [100, *[200] * 10]
 
 
 def test_majority_of_a_tie_is_the_last():

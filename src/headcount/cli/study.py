@@ -200,7 +200,7 @@ def tables_(
 
     Example: headcount study tables paper --store results --format latex --number 6
     """
-    from headcount.report import Table, tables
+    from headcount.report import Table, missing_of, tables
     from headcount.study import Results
 
     writers = {
@@ -212,14 +212,13 @@ def tables_(
     }
     if form not in writers:
         raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
-    made = {
-        int(table.title.split(":")[0].removeprefix("Table ")): table
-        for table in tables(Results(_read(plan, only, runs, on), store))
-    }
+    results = Results(_read(plan, only, runs, on), store)
+    made = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
     missing = [n for n in number or () if n not in made]
     if missing:
         raise DataError(f"There is no table {missing[0]}; there are {', '.join(map(str, made))}.")
     typer.echo("\n".join(writers[form](made[n]) for n in number or made), nl=False)
+    _say_missing(missing_of(results), 3)
 
 
 @app.command("claims")
@@ -235,16 +234,18 @@ def claims_(
 
     Example: headcount study claims paper --store results --figures
     """
-    from headcount.report import claims
+    from headcount.report import claims, missing_of
     from headcount.study import Results
 
-    for claim in claims(Results(_read(plan, only, runs, on), store)):
+    results = Results(_read(plan, only, runs, on), store)
+    for claim in claims(results):
         typer.echo(
             f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)"
         )
         if figures:
             listed = "; ".join(f"{figure.label} {figure.text()}" for figure in claim.figures)
             typer.echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
+    _say_missing(missing_of(results), 3)
 
 
 @app.command()
@@ -262,19 +263,20 @@ def summary(
 
     Example: headcount study summary paper --store results -o studies/paper.md
     """
-    from headcount.report import Errors, gather, write_whole
+    from headcount.report import Errors, gather, write_all
     from headcount.report import summary as written
     from headcount.study import Results
 
     results = Results(_read(plan, only, runs, on), store)
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
-    command = " ".join(["headcount study summary", plan, *options])
+    command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
     text = written(gather(results), Errors(results), command)
     if output is None:
         typer.echo(text, nl=False)
     else:
-        typer.echo(f"Summary: {write_whole(output, text).resolve()}")
+        write_all({output: text})
+        typer.echo(f"Summary: {output.resolve()}")
 
 
 @app.command()
@@ -303,24 +305,33 @@ def report(
 
     Example: headcount study report paper --store results -o report.html --csv figures
     """
-    from headcount.report import gather, render, to_json, write_csv, write_whole
+    from headcount.report import gather, render, to_csv, to_json, write_all
     from headcount.study import Results
 
     contents = gather(Results(_read(plan, only, runs, on), store))
-    path = write_whole(output or store / "report.html", render(contents))
+    page, to_terminal = output or store / "report.html", str(as_json) == "-"
+    texts = {page: render(contents)}
+    if as_json is not None and not to_terminal:
+        if as_json.resolve() == page.resolve():
+            raise DataError(f"{page} can't be both the page and its figures: name another file with --json.")
+        texts[as_json] = to_json(contents)
     if as_csv is not None:
-        write_csv(contents, as_csv)
-        typer.echo(f"Figures: {as_csv.resolve()}", err=True)
-    if as_json is not None:
-        if str(as_json) == "-":
-            typer.echo(to_json(contents), nl=False)
-        else:
-            typer.echo(f"Figures: {write_whole(as_json, to_json(contents)).resolve()}", err=True)
-    for sentence in contents.missing[:5]:
+        texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
+    write_all(texts)
+    if to_terminal:
+        typer.echo(to_json(contents), nl=False)
+    for figures in (as_csv, None if to_terminal else as_json):
+        if figures is not None:
+            typer.echo(f"Figures: {figures.resolve()}", err=True)
+    _say_missing(contents.missing, 5)
+    typer.echo(f"Page: {page.resolve()}", err=to_terminal)
+
+
+def _say_missing(sentences: list[str], most: int) -> None:
+    for sentence in sentences[:most]:
         typer.echo(f"Missing: {sentence}", err=True)
-    if len(contents.missing) > 5:
-        typer.echo(f"... and {len(contents.missing) - 5} more, listed on the page.", err=True)
-    typer.echo(f"Page: {path.resolve()}", err=str(as_json) == "-")
+    if len(sentences) > most:
+        typer.echo(f"... and {len(sentences) - most} more like these.", err=True)
 
 
 @app.command()

@@ -1,9 +1,9 @@
 """What a reader of a study wants to see, from its store alone: nothing is fitted here."""
 
 from headcount.report.claims import Claim, claims
-from headcount.report.contents import Contents, gather
+from headcount.report.contents import Contents, gather, missing_of
 from headcount.report.figures import Errors
-from headcount.report.page import render, to_json, write_csv, write_whole
+from headcount.report.page import render, to_csv, to_json, write_all
 from headcount.report.reproduction import Reproduction, reproduction
 from headcount.report.summary import summary
 from headcount.report.table import Cell, Column, Table
@@ -19,11 +19,12 @@ __all__ = [
     "Table",
     "claims",
     "gather",
+    "missing_of",
     "render",
     "reproduction",
     "summary",
     "tables",
+    "to_csv",
     "to_json",
-    "write_csv",
-    "write_whole",
+    "write_all",
 ]

@@ -16,7 +16,7 @@ from headcount.report.tables import tables
 from headcount.report.words import in_words
 from headcount.study import Results
 
-__all__ = ["Contents", "gather"]
+__all__ = ["Contents", "gather", "missing_of"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Contents:
                 name: series.as_records(getattr(self, name))
                 for name in ("diagonals", "shifts", "biases", "ranks", "times")
             },
+            "classes": self.classes,
+            "measure_of_shifts": self.measure,
             "missing": self.missing,
             "provenance": [{"what": what, "value": value} for what, value in self.provenance],
         }
@@ -109,12 +111,12 @@ def gather(results: Results) -> Contents:
         learners=list(dict.fromkeys(learner.name for _, learner in plan.rows() if learner is not None)),
         methods=list(dict.fromkeys(method.name for method in plan.methods)),
         measure=plan.measures[0],
-        missing=_missing(results),
+        missing=missing_of(results),
         provenance=_provenance(results),
     )
 
 
-def _missing(results: Results) -> list[str]:
+def missing_of(results: Results) -> list[str]:
     """Say what there are no figures of, whole data sets and learners in one sentence each, and what was wrong in the store."""
     groups: dict[tuple[str, str], list[Any]] = {}
     for cell in results.cells:
@@ -141,20 +143,24 @@ def _reasons(cells: Sequence[Any]) -> str:
 
 def _provenance(results: Results) -> list[tuple[str, str]]:
     """Say what the figures rest on: plan, seed, protocol, grids, data, versions."""
-    plan, own = results.plan, results.plan.protocol
+    plan, protocol = results.plan, results.plan.protocol
     said = [
         ("plan", f"{plan.name}, seed {plan.seed}"),
         (
             "protocol",
-            f"{own.n_prevalences} prevalences; samples of {own.sample_size}; {own.validation_repeats} of each to choose settings "
-            f"on {own.held_out:.0%} of the labelled part, {own.test_repeats} of each to test; methods with parameters of their "
-            f"own hold out {own.inner:.0%} of their training part",
+            f"{protocol.n_prevalences} prevalences; samples of {protocol.sample_size}; {protocol.validation_repeats} of each to "
+            f"choose settings on {protocol.held_out:.0%} of the labelled part, {protocol.test_repeats} of each to test; methods "
+            f"with parameters of their own hold out {protocol.inner:.0%} of their training part",
         ),
         ("runs", _runs(results)),
     ]
-    for learner in plan.learners:
-        grid = "; ".join(f"{name} in {', '.join(map(str, values))}" for name, values in learner.grid.items())
-        said.append((f"learner {learner.name}", f"{learner.maker.rpartition('.')[2]}: {grid or 'at its defaults'}"))
+    shown = {learner.name: learner for _, learner in plan.rows() if learner is not None}
+    said += [
+        (f"learner {own.name}", f"{own.maker.rpartition('.')[2]} over {own.representation}{_settings(own)}")
+        for own in shown.values()
+    ]
+    said += [(f"method {own.name}", f"its own{_settings(own)}") for own in plan.methods if own.grid or own.parameters]
+    said += [(f"{own.name} optimised for", ", ".join(own.targets)) for own in plan.methods]
     for name in plan.data_sets:
         truth = results.truth(name)
         if truth is None:
@@ -178,8 +184,23 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
     return said
 
 
+def _settings(part: Any) -> str:
+    """Say what of a learner or a method is fixed, and what is chosen from."""
+    fixed = "; ".join(f"{name} = {value}" for name, value in part.parameters.items())
+    grid = "; ".join(f"{name} in {', '.join(map(str, values))}" for name, values in part.grid.items())
+    return (f"; with {fixed}" if fixed else "") + (f"; chosen from {grid}" if grid else "")
+
+
 def _runs(results: Results) -> str:
-    counts: dict[int, list[str]] = {}
-    for method in results.plan.methods:
-        counts.setdefault(method.runs, []).append(method.name)
-    return "; ".join(f"{n} of {', '.join(names)}" for n, names in sorted(counts.items(), reverse=True))
+    """Say how many runs of each method the plan has, and of which the store has fewer on some data set."""
+    planned = {method.name: method.runs for method in results.plan.methods}
+    done: dict[str, dict[Any, int]] = {name: {} for name in planned}
+    for cell in results.cells:
+        own, place = done[cell.method], (cell.data_set, cell.learner, cell.target)
+        own[place] = own.get(place, 0) + (cell.estimated is not None)
+    said = []
+    for name, runs in planned.items():
+        counts = sorted({n for n in done[name].values() if n})
+        there = "none" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        said.append(f"{name} {there} of {runs}")
+    return ", ".join(said)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headcount.data import PAPER_SETS
-from headcount.report.figures import Errors, Key, Row, compared_rows, target_test
+from headcount.report.figures import Errors, Key, Row, compared_rows, target_keys, target_test
 from headcount.report.published import published, published_keys, published_test
 from headcount.report.series import majority
 from headcount.study import Results
@@ -25,7 +25,7 @@ class Evidence(ABC):
 
     @abstractmethod
     def largest_share(self, data_set: str) -> float | None:
-        """Return the training share of the most frequent class."""
+        """Return the training share of the more frequent of two classes; None with more classes, or where it is not known."""
 
     @abstractmethod
     def mean(self, key: Key, measure: str) -> float | None:
@@ -34,6 +34,10 @@ class Evidence(ABC):
     @abstractmethod
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
         """Return the mark of table 5."""
+
+    @abstractmethod
+    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
+        """Return the files of the store that a mark comes from."""
 
     @abstractmethod
     def bias(self, key: Key) -> float | None:
@@ -58,7 +62,7 @@ class Measured(Evidence):
     def largest_share(self, data_set: str) -> float | None:
         """Return what the store says of the training part."""
         truth = self.results.truth(data_set)
-        return None if truth is None else float(max(truth["training"]))
+        return None if truth is None or len(truth["training"]) != 2 else float(max(truth["training"]))
 
     def mean(self, key: Key, measure: str) -> float | None:
         """Return the mean over samples and runs."""
@@ -68,6 +72,10 @@ class Measured(Evidence):
         """Return the mark of the plain paired t-test."""
         test = target_test(self.errors, method, (x, y), measure)
         return None if test is None else test.mark()
+
+    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
+        """Return where the mark comes from."""
+        return [name for key in target_keys(self.errors.plan, method, (x, y)) for name in self.files(key)]
 
     def bias(self, key: Key) -> float | None:
         """Return the mean over samples and runs."""
@@ -112,6 +120,10 @@ class Published(Evidence):
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
         """Return the published mark."""
         return published_test(x, y, method, measure)
+
+    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:  # noqa: ARG002
+        """Return nothing: there is no store."""
+        return []
 
     def bias(self, key: Key) -> float | None:  # noqa: ARG002
         """Return nothing: it is not published."""

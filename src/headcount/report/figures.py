@@ -11,7 +11,18 @@ from headcount.significance import PairedTest, paired_t
 from headcount.study import Results
 from headcount.study.plan import Plan
 
-__all__ = ["VARIANTS", "Errors", "Key", "Row", "compared_rows", "rank", "ranks_of", "target_test", "unoptimised"]
+__all__ = [
+    "VARIANTS",
+    "Errors",
+    "Key",
+    "Row",
+    "compared_rows",
+    "rank",
+    "ranks_of",
+    "target_keys",
+    "target_test",
+    "unoptimised",
+]
 
 VARIANTS = ("CC", "ACC", "PCC", "PACC")
 """The methods of tables 1 to 4."""
@@ -34,6 +45,7 @@ class Errors:
         self.size = results.plan.protocol.sample_size
         self._runs: dict[Key, list[Any]] = {}
         self.files: dict[Key, list[str]] = {}
+        self.planned = {method.name: method.runs for method in results.plan.methods}
         for cell in results.cells:
             if cell.estimated is not None:
                 key = cell.data_set, cell.method, cell.learner, cell.target
@@ -51,8 +63,13 @@ class Errors:
         return self._known[key, measure]
 
     def runs_of(self, key: Key, measure: str) -> FloatArray | None:
-        """Return the errors of each run (rows) on the test samples (columns), or None if there are none."""
-        return np.array([cell.errors(measure, self.size) for cell in self._runs[key]]) if key in self._runs else None
+        """Return the errors of each run (rows) on the test samples (columns), or None if there are none.
+
+        They are rounded to twelve digits, so that the last bits of a sum decide no rank and no test.
+        """
+        if key not in self._runs:
+            return None
+        return np.round([cell.errors(measure, self.size) for cell in self._runs[key]], 12)
 
     def shares(self, key: Key) -> tuple[FloatArray, FloatArray] | None:
         """Return true and estimated shares of the test samples, one run after the other, or None if there are none."""
@@ -65,6 +82,10 @@ class Errors:
         """Return the mean error of a use."""
         errors = self.of(key, measure)
         return None if errors is None else float(errors.mean())
+
+    def runs(self, key: Key) -> tuple[int, int]:
+        """Return how many runs a figure is the mean of, and how many the plan has."""
+        return len(self._runs.get(key, [])), self.planned.get(key[1], 1)
 
     def where(self, key: Key) -> str:
         """Return the files of the store that a figure comes from."""
@@ -86,10 +107,15 @@ def unoptimised(row: Row) -> Row:
 
 
 def ranks_of(errors: Any, rows: Sequence[Row], data_set: str, measure: str) -> tuple[FloatArray, FloatArray]:
-    """Return the ranks of rows by mean error, and had the variants of CC not been optimised; NaN where there is no figure."""
-    sides = (rows, [unoptimised(row) for row in rows])
-    own, plain = (rank([errors.mean((data_set, *row), measure) for row in side]) for side in sides)
-    return own, plain
+    """Return the ranks of rows by mean error, and had the variants of CC not been optimised; NaN where there is no figure.
+
+    Both are over the same rows: a variant that was not tested at its learner's defaults keeps its figure.
+    """
+    own = [errors.mean((data_set, *row), measure) for row in rows]
+    plain = [errors.mean((data_set, *unoptimised(row)), measure) for row in rows]
+    return rank(own), rank(
+        [None if mine is None else mine if other is None else other for mine, other in zip(own, plain, strict=True)]
+    )
 
 
 def rank(values: Sequence[float | None]) -> FloatArray:
@@ -103,14 +129,19 @@ def rank(values: Sequence[float | None]) -> FloatArray:
 
 def target_test(errors: Errors, method: str, pair: tuple[str, str], measure: str) -> PairedTest | None:
     """Test a variant optimised for one target against another, over the samples of all data sets and learners together."""
-    own = next((m for m in errors.plan.methods if m.name == method), None)
-    if own is None:
-        return None
     sides: tuple[list[Any], list[Any]] = ([], [])
-    for data_set in errors.plan.data_sets:
-        for learner in own.learners:
-            two = [errors.of((data_set, method, learner, target), measure) for target in pair]
-            if two[0] is not None and two[1] is not None:
-                sides[0].append(two[0])
-                sides[1].append(two[1])
+    keys = target_keys(errors.plan, method, pair)
+    for two in zip(keys[::2], keys[1::2], strict=True):
+        x, y = (errors.of(key, measure) for key in two)
+        if x is not None and y is not None:
+            sides[0].append(x)
+            sides[1].append(y)
     return paired_t(np.concatenate(sides[0]), np.concatenate(sides[1])) if sides[0] else None
+
+
+def target_keys(plan: Plan, method: str, pair: tuple[str, str]) -> list[Key]:
+    """Return the uses that a test of two targets pairs, one of each target in turn."""
+    learners = [learner for m in plan.methods if m.name == method for learner in m.learners or ("",)]
+    return [
+        (data_set, method, learner, target) for data_set in plan.data_sets for learner in learners for target in pair
+    ]

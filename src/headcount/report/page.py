@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from headcount.exceptions import DataError
 from headcount.report.contents import Contents
 from headcount.report.plots import bias_plots, diagonal_plots, rank_plot, shift_plots, time_plots
 
-__all__ = ["render", "to_json", "write_csv", "write_whole"]
+__all__ = ["render", "to_csv", "to_json", "write_all"]
 
 _CLASSES = {"holds": "holds", "does not hold": "fails"}
 
@@ -45,32 +46,35 @@ def to_json(contents: Contents) -> str:
     return json.dumps(contents.to_dict(), indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
-def write_csv(contents: Contents, folder: str | Path) -> list[Path]:
-    """Write everything that the page shows as CSV files into a folder: tables, claims, and what the plots show."""
+def to_csv(contents: Contents) -> dict[str, str]:
+    """Return everything that the page shows as CSV, by name of file: tables, claims, and what the plots show."""
     whole = contents.to_dict()
     parts: dict[str, list[dict[str, Any]]] = {}
     for table in whole["tables"]:
         parts[table["title"].split(":")[0].lower().replace(" ", "-")] = table["cells"]
     parts["claims"] = [
-        {**{k: v for k, v in claim.items() if k != "figures"}, "figure": figure["label"], "value": figure["value"]}
+        {**{k: v for k, v in claim.items() if k != "figures"}, **figure}
         for claim in whole["claims"]
-        for figure in claim["figures"] or [{"label": "", "value": ""}]
+        for figure in claim["figures"] or [{"label": "", "value": "", "files": []}]
     ]
     for name in ("diagonals", "shifts"):
         keys = ("at", "mean", "low", "high", "n")
         parts[name] = [
-            {**{k: v for k, v in curve.items() if k not in (*keys, "colour")}, **dict(zip(keys, point, strict=True))}
+            {**{k: v for k, v in curve.items() if k not in keys}, **dict(zip(keys, point, strict=True))}
             for curve in whole[name]
             for point in zip(*(curve[key] for key in keys), strict=True)
         ]
-    parts |= {name: whole[name] for name in ("biases", "ranks", "times", "provenance")}
+    parts["ranks"] = [
+        {
+            **{k: v for k, v in entry.items() if k not in ("columns", "ranks", "unoptimised")},
+            **dict(zip(("column", "rank", "rank_unoptimised"), place, strict=True)),
+        }
+        for entry in whole["ranks"]
+        for place in zip(entry["columns"], entry["ranks"], entry["unoptimised"], strict=True)
+    ]
+    parts |= {name: whole[name] for name in ("biases", "times", "provenance")}
     parts["missing"] = [{"missing": sentence} for sentence in whole["missing"]]
-    base = Path(folder)
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"The folder {folder} can't be made: {error.strerror}.") from error
-    return [write_whole(base / f"{name}.csv", _as_csv(rows)) for name, rows in parts.items()]
+    return {f"{name}.csv": _as_csv(rows) for name, rows in parts.items()}
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:
@@ -83,14 +87,25 @@ def _as_csv(rows: list[dict[str, Any]]) -> str:
     return written.getvalue()
 
 
-def write_whole(path: str | Path, text: str) -> Path:
-    """Write a file, complete or not at all."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.part")
+def write_all(texts: Mapping[Path, str]) -> None:
+    """Write files, all of them or none: each under another name first, then all are renamed."""
+    parts: list[tuple[Path, Path]] = []
+    path = Path()
     try:
-        part.write_text(text, "utf-8")
-        part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{target} can't be written: {error.strerror}.") from error
-    return target
+        for path, text in texts.items():
+            if not path.name or path.is_dir():
+                raise DataError(f"{path} is a folder; name a file to write.")
+            if any(path.resolve() == other.resolve() for _, other in parts):
+                raise DataError(f"Each file must have a name of its own; {path} is named twice.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.part")
+            parts.append((part, path))
+            part.write_text(text, "utf-8", errors="replace")
+        for part, path in parts:
+            part.replace(path)
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        raise DataError(f"{path} can't be written: {said}.") from error
+    finally:
+        for part, _ in parts:
+            part.unlink(missing_ok=True)

@@ -1,9 +1,11 @@
 """The page's plots as SVG: drawn from plain figures, in the colours of the page they stand in, light or dark."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ __all__ = ["Plot", "bias_plots", "diagonal_plots", "rank_plot", "shift_plots", "
 
 _INK = "#010203"
 """Stands for the page's own text colour, and is replaced by it."""
+_BETWEEN = "\u241f"
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccaa22", "#33a6cc", "#aa3377", "#888888", "#994f00", "#5d3a9b")
 _SETTINGS: Any = {
     "svg.fonttype": "none",
@@ -43,42 +46,44 @@ class Plot:
     title, caption : str
     data_set : str
         Empty if it is of all.
-    methods, learners : list of str
-        That it shows; a filter hides a picture none of whose methods or learners is asked for.
+    files : list of str
+        Of the store, that its figures come from.
     """
 
     svg: str
     title: str
     caption: str
     data_set: str
-    methods: list[str]
-    learners: list[str]
+    files: list[str]
 
 
 def diagonal_plots(curves: Sequence[Curve], classes: Mapping[str, Sequence[str]]) -> list[Plot]:
     """Return estimated against true shares: a plot for each data set and group of methods."""
 
-    def drawn(axes: "Axes", some: Sequence[Curve]) -> None:
+    def drawn(axes: "Axes", some: Sequence[Curve], colours: Mapping[str, str]) -> None:
         axes.plot([0.0, 1.0], [0.0, 1.0], color=_INK, linewidth=0.8, linestyle=":", gid="diagonal")
-        _lines(axes, some)
+        _lines(axes, some, colours)
         own = classes[some[0].data_set]
         of = f" of class {own[1]}" if len(own) == 2 else " of each class"
         axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"true share{of}", ylabel="estimated share", aspect="equal")
 
     caption = "The line is the mean of the estimates at each true share, the band holds their middle 80 %."
-    return [_curves(some, caption, drawn, "diagonal") for some in _groups(curves)]
+    return _curve_plots(curves, caption, drawn, "diagonal")
 
 
 def shift_plots(curves: Sequence[Curve], measure: str) -> list[Plot]:
     """Return error against shift: a plot for each data set and group of methods."""
 
-    def drawn(axes: "Axes", some: Sequence[Curve]) -> None:
-        _lines(axes, some)
+    def drawn(axes: "Axes", some: Sequence[Curve], colours: Mapping[str, str]) -> None:
+        _lines(axes, some, colours)
         axes.set(xlabel="shift: mean |share − training share|", ylabel=measure.upper())
         axes.set_ylim(bottom=0.0)
 
-    caption = "Samples are grouped by how far their shares are from those of the training part, in steps of 0.1; bands as above."
-    return [_curves(some, caption, drawn, "shift") for some in _groups(curves)]
+    caption = (
+        "Samples are grouped by how far their shares are from those of the training part. The line is their mean error, the band "
+        "holds the middle 80 %."
+    )
+    return _curve_plots(curves, caption, drawn, "shift")
 
 
 def bias_plots(biases: Sequence[Bias]) -> list[Plot]:
@@ -94,11 +99,11 @@ def bias_plots(biases: Sequence[Bias]) -> list[Plot]:
                 axes.hlines(place, low, high, linewidth=1.0, **name)
                 axes.barh(place, third - first, left=first, height=0.55, alpha=0.45, **name)
                 axes.plot([middle], [place], marker="|", markersize=8, markeredgewidth=2, linestyle="", **name)
-            _named_rows(axes, [_name(entry) for entry in own])
-            axes.set_xlabel(f"estimated − true share of class {own[0].of}, the most frequent in training")
-            svg = _svg(figure, f"bias {data_set}", f"Bias of all methods on {data_set}")
+            _named_rows(axes, own)
+            axes.set_xlabel(f"estimated − true share of class {own[0].of} (no other is more frequent in training)")
+            svg = _svg(figure, f"Bias of all methods on {data_set}")
         caption = "Box: middle half of all test samples and runs, its mark the median; line: from the 5th to the 95th percentile."
-        plots.append(Plot(svg, f"Bias on {data_set}", caption, data_set, *_shown(own)))
+        plots.append(Plot(svg, f"Bias on {data_set}", caption, data_set, _files(own)))
     return plots
 
 
@@ -115,14 +120,15 @@ def rank_plot(ranks: Sequence[Ranks]) -> list[Plot]:
             axes.plot([entry.mean_unoptimised, entry.mean], [place, place], color=colour, linewidth=1.5, gid=gid)
             axes.plot([entry.mean_unoptimised], [place], "o", color=colour, fillstyle="none", markersize=5, gid=gid)
             axes.plot([entry.mean], [place], "o", color=colour, markersize=5, gid=gid)
-        _named_rows(axes, [_name(entry) for entry in ranks])
+        _named_rows(axes, ranks)
         axes.set_xlabel("mean rank (1 is best)")
-        svg = _svg(figure, "ranks", "Mean ranks of all methods")
+        svg = _svg(figure, "Mean ranks of all methods")
     caption = (
-        f"Full: mean rank over {', '.join(ranks[0].columns)}; hollow: had the variants of CC (blue) been left at their learners' "
+        f"Full: mean rank over {', '.join(ranks[0].columns)}; methods that lack some of these come last. Hollow: "
+        "had the variants of CC (blue) been left at their learners' "
         "defaults; dots: the single ranks."
     )
-    return [Plot(svg, "Ranks", caption, "", *_shown(ranks))]
+    return [Plot(svg, "Ranks", caption, "", _files(ranks))]
 
 
 def time_plots(spent: Sequence[Spent]) -> list[Plot]:
@@ -135,18 +141,16 @@ def time_plots(spent: Sequence[Spent]) -> list[Plot]:
             choosing, testing = ([getattr(entry, what) for entry in own] for what in ("choosing", "testing"))
             axes.barh(places, choosing, height=0.6, color=_COLOURS[0], label="choosing settings")
             axes.barh(places, testing, left=choosing, height=0.6, color=_COLOURS[1], label="refitting and testing")
-            _named_rows(axes, [entry.learner for entry in own])
+            _named_rows(axes, own)
             axes.set_xlabel("seconds, added up over processes")
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=2)
-            svg = _svg(figure, f"time {data_set}", f"Time spent on {data_set}")
-        plots.append(
-            Plot(svg, f"Time on {data_set}", "Of all tasks in the store.", data_set, [], [e.learner for e in own])
-        )
+            svg = _svg(figure, f"Time spent on {data_set}")
+        plots.append(Plot(svg, f"Time on {data_set}", "Of all results that are shown here.", data_set, _files(own)))
     return plots
 
 
-def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
-    """Group curves such that a plot stays readable: each variant of CC, the SVMs with losses of their own, all others."""
+def _curve_plots(curves: Sequence[Curve], caption: str, drawn: Any, kind: str) -> list[Plot]:
+    """Draw curves in plots that stay readable: each variant of CC, the SVMs with losses of their own, and all others apart."""
 
     def group(method: str) -> str:
         return method if method in VARIANTS else "SVM(·)" if method.startswith("SVM(") else "others"
@@ -154,41 +158,58 @@ def _groups(curves: Sequence[Curve]) -> list[list[Curve]]:
     groups: dict[tuple[str, str], list[Curve]] = {}
     for curve in curves:
         groups.setdefault((curve.data_set, group(curve.method)), []).append(curve)
-    return [some[i : i + len(_COLOURS)] for some in groups.values() for i in range(0, len(some), len(_COLOURS))]
+    plots = []
+    for (data_set, name), some in groups.items():
+        # The same colour for a learner, or a method of its own, on all data sets.
+        labels = dict.fromkeys(
+            _label(c)
+            for c in curves
+            if (c.method in VARIANTS) == (name in VARIANTS) and (name in VARIANTS or group(c.method) == name)
+        )
+        colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(labels)}
+        parts = [some[i : i + len(_COLOURS)] for i in range(0, len(some), len(_COLOURS))]
+        for number, part in enumerate(parts, 1):
+            which = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
+            title = f"{', '.join(dict.fromkeys(curve.method for curve in part))} on {data_set}{which}"
+            with _figure(3.3, 3.5) as (figure, axes):
+                drawn(axes, part, colours)
+                legend = figure.legend(
+                    loc="outside lower center", ncol=3, fontsize=8, handlelength=1.2, columnspacing=1.0
+                )
+                for curve, handle, text in zip(part, legend.legend_handles, legend.get_texts(), strict=True):
+                    for mark in (handle, text):
+                        mark.set_gid(_series(curve.method, curve.learner))  # type: ignore[union-attr]
+                svg = _svg(figure, f"{title}: {kind}")
+            plots.append(Plot(svg, title, caption, data_set, _files(part)))
+    return plots
 
 
-def _curves(some: Sequence[Curve], caption: str, drawn: Any, kind: str) -> Plot:
-    methods = list(dict.fromkeys(curve.method for curve in some))
-    title = f"{', '.join(methods)} on {some[0].data_set}"
-    with _figure(3.3, 3.5) as (figure, axes):
-        drawn(axes, some)
-        figure.legend(loc="outside lower center", ncol=3, fontsize=8, handlelength=1.2, columnspacing=1.0)
-        svg = _svg(figure, f"{kind} {title}", f"{title}: {kind}")
-    return Plot(svg, title, caption, some[0].data_set, *_shown(some))
-
-
-def _lines(axes: "Axes", some: Sequence[Curve]) -> None:
-    one_method = len({curve.method for curve in some}) == 1
+def _lines(axes: "Axes", some: Sequence[Curve], colours: Mapping[str, str]) -> None:
     for curve in some:
-        colour = _COLOURS[curve.colour % len(_COLOURS)]
-        gid = _series(curve.method, curve.learner)
-        label = curve.learner if one_method and curve.learner else f"{curve.method} {curve.learner}".strip()
+        gid, colour = _series(curve.method, curve.learner), colours[_label(curve)]
         axes.fill_between(curve.at, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0, gid=gid)
-        axes.plot(curve.at, curve.mean, color=colour, linewidth=1.5, label=label, gid=gid)
+        axes.plot(curve.at, curve.mean, color=colour, linewidth=1.5, label=_label(curve), gid=gid)
 
 
-def _shown(entries: Sequence[Any]) -> tuple[list[str], list[str]]:
-    methods = list(dict.fromkeys(entry.method for entry in entries))
-    return methods, list(dict.fromkeys(entry.learner for entry in entries))
+def _label(curve: Curve) -> str:
+    """Return the learner of a variant of CC, whose plot has but one method, else method and learner."""
+    return curve.learner if curve.method in VARIANTS and curve.learner else _name(curve)
+
+
+def _files(entries: Sequence[Any]) -> list[str]:
+    return list(dict.fromkeys(name for entry in entries for name in entry.files))
 
 
 def _name(entry: Any) -> str:
-    return f"{entry.method} {entry.learner}".strip()
+    return f"{getattr(entry, 'method', '')} {entry.learner}".strip()
 
 
-def _named_rows(axes: "Axes", names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
+def _named_rows(axes: "Axes", entries: Sequence[Any]) -> None:
+    axes.set_yticks(range(len(entries)), [_name(entry) for entry in entries])
+    for entry, text in zip(entries, axes.get_yticklabels(), strict=True):
+        if hasattr(entry, "method"):
+            text.set_gid(_series(entry.method, entry.learner))
+    axes.set_ylim(len(entries) - 0.4, -0.6)
     axes.grid(axis="x", color=_INK, alpha=0.12, linewidth=0.6)
 
 
@@ -205,23 +226,22 @@ def _figure(width: float, height: float) -> Iterator[tuple["Figure", "Axes"]]:
 
 def _series(method: str, learner: str) -> str:
     """Return a name for what belongs to a method and learner, that `_svg` turns into attributes."""
-    return f"series|{method}|{learner}"
+    return f"series{_BETWEEN}{method}{_BETWEEN}{learner}"
 
 
-def _svg(figure: "Figure", salt: str, label: str) -> str:
+def _svg(figure: "Figure", label: str) -> str:
     """Return a figure as an element of a page: its ids its own, its ink the page's, its series marked."""
-    from html import escape
-
     from matplotlib import rc_context
 
+    prefix = f"p{hashlib.sha256(label.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}-"
     written = StringIO()
-    with rc_context({**_SETTINGS, "svg.hashsalt": salt}):
+    with rc_context({**_SETTINGS, "svg.hashsalt": prefix}):
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
     svg = written.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
-    svg = re.sub(r'id="series\|([^|"]*)\|([^"]*)"', r'data-series-method="\1" data-series-learner="\2"', svg)
-    prefix = re.sub(r"\W+", "-", salt)
-    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
+    named = f'id="series{_BETWEEN}([^{_BETWEEN}"]*){_BETWEEN}([^"]*)"'
+    svg = re.sub(named, r'data-series-method="\1" data-series-learner="\2"', svg)
+    svg = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{prefix}", svg)
     svg = re.sub(r"\n\s*", "\n", svg).replace(_INK, "currentColor")
-    return re.sub(r"<svg ", f'<svg role="img" aria-label="{escape(label)}" ', svg, count=1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)

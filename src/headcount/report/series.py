@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
-from headcount.report.figures import VARIANTS, Errors, Row, compared_rows, ranks_of
+from headcount.report.figures import Errors, compared_rows, ranks_of
 from headcount.study import Results
 
 __all__ = ["Bias", "Curve", "Ranks", "Spent", "as_records", "biases", "diagonals", "rank_chart", "shifts", "times"]
 
 _STEP = 0.05
-"""Width of the bins of true shares, where these do not lie on a grid."""
-_SHIFT_STEP = 0.1
+"""Width of bins, where figures do not lie on a grid."""
+_MOST_PLACES = 101
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,6 @@ class Curve:
     high: list[float]
     n: list[int]
     files: list[str]
-    colour: int = 0
-    """Number of the colour it is drawn in: the same for a learner, or a method of its own, in all plots."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +81,7 @@ class Ranks:
     unoptimised: list[float | None]
     mean: float
     mean_unoptimised: float
+    files: list[str]
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,8 @@ class Spent:
     learner: str
     choosing: float
     testing: float
+    files: list[str]
+    """Folders of the store that the results lie in."""
 
 
 def as_records(entries: Sequence[Any]) -> list[dict[str, Any]]:
@@ -102,13 +103,11 @@ def as_records(entries: Sequence[Any]) -> list[dict[str, Any]]:
 
 def diagonals(errors: Errors) -> list[Curve]:
     """Return estimated against true shares of each compared method: of the last of two classes, or of all of more."""
-    colours = _colours(errors)
     return [
         Curve(
             *key,
-            **_binned(_class_of(true), _class_of(estimated), _STEP, grid=True),
+            **_binned(_class_of(true), _class_of(estimated), _STEP),
             files=files,
-            colour=colours[key[1:]],
         )
         for key, true, estimated, files in _compared(errors)
     ]
@@ -116,7 +115,7 @@ def diagonals(errors: Errors) -> list[Curve]:
 
 def shifts(errors: Errors, results: Results) -> list[Curve]:
     """Return the error of each compared method against shift: the mean absolute difference of a sample's shares to training's."""
-    measure, colours = errors.plan.measures[0], _colours(errors)
+    measure = errors.plan.measures[0]
     curves = []
     for key, true, _, files in _compared(errors):
         truth = results.truth(key[0])
@@ -124,11 +123,7 @@ def shifts(errors: Errors, results: Results) -> list[Curve]:
         if truth is None or of is None:
             continue
         shift = np.abs(true[: of.shape[1]] - np.asarray(truth["training"])).mean(axis=1)
-        curves.append(
-            Curve(
-                *key, **_binned(np.tile(shift, len(of)), of.ravel(), _SHIFT_STEP), files=files, colour=colours[key[1:]]
-            )
-        )
+        curves.append(Curve(*key, **_binned(np.tile(shift, len(of)), of.ravel(), _STEP), files=files))
     return curves
 
 
@@ -153,7 +148,7 @@ def majority(truth: dict[str, Any]) -> int:
 
 
 def rank_chart(errors: Errors) -> list[Ranks]:
-    """Return the ranks of all compared methods that have figures, the best first."""
+    """Return the ranks of all compared methods that have figures, the best first; those that lack columns come after all others."""
     rows = compared_rows(errors.plan)
     columns, ranks, others = [], [], []
     for measure in errors.plan.measures:
@@ -167,21 +162,17 @@ def rank_chart(errors: Errors) -> list[Ranks]:
     for i, row in enumerate(rows):
         own, without = [float(r[i]) for r in ranks], [float(r[i]) for r in others]
         if not np.isnan(own).all():
-            found.append(Ranks(*row, columns, _plain(own), _plain(without), _mean(own), _mean(without)))
-    return sorted(found, key=lambda entry: entry.mean)
+            files = [name for data_set in errors.plan.data_sets for name in errors.files.get((data_set, *row), [])]
+            found.append(Ranks(*row, columns, _plain(own), _plain(without), _mean(own), _mean(without), files))
+    return sorted(found, key=lambda entry: (entry.ranks.count(None), entry.mean))
 
 
 def times(results: Results) -> list[Spent]:
     """Return the time spent on each data set and learner that the store has results of."""
-    return [Spent(*place, *seconds) for place, seconds in results.seconds.items()]
-
-
-def _colours(errors: Errors) -> dict[Row, int]:
-    """Return a number for each row: that of its learner for variants of CC, its own for other methods."""
-    rows = compared_rows(errors.plan)
-    learners = list(dict.fromkeys(learner for method, learner, _ in rows if method in VARIANTS))
-    others = [row for row in rows if row[0] not in VARIANTS]
-    return {row: learners.index(row[1]) if row[0] in VARIANTS else others.index(row) for row in rows}
+    return [
+        Spent(*place, *seconds, [f"{stage}/{results.store.folder_of(*place)}" for stage in ("select", "test")])
+        for place, seconds in results.seconds.items()
+    ]
 
 
 def _plain(values: Sequence[float]) -> list[float | None]:
@@ -207,14 +198,18 @@ def _class_of(shares: AnyArray) -> FloatArray:
     return shares[:, 1] if shares.shape[1] == 2 else shares.ravel()
 
 
-def _binned(x: FloatArray, y: FloatArray, step: float, *, grid: bool = False) -> dict[str, Any]:
-    """Return places, means, tenth and ninetieth percentiles, and counts of y at the places that x is rounded to."""
+def _binned(x: FloatArray, y: FloatArray, step: float) -> dict[str, Any]:
+    """Return places, means, tenth and ninetieth percentiles, and counts of y at each x, or in bins where there are many x.
+
+    A bin takes what lies from a multiple of the step up to the next, and stands at the mean of its x.
+    """
     exact = np.round(x, 9)
-    places = exact if grid and len(np.unique(exact)) <= 101 else np.round(np.round(x / step) * step, 9)
-    at, which = np.unique(places, return_inverse=True)
+    bins = exact if len(np.unique(exact)) <= _MOST_PLACES else np.floor(np.round(exact / step, 9))
+    which = np.unique(bins, return_inverse=True)[1]
+    at = np.bincount(which, exact) / np.bincount(which)
     parts = [y[which == i] for i in range(len(at))]
     return {
-        "at": at.tolist(),
+        "at": np.round(at, 9).tolist(),
         "mean": [float(part.mean()) for part in parts],
         "low": [float(np.quantile(part, 0.1)) for part in parts],
         "high": [float(np.quantile(part, 0.9)) for part in parts],

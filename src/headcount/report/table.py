@@ -1,5 +1,6 @@
 """`Table`: cells with their meaning, and how they look as terminal text, Markdown, LaTeX, HTML and a data frame."""
 
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Column", "Table"]
+__all__ = ["Cell", "Column", "Table", "plain"]
 
 
 @dataclass(frozen=True)
@@ -111,15 +112,16 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
-        head = [*self.labels, *self._names()]
+        head = [plain(name) for name in [*self.labels, *self._names()]]
         lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(self.columns)]
         for labels, cells in self.rows:
-            words = [f"**{cell.whole()}**" if cell.bold else cell.whole() for cell in cells]
-            lines.append(f"| {' | '.join([*(label.replace('|', '/') for label in labels), *words])} |")
-        return "\n".join([f"### {self.title}", "", *lines, "", self.caption]) + "\n"
+            whole = [plain(cell.whole()) for cell in cells]
+            words = [f"**{word}**" if cell.bold else word for word, cell in zip(whole, cells, strict=True)]
+            lines.append(f"| {' | '.join([*map(plain, labels), *words])} |")
+        return "\n".join([f"### {plain(self.title)}", "", *lines, "", plain(self.caption)]) + "\n"
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX (packages booktabs, and xcolor with the option table)."""
+        """Return the table as LaTeX (packages booktabs, graphicx, and xcolor with the option table), no wider than the text."""
         groups: list[tuple[str, int]] = []
         for column in self.columns:
             if groups and groups[-1][0] == column.group:
@@ -132,6 +134,7 @@ class Table:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_tex(self.title)}. {_tex(self.caption)}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{'l' * len(self.labels)}{'r' * len(self.columns)}}}",
             r"\toprule",
             *([rf"{blank} & {top} \\"] if any(name for name, _ in groups) else []),
@@ -139,7 +142,7 @@ class Table:
             r"\midrule",
             *(" & ".join([*map(_tex, labels), *map(_tex_cell, cells)]) + r" \\" for labels, cells in self.rows),
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             r"\end{table}",
         ]
         return "\n".join(lines) + "\n"
@@ -203,6 +206,11 @@ _SPECIAL |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "≥": r"$\geq$",
     "±": r"$\pm$",
 }
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown takes for nothing else."""
+    return re.sub(r"([\\|<>*_`])", r"\\\1", text)
 
 
 def _tex(text: str) -> str:

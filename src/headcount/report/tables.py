@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headcount.data import PAPER_SETS
-from headcount.report.figures import VARIANTS, Errors, Key, compared_rows, ranks_of, target_test
+from headcount.report.figures import VARIANTS, Errors, Key, compared_rows, ranks_of, target_keys, target_test
 from headcount.report.published import published, published_test
 from headcount.report.table import Cell, Column, Table
 from headcount.significance import PairedTest, holm, paired_t
@@ -33,7 +33,8 @@ def optimisation_table(errors: Errors, method: str) -> Table:
     table = Table(
         f"Table {VARIANTS.index(method) + 1}: {method}",
         "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
-        "data set is the paper's own, the published figure. Green is better than the defaults, red worse.",
+        "data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
+        + _of_runs(errors, [method]),
         ["learner", "optimised for"],
         [Column(name, measure.upper()) for measure in plan.measures for name in plan.data_sets],
         about={"method": method},
@@ -59,16 +60,32 @@ def _changed(errors: Errors, key: Key, measure: str, default: float | None) -> C
         shade = float(np.clip(-change, -1.0, 1.0))
     if paper is not None:
         notes.append(f"paper {paper:.3f}")
-    details = {"change": change, "published": paper, "files": errors.files.get(key, [])}
+    notes += _few(errors, key)
+    details = {"change": change, "published": paper, "runs": errors.runs(key)[0], "files": errors.files.get(key, [])}
     return Cell(value, note=", ".join(notes), shade=shade, title=errors.where(key), details=details)
+
+
+def _few(errors: Errors, key: Key) -> list[str]:
+    """Say so where a figure is the mean of fewer runs than planned."""
+    done, planned = errors.runs(key)
+    return [f"{done} of {planned} runs"] if 0 < done < planned else []
+
+
+def _of_runs(errors: Errors, methods: Sequence[str]) -> str:
+    """Say of how many runs, and by which protocol, the figures of methods are means."""
+    plan = errors.plan
+    several = [f"{name} {errors.planned[name]}" for name in methods if errors.planned[name] > 1]
+    runs = f"means over runs ({', '.join(several)}) and" if several else "one run, means over"
+    n = plan.protocol.n_prevalences * plan.protocol.test_repeats
+    return f"Plan {plan.name}: {runs} {n:,} test samples of {plan.protocol.sample_size:,}."
 
 
 def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     """Return paired tests of targets against each other, for each variant and measure, over all data sets and learners together."""
     plan = errors.plan
-    targets = [
-        t for t in ("ae", "f1", "accuracy", "none") if all(t in m.targets for m in plan.methods if m.name in variants)
-    ]
+    there_are = {target for m in plan.methods if m.name in variants for target in m.targets}
+    usual = [target for target in ("ae", "rae", "f1", "accuracy", "none") if target in there_are]
+    targets = [*usual, *sorted(there_are - set(usual))]
     pairs = [(x, y) for i, x in enumerate(targets) for y in targets[i + 1 :]]
     found: dict[Any, PairedTest | None] = {
         (pair, measure, name): target_test(errors, name, pair, measure)
@@ -82,7 +99,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
         "Table 5: optimised for x or for y",
         ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: neither can be said. In brackets the mark "
         "after Holm's correction over the whole table, Cohen's d, and the published mark where the data sets are the paper's own. "
-        "Samples share items, so these p-values flatter.",
+        "Samples share items, so these p-values flatter. " + _of_runs(errors, variants),
         ["x", "y"],
         [Column(name, measure.upper()) for measure in plan.measures for name in variants],
     )
@@ -93,6 +110,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
                 found[pair, measure, name],
                 corrected.get((pair, measure, name), 1.0),
                 published_test(*pair, name, measure) if own else None,
+                [file for key in target_keys(plan, name, pair) for file in errors.files.get(key, [])],
             )
             for measure in plan.measures
             for name in variants
@@ -101,12 +119,19 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     return table
 
 
-def _tested(test: PairedTest | None, corrected: float, paper: str | None) -> Cell:
+def _tested(test: PairedTest | None, corrected: float, paper: str | None, files: list[str]) -> Cell:
     if test is None:
         return Cell(None)
     note = f"{test.mark(corrected)}, d = {test.effect:+.2f}" + (f", paper {paper}" if paper else "")
-    details = {"p_value": test.p_value, "holm": corrected, "effect": test.effect, "n": test.n, "published": paper}
-    title = f"p = {test.p_value:.3g}, n = {test.n:,}, after Holm p = {corrected:.3g}"
+    details: dict[str, Any] = {
+        "p_value": test.p_value,
+        "holm": corrected,
+        "effect": test.effect,
+        "n": test.n,
+        "published": paper,
+    }
+    details["files"] = files
+    title = f"p = {test.p_value:.3g}, n = {test.n:,}, after Holm p = {corrected:.3g}; {', '.join(files)}"
     return Cell(test.mark(), note=note, title=title, details=details)
 
 
@@ -120,7 +145,8 @@ def overview_table(errors: Errors) -> Table:
         "Table 6: all methods",
         "Mean error over the test samples; in brackets the rank, the rank had the CC variants been left at their learners' "
         "defaults, and where the data set is the paper's own the published figure. Bold is best, green to red is best to worst; "
-        "paired two-sided t-test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001.",
+        "paired two-sided t-test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001. "
+        + _of_runs(errors, list(dict.fromkeys(row[0] for row in rows))),
         ["method", "learner", "optimised for"],
         [Column(data_set, measure.upper()) for measure, data_set in places],
     )
@@ -152,6 +178,7 @@ def _ranked(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             "rank": ranks[i],
             "rank_unoptimised": None if np.isnan(others[i]) else others[i],
             "published": paper,
+            "runs": errors.runs(key)[0],
             "files": errors.files.get(key, []),
         }
         mark, title = "", errors.where(key)
@@ -160,7 +187,7 @@ def _ranked(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             mark = "‡" if test.p_value >= 0.05 else "†" if test.p_value >= 0.001 else ""
             details |= {"p_value": test.p_value, "holm": corrected[i], "effect": test.effect, "n": test.n}
             title = f"against the best: p = {test.p_value:.3g}, after Holm {corrected[i]:.3g}, d = {test.effect:+.2f}; {title}"
-        notes = [f"{ranks[i]:g}", other, *([f"paper {paper:.3f}"] if paper is not None else [])]
+        notes = [f"{ranks[i]:g}", other, *([f"paper {paper:.3f}"] if paper is not None else []), *_few(errors, key)]
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
         cells.append(
             Cell(

@@ -17,12 +17,12 @@ def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
         return ["The store has no results of this plan yet, so nothing can be said."]
     plan = errors.plan
     first = ranks[0]
-    columns, wins = len(first.columns), sum(value == 1.0 for value in first.ranks)
+    n = plan.protocol.n_prevalences * plan.protocol.test_repeats
+    compared = "One method was tested" if len(ranks) == 1 else f"{len(ranks)} methods were compared"
     said = [
-        f"{len(ranks)} methods were compared on {_sets(errors)} by {_and([m.upper() for m in plan.measures])}, each on "
-        f"{plan.protocol.n_prevalences * plan.protocol.test_repeats:,} test samples of {plan.protocol.sample_size:,} documents.",
-        f"The best by mean rank is {_name(first)} with {first.mean:.1f}; it comes first in {wins} of {columns} "
-        f"{'column' if columns == 1 else 'columns'} of table 6.",
+        f"{compared} on {_sets(errors)} by {_and([m.upper() for m in plan.measures])}, each on {n:,} test samples of "
+        f"{plan.protocol.sample_size:,} documents.",
+        _best(ranks),
     ]
     if len(ranks) > 1:
         said.append(_lead(errors, first, ranks[1]))
@@ -33,6 +33,29 @@ def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
         "Test samples share documents, and data sets are few: p-values flatter, and ranks say how methods did here, not everywhere."
     )
     return said
+
+
+def _best(ranks: Sequence[Ranks]) -> str:
+    """Say who has the lowest mean rank, of those with figures in all columns if there are such."""
+    first = ranks[0]
+    there = [value for value in first.ranks if value is not None]
+    wins = sum(value == 1.0 for value in there)
+    equal = [
+        entry for entry in ranks if entry.ranks.count(None) == first.ranks.count(None) and entry.mean == first.mean
+    ]
+    who = (
+        f"The best by mean rank is {_name(first)}"
+        if len(equal) == 1
+        else f"{_and([_name(e) for e in equal])} share the best mean rank"
+    )
+    place = f"{'column' if len(there) == 1 else 'columns'} of table 6"
+    where = (
+        f"{len(there)} {place}"
+        if len(there) == len(first.ranks)
+        else f"the {len(there)} {place} that it has figures in"
+    )
+    name = "it comes" if len(equal) == 1 else f"{_name(first)} comes"
+    return f"{who} with {first.mean:.1f}; {name} first in {wins} of {where}."
 
 
 def _sets(errors: Errors) -> str:
@@ -63,22 +86,23 @@ def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
 
 
 def _gain(errors: Errors) -> str:
-    """Say what optimising the variants of CC for AE changed against their learners' defaults."""
+    """Say what optimising the variants of CC changed against their learners' defaults."""
     measure = errors.plan.measures[0]
-    pairs = []
+    pairs, targets = [], []
     for data_set in errors.plan.data_sets:
         for method, learner, target in compared_rows(errors.plan):
             if method in VARIANTS and target != "none":
                 two = [errors.mean((data_set, method, learner, t), measure) for t in (target, "none")]
                 if two[0] is not None and two[1] is not None:
                     pairs.append((two[0], two[1]))
+                    targets.append(target.upper())
     if not pairs:
         return ""
     tuned, plain = np.mean(pairs, axis=0)
     better = sum(x < y for x, y in pairs)
     return (
-        f"Optimising the variants of CC for AE takes their mean {measure.upper()} from {plain:.3f} at defaults to {tuned:.3f}; "
-        f"it helps in {better} of {len(pairs)} cases."
+        f"Optimising the variants of CC for {_and(list(dict.fromkeys(targets)))} takes their mean {measure.upper()} from "
+        f"{plain:.3f} at defaults to {tuned:.3f}; it helps in {better} of {len(pairs)} cases."
     )
 
 

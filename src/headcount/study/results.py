@@ -147,7 +147,7 @@ class Results:
     def _count(self, record: Record, stage: int) -> None:
         spent = self._spent.setdefault((record.task["data_set"], record.task["learner"] or OWN), [0.0, 0.0])
         spent[stage] += record.seconds
-        versions = tuple(record.versions.items())
+        versions = tuple((record.versions | _device(record)).items())
         self._versions[versions] = self._versions.get(versions, 0) + 1
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
@@ -187,3 +187,7 @@ class Results:
                 row[measure] = float(np.mean(errors)) if errors else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
+
+
+def _device(record: Record) -> dict[str, str]:
+    return {"device": record.outcome["device"]} if "device" in record.outcome else {}

@@ -19,7 +19,7 @@ from headcount.study.choice import choose, distinct
 from headcount.study.data import StudyData
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, to_plain, versions
-from headcount.study.tasks import Task, chosen_tasks, judged, select_tasks, tested, truth_task
+from headcount.study.tasks import Task, chosen_tasks, device_of, judged, select_tasks, tested, truth_task
 
 __all__ = ["Summary", "run_study"]
 
@@ -210,7 +210,8 @@ def _passes(error: str) -> bool:
 
 def _done(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
     outcome, seconds = judged(task, fold) if task.stage == "select" else tested(task, fold)
-    return i, outcome, seconds
+    device = device_of(task)
+    return i, outcome | {"device": device} if device else outcome, seconds
 
 
 @contextmanager

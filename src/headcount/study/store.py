@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount import __version__
 from headcount._typing import AnyArray
 from headcount.exceptions import DataError, StoreError
 
@@ -36,7 +37,7 @@ _NAME = re.compile(r"([0-9a-f]{32}|plan)\.(part|result)")
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
-    return {name: version(name) for name in ("headcount", "numpy", "scipy", "scikit-learn", "numba")}
+    return {"headcount": __version__} | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,17 @@ class Store:
 
     def path_of(self, task: dict[str, Any]) -> Path:
         """Return the file of a task: by stage, data set and learner, then by a hash of the whole description."""
-        place = [str(task[key]).replace("/", "_") or "own" for key in ("stage", "data_set", "learner")]
-        return self.folder.joinpath(*place, f"{key_of(task)}.result")
+        place = self.folder_of(str(task["data_set"]), str(task["learner"]))
+        return self.folder / str(task["stage"]) / place / f"{key_of(task)}.result"
 
     def name_of(self, path: Path) -> str:
         """Return the name of a file within the store."""
         return path.relative_to(self.folder).as_posix()
+
+    @staticmethod
+    def folder_of(data_set: str, learner: str) -> str:
+        """Return the folder of a data set and learner within that of a stage."""
+        return "/".join(name.replace("/", "_") or "own" for name in (data_set, learner))
 
     def read(self, task: dict[str, Any], data: str) -> Record | None:
         """Return the record of a task if it is there and sound, of this data and of these versions; a notice says why it is not."""

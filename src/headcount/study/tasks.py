@@ -25,6 +25,7 @@ __all__ = [
     "Member",
     "Task",
     "chosen_tasks",
+    "device_of",
     "judged",
     "protocol_of",
     "select_tasks",
@@ -208,6 +209,17 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
         entry["warnings"] = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
         members.append(entry)
     return {"members": members}, time.perf_counter() - start
+
+
+def device_of(task: Task) -> str:
+    """Return the name of the device that the networks of a task compute on here; nothing for a task without networks."""
+    parameters = [member.quantifier.get_params() for member in task.members]
+    named = {str(value) for own in parameters for key, value in own.items() if key.rpartition("__")[2] == "device"}
+    if not named:
+        return ""
+    from headcount.learners.neural.device import device_label
+
+    return device_label(min(named))
 
 
 def described(value: Any) -> Any:

@@ -8,7 +8,7 @@ import torch
 
 from headcount.exceptions import DeviceError
 
-__all__ = ["computing", "device_named", "dtype_named"]
+__all__ = ["computing", "device_label", "device_named", "dtype_named"]
 
 
 def device_named(name: str) -> torch.device:
@@ -19,6 +19,12 @@ def device_named(name: str) -> torch.device:
     if not there[name]:
         raise DeviceError(f"There is no device {name!r} here: use device='auto', which takes the best that is found.")
     return torch.device(name)
+
+
+def device_label(name: str) -> str:
+    """Return what a device is called: the model of a graphics card, else its kind."""
+    device = device_named(name)
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def dtype_named(name: str, device: torch.device) -> torch.dtype:

@@ -23,6 +23,7 @@ __all__ = [
     "imbalanced",
     "learners",
     "pairs",
+    "partly",
 ]
 
 HOLDS, HOLDS_NOT, OPEN = "holds", "does not hold", "cannot be judged here"
@@ -89,6 +90,11 @@ def check(says: str, rule: str) -> Callable[[Callable[[Evidence], Outcome]], Cal
         return function
 
     return registered
+
+
+def partly(kept: Sequence[bool], wanted: int) -> bool | None:
+    """Judge by cases of which some may be missing: one that fails is enough to say no, and all are needed to say yes."""
+    return False if not all(kept) else True if len(kept) == wanted else None
 
 
 def imbalanced(evidence: Evidence) -> list[str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headcount.report.claims.claim import Figure, Outcome, ae, balanced, check, imbalanced, learners, pairs
+from headcount.report.claims.claim import Figure, Outcome, ae, balanced, check, imbalanced, learners, pairs, partly
 from headcount.report.evidence import Evidence
 from headcount.report.figures import VARIANTS
 
@@ -24,7 +24,13 @@ def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
         lower.append(means[0] < means[1])
     if not lower:
         return None, "There are no figures of SVM or LR for both targets on imbalanced training data.", figures
-    return all(lower), f"The mean AE is lower for {sum(lower)} of {len(lower)} variants.", figures
+    why = f"The mean AE is lower for {sum(lower)} of {len(lower)} variants."
+    return partly(lower, len(VARIANTS)), _lacking(why, len(lower)), figures
+
+
+def _lacking(why: str, n: int) -> str:
+    """Say so if not all four variants have figures."""
+    return why if n == len(VARIANTS) else f"{why} There are figures of {n} of the four variants."
 
 
 def _named(target: str) -> str:
@@ -57,7 +63,8 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
     changes = []
     for method in VARIANTS:
         for x, y in pairs(evidence, balanced(evidence), learners(evidence), method, ("ae", "none")):
-            change = ae(evidence, x) / ae(evidence, y) - 1.0
+            default = ae(evidence, y)
+            change = ae(evidence, x) / default - 1.0 if default else 0.0 if ae(evidence, x) == 0.0 else np.inf
             files = [*evidence.files(x), *evidence.files(y)]
             changes.append((change, Figure(f"{method} {x[2]} on {x[0]}", f"{change:+.1%}", files)))
     if not changes:
@@ -71,13 +78,18 @@ def _marks(evidence: Evidence, pair: tuple[str, str]) -> dict[str, str]:
     return {method: mark for method, mark in found.items() if mark is not None}
 
 
+def _figures(evidence: Evidence, pair: tuple[str, str], marks: dict[str, str]) -> list[Figure]:
+    return [Figure(method, mark, evidence.files_of_mark(*pair, method)) for method, mark in marks.items()]
+
+
 def _all_better(evidence: Evidence, pair: tuple[str, str]) -> Outcome:
     marks = _marks(evidence, pair)
-    figures = [Figure(method, mark) for method, mark in marks.items()]
+    figures = _figures(evidence, pair, marks)
     if not marks:
         return None, "There are no figures for both targets.", figures
-    better = sum(mark.startswith(">") for mark in marks.values())
-    return better == len(marks), f"It is better for {better} of {len(marks)} variants.", figures
+    better = [mark.startswith(">") for mark in marks.values()]
+    why = f"It is better for {sum(better)} of {len(marks)} variants."
+    return partly(better, len(VARIANTS)), _lacking(why, len(marks)), figures
 
 
 @check(
@@ -102,7 +114,7 @@ def _ae_beats_defaults(evidence: Evidence) -> Outcome:
 )
 def _ae_or_f1_is_open(evidence: Evidence) -> Outcome:
     marks = _marks(evidence, ("ae", "f1"))
-    figures = [Figure(method, mark) for method, mark in marks.items()]
+    figures = _figures(evidence, ("ae", "f1"), marks)
     if len(marks) < len(VARIANTS):
         return None, "There are not figures of all four variants for both targets.", figures
     better, worse = (sum(mark.startswith(sign) for mark in marks.values()) for sign in "><")
@@ -117,7 +129,11 @@ def _pacc_prefers_ae(evidence: Evidence) -> Outcome:
     mark = evidence.mark("ae", "f1", "PACC", "ae")
     if mark is None:
         return None, "There are no figures of PACC for both targets.", []
-    return mark.startswith(">"), f"The mark is {mark}.", [Figure("PACC", mark)]
+    return (
+        mark.startswith(">"),
+        f"The mark is {mark}.",
+        [Figure("PACC", mark, evidence.files_of_mark("ae", "f1", "PACC"))],
+    )
 
 
 @check(

@@ -45,14 +45,14 @@
       const name = cell.dataset.column;
       cell.classList.toggle("out", (known.dataset.has(name) && out("dataset", name)) || (known.method.has(name) && out("method", name)));
     }
-    const none = (what, listed) => asked[what].length > 0 && listed !== "" && !listed.split("|").some((name) => asked[what].includes(name));
-    for (const figure of all("figure")) {
-      const { dataset, methods, learners } = figure.dataset;
-      figure.classList.toggle("out", (dataset !== "" && out("dataset", dataset)) || none("method", methods) || none("learner", learners));
-    }
     for (const mark of all("[data-series-method]")) {
       const { seriesMethod, seriesLearner } = mark.dataset;
       mark.classList.toggle("out", out("method", seriesMethod) || (asked.learner.length > 0 && !asked.learner.includes(seriesLearner)));
+    }
+    for (const figure of all("figure")) {
+      const marks = all("[data-series-method]", figure);
+      const empty = marks.length > 0 && marks.every((mark) => mark.classList.contains("out"));
+      figure.classList.toggle("out", empty || (figure.dataset.dataset !== "" && out("dataset", figure.dataset.dataset)));
     }
     for (const table of all(".sortable")) {
       const body = all("tbody tr", table);
@@ -72,6 +72,16 @@
     apply();
   });
   document.getElementById("filters").hidden = false;
+
+  // Where a figure comes from, for those without a pointer to hover with.
+  const source = document.getElementById("source");
+  for (const figure of all(".sortable td[title], li[data-source]:not([data-source=''])")) {
+    figure.addEventListener("click", () => {
+      source.textContent = `${figure.textContent.trim()}: ${figure.title}`;
+      source.hidden = false;
+    });
+  }
+  source.addEventListener("click", () => { source.hidden = true; });
 
   const theme = document.getElementById("theme");
   const order = ["", "light", "dark"];
