@@ -5,7 +5,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +67,16 @@ def seconds(job: Callable[[], Any], at_least: float = 1.0) -> float:
     return float(np.median(times))
 
 
-def machine() -> str:
-    """Describe machine and versions in one line."""
-    names = ("numpy", "scipy", "scikit-learn", "numba", "quapy")
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # a folder on the path
+        return "of unknown version"
+
+
+def machine(*more: str) -> str:
+    """Describe machine and versions, also of ``more`` packages, in one line."""
+    names = ("numpy", "scipy", "scikit-learn", "numba", "quapy", *more)
     cpu = next(
         (
             line.split(":")[1].strip()
@@ -81,6 +88,6 @@ def machine() -> str:
     threads = os.environ.get("OMP_NUM_THREADS", "all")
     return (
         f"{cpu}, {os.cpu_count()} cores, {threads} threads; Python {platform.python_version()}, "
-        + ", ".join(f"{name} {version(name)}" for name in names)
+        + ", ".join(f"{name} {_version(name)}" for name in names)
         + f"; seed {SEED}"
     )

@@ -128,7 +128,7 @@ def test_what_is_needed_may_be_one_word_and_must_be_known():
     X, y = blobs(50, 2, seed=0)
     classifier = LogisticRegression().fit(X, y)
     assert score(classifier, X, "decisions", np.array([0, 1])).posteriors is None
-    with pytest.raises(DataError, match="needs may name 'decisions', 'posteriors'; got 'scores'"):
+    with pytest.raises(DataError, match="needs may name 'decisions', 'posteriors', 'embeddings'; got 'scores'"):
         score(classifier, X, ["scores"], np.array([0, 1]))
 
 

@@ -76,6 +76,14 @@ def test_of_the_paper_a_fifth_of_the_fits_is_made():
     assert sum(c.fits + c.refits for c in counts) <= sum(c.each_use for c in counts) / 5
 
 
+def test_networks_are_fitted_once_for_all_that_rest_on_them():
+    paper = {c.learner: c for c in count(read_plan("paper"))}
+    assert paper["cnn"].fits == 3 * 16 * (1 + 10 + 10)  # CC with PCC; ACC with PACC, and QuaNet, in ten runs each
+    assert all(
+        task.representation == "ids" for task in select_tasks(read_plan("paper"), "imdb") if task.learner == "cnn"
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

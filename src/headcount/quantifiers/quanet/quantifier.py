@@ -56,10 +56,12 @@ class QuaNet(AggregativeQuantifier):
     dropout : float, default=0.5
         In these layers.
     learning_rate : float, default=1e-3
+        Of a step that learns from one sample; with s samples a step it is multiplied by the square root of s, as the noise of the
+        gradient shrinks (Malladi et al. 2022).
     sample_size : int, default=500
         Of the samples that are drawn for training and validation.
     samples_per_epoch : int, default=200
-    samples_per_step : int, default=10
+    samples_per_step : int, default=20
         Samples that a step of training learns from; they are computed at once.
     validation_samples : int, default=21
         On a grid of shares for two classes, at random shares for more.
@@ -90,6 +92,7 @@ class QuaNet(AggregativeQuantifier):
     ----------
     Esuli, Moreo and Sebastiani (2018). A recurrent neural network for sentiment quantification. CIKM.
     Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+    Malladi, Lyu, Panigrahi and Arora (2022). On the SDEs and scaling rules for adaptive gradient algorithms. NeurIPS.
 
     Examples
     --------
@@ -137,7 +140,7 @@ class QuaNet(AggregativeQuantifier):
         learning_rate: float = 1e-3,
         sample_size: int = 500,
         samples_per_epoch: int = 200,
-        samples_per_step: int = 10,
+        samples_per_step: int = 20,
         validation_samples: int = 21,
         max_epochs: int = 500,
         patience: int = 10,

@@ -66,7 +66,9 @@ class _Trainer:
         self.network = Network(how.sizes, how.device)
         self.network.draw(torch.Generator().manual_seed(_number(own)))
         self.optimiser = torch.optim.Adam(
-            self.network.parameters(), lr=how.learning_rate, fused=how.device.type in ("cpu", "cuda")
+            self.network.parameters(),
+            lr=how.learning_rate * how.samples_per_step**0.5,
+            fused=how.device.type in ("cpu", "cuda"),
         )
         self.features, self.place = tensors(fitting.outputs, scale, how.device)
         protocol = (

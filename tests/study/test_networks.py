@@ -1,0 +1,53 @@
+"""A study of networks: over term ids, the same figures for any number of jobs."""
+
+import pytest
+
+from headcount.study import Results, read_plan, run_study
+
+pytest.importorskip("torch", reason="needs the package torch, of the extra 'neural'")
+
+PLAN = """
+name = "networks"
+data_sets = ["small"]
+seed = 3
+
+[protocol]
+n_prevalences = 3
+sample_size = 40
+validation_repeats = 2
+test_repeats = 2
+
+[learners.cnn]
+class = "headcount.CNNClassifier"
+representation = "ids"
+parameters = { embedding_size = 8, channels = 8, document_size = 4, max_epochs = 2, device = "cpu" }
+grid = { dropout = [0.0, 0.5] }
+
+[[methods]]
+names = ["CC", "PCC"]
+learners = ["cnn"]
+targets = ["none", "f1", "ae"]
+
+[[methods]]
+names = ["QuaNet"]
+learners = ["cnn"]
+targets = ["ae"]
+runs = 2
+parameters = { lstm_size = 4, layers = [8], sample_size = 20, samples_per_epoch = 10, max_epochs = 2, device = "cpu" }
+"""
+
+
+@pytest.mark.filterwarnings(
+    "ignore::headcount.exceptions.IdentifiabilityWarning"
+)  # hardly trained, they confuse classes
+def test_a_study_of_networks_has_the_same_figures_for_any_number_of_jobs(tmp_path, data_folder):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    plan = read_plan(tmp_path / "plan.toml")
+    figures = []
+    for jobs in (1, 2):
+        summary = run_study(plan, tmp_path / f"store{jobs}", n_jobs=jobs, data_dir=data_folder, progress=False)
+        assert summary.failures == []
+        cells = Results(plan, tmp_path / f"store{jobs}").cells
+        figures.append({(c.method, c.target, c.run): c.estimated.tolist() for c in cells})
+    assert len(figures[0]) == 2 * 3 + 2
+    assert figures[0] == figures[1]
