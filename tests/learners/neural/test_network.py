@@ -90,3 +90,19 @@ def test_dropout_keeps_the_mean_and_draws_from_its_own_generator():
     assert keep.unique().tolist() == pytest.approx([0, 4 / 3])
     assert float(keep.mean()) == pytest.approx(1, abs=0.01)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_way_back_by_products_is_that_by_sums():
+    from headcount.learners.neural.network import _back_densely, _back_sparsely
+
+    generator = torch.Generator().manual_seed(0)
+    n, positions, width, channels, windows = 3, 7, 4, 5, (2, 3)
+    side_by_side = torch.randn(n * positions, max(windows) * width, generator=generator)
+    places = torch.randint(positions, (n, 2 * channels), generator=generator)
+    grad = torch.randn(n, 2 * channels, generator=generator)
+    spans = [w * width for w in windows]
+    weights = [torch.randn(channels, span, generator=generator) for span in spans]
+    dense, sparse = (back(side_by_side, places, grad, weights, spans) for back in (_back_densely, _back_sparsely))
+    torch.testing.assert_close(dense[1], sparse[1])
+    for one, other in zip(dense[0], sparse[0], strict=True):
+        torch.testing.assert_close(one, other)

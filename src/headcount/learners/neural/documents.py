@@ -27,7 +27,7 @@ class Documents:
     def __init__(self, ids: IntArray, widest: int, device: torch.device) -> None:
         filled = ids != 0
         self.lengths = np.where(filled.any(axis=1), ids.shape[1] - filled[:, ::-1].argmax(axis=1), 0)
-        longest = int(self.lengths.max(initial=0))
+        self._longest = longest = int(self.lengths.max(initial=0))
         wide = np.zeros((len(ids), longest + widest), dtype=np.int32)
         wide[:, :longest] = ids[:, :longest]
         self._ids = torch.from_numpy(wide).to(device)
@@ -38,7 +38,9 @@ class Documents:
         device = self._ids.device
         order = rows[np.lexsort((self.lengths[rows], np.arange(len(rows)) // batch_size))]
         there = torch.from_numpy(order.astype(np.int64)).to(device)
-        lengths, size = self.lengths[order].tolist(), _BLOCK.get(device.type, batch_size)
+        size = _BLOCK.get(device.type, batch_size)
+        # Elsewhere all batches have one shape, so that a step can be recorded and replayed.
+        lengths = self.lengths[order].tolist() if device.type in _BLOCK else [self._longest] * len(order)
         for start in range(0, len(rows), batch_size):
             stop = min(start + batch_size, len(rows))
             ends = [(a, min(a + size, stop)) for a in range(start, stop, size)]

@@ -39,8 +39,7 @@ def _uniform(rows: int, columns: int, generator: torch.Generator) -> torch.Tenso
 class _PooledWindows(torch.autograd.Function):
     """All windows over embedded documents, and the largest answer of each channel.
 
-    Of all positions in a document, one for each channel answers for the result, so the way back visits these only: sums over them
-    instead of products over all positions.
+    Of all positions in a document, one for each channel answers for the result, so the way back need visit these only.
     """
 
     @staticmethod
@@ -65,29 +64,71 @@ class _PooledWindows(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         side_by_side, places, pooled, *weights = ctx.saved_tensors
         n, padded, width = ctx.shape
-        positions, device = len(side_by_side) // n, pooled.device
-        grad = torch.where(pooled > 0, grads[0], 0.0).T.contiguous()  # channels x documents
-        short = grad.to(side_by_side.dtype)
-        rows = (places + positions * torch.arange(n, device=device)[:, None]).T.contiguous()
-        of_weights = functional.embedding_bag(rows, side_by_side, mode="sum", per_sample_weights=short).float()
+        positions = len(side_by_side) // n
+        grad = torch.where(pooled > 0, grads[0], 0.0)
+        spans = [w * width for w in ctx.windows]
+        back_to = _back_densely if pooled.is_cuda else _back_sparsely
+        of_weights, back = back_to(side_by_side, places, grad, weights, spans)
         layers: list[torch.Tensor] = []
-        full = side_by_side.new_zeros((len(grad), side_by_side.shape[1]))
-        start = 0
-        for w, weight in zip(ctx.windows, weights, strict=True):
-            stop = start + len(weight)
-            full[start:stop, : w * width] = weight
-            layers += [of_weights[start:stop, : w * width], grad[start:stop].sum(dim=1)]
-            start = stop
-        flat = rows.reshape(-1)
-        order = torch.argsort(flat, stable=True)
-        starts = torch.searchsorted(flat[order], torch.arange(n * positions, device=device))
-        channels = torch.div(order, n, rounding_mode="floor")
-        back = functional.embedding_bag(channels, full, starts, mode="sum", per_sample_weights=short.reshape(-1)[order])
+        for of_weight, of_bias in zip(of_weights, grad.split([len(w) for w in weights], dim=1), strict=True):
+            layers += [of_weight.float(), of_bias.sum(dim=0)]
         back = back.view(n, positions, -1, width)
         of_x = back.new_zeros((n, padded, width))
         for k in range(back.shape[2]):
             of_x[:, k : k + positions] += back[:, :, k]
         return of_x, None, *layers
+
+
+def _back_sparsely(
+    side_by_side: torch.Tensor,
+    places: torch.Tensor,
+    grad: torch.Tensor,
+    weights: Sequence[torch.Tensor],
+    spans: Sequence[int],
+) -> tuple[list[torch.Tensor], torch.Tensor]:
+    """Return the gradients of the weights and of the rows side by side: sums over the positions that answered."""
+    n, device = len(grad), grad.device
+    positions = len(side_by_side) // n
+    short = grad.T.contiguous().to(side_by_side.dtype)  # channels x documents
+    rows = (places + positions * torch.arange(n, device=device)[:, None]).T.contiguous()
+    of_weights = functional.embedding_bag(rows, side_by_side, mode="sum", per_sample_weights=short)
+    full = side_by_side.new_zeros((len(short), side_by_side.shape[1]))
+    parts = of_weights.split([len(weight) for weight in weights])
+    for weight, place, span in zip(weights, full.split([len(weight) for weight in weights]), spans, strict=True):
+        place[:, :span] = weight
+    flat = rows.reshape(-1)
+    order = torch.argsort(flat, stable=True)
+    starts = torch.searchsorted(flat[order], torch.arange(n * positions, device=device))
+    channels = torch.div(order, n, rounding_mode="floor")
+    back = functional.embedding_bag(channels, full, starts, mode="sum", per_sample_weights=short.reshape(-1)[order])
+    return [part[:, :span] for part, span in zip(parts, spans, strict=True)], back
+
+
+def _back_densely(
+    side_by_side: torch.Tensor,
+    places: torch.Tensor,
+    grad: torch.Tensor,
+    weights: Sequence[torch.Tensor],
+    spans: Sequence[int],
+) -> tuple[list[torch.Tensor], torch.Tensor]:
+    """Return the same by products over all positions: more arithmetic, of the kind that a GPU is best at."""
+    n, channels = grad.shape
+    spread = side_by_side.new_zeros((n, len(side_by_side) // n, channels))
+    spread.scatter_(1, places[:, None], grad.to(spread.dtype)[:, None])
+    columns = spread.view(-1, channels).split([len(weight) for weight in weights], dim=1)
+    back = torch.zeros_like(side_by_side)
+    for column, weight, span in zip(columns, weights, spans, strict=True):
+        back[:, :span].addmm_(column, weight.to(column.dtype))
+    return [torch.mm(column.T, side_by_side[:, :span]) for column, span in zip(columns, spans, strict=True)], back
+
+
+_ALIGNED = 8
+"""A GPU multiplies rows of a multiple of so many numbers by faster kernels."""
+
+
+def _aligned(x: torch.Tensor) -> torch.Tensor:
+    """Return x with its last axis filled up with zeros, where that makes products faster."""
+    return functional.pad(x, (0, -x.shape[-1] % _ALIGNED)) if x.is_cuda else x
 
 
 def embedded(
@@ -102,8 +143,11 @@ def embedded(
     ``keep`` multiplies the answers of the channels: what dropout leaves of them.
     """
     x = functional.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
-    layers = [parameters[f"window{w}.{part}"] for w in windows for part in ("weight", "bias")]
-    pooled: torch.Tensor = _PooledWindows.apply(x, tuple(windows), *layers)  # type: ignore[no-untyped-call]
+    layers: list[torch.Tensor] = []
+    for w in windows:
+        weight = parameters[f"window{w}.weight"]
+        layers += [_aligned(weight.view(len(weight), w, -1)).flatten(1), parameters[f"window{w}.bias"]]
+    pooled: torch.Tensor = _PooledWindows.apply(_aligned(x), tuple(windows), *layers)
     if keep is not None:
         pooled = pooled * keep
     return functional.linear(pooled, parameters["document.weight"], parameters["document.bias"])

@@ -13,8 +13,12 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.exceptions import TrainingError, TrainingWarning
 from headcount.learners.neural.documents import Block, Documents
 from headcount.learners.neural.network import Parameters, dropped, embedded, initial, scored
+from headcount.learners.neural.recording import Recorded
 
 __all__ = ["Settings", "Trained", "read", "train"]
+
+_READ = 200
+"""Documents that are read at once where nothing is learnt."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,13 @@ class _Trainer:
         self.n_classes, self.minority = len(counts), int(counts.argmin())
         drawn = initial(n_ids, self.n_classes, how.sizes, how.windows, weights)
         self.parameters: Parameters = {name: value.to(how.device).requires_grad_() for name, value in drawn.items()}
-        fused = how.device.type in ("cpu", "cuda")
+        self.on_cuda = how.device.type == "cuda"
         self.optimiser = torch.optim.Adam(
-            self.parameters.values(), lr=how.learning_rate, weight_decay=how.weight_decay, fused=fused
-        )
+            self.parameters.values(), lr=how.learning_rate, weight_decay=how.weight_decay,
+            fused=self.on_cuda or how.device.type == "cpu", capturable=self.on_cuda,
+        )  # fmt: skip
+        self.total = torch.zeros((), device=how.device)
+        self._recorded: Recorded | None = None
         self.documents = Documents(ids, max(how.windows), how.device)
         self.codes = torch.from_numpy(codes.astype(np.int64)).to(how.device)
         balanced = torch.from_numpy(len(fitting) / (self.n_classes * counts)).float().to(how.device)
@@ -69,16 +76,25 @@ class _Trainer:
 
     def epoch(self, rows: IntArray) -> torch.Tensor:
         """Pass over these rows once, in random order; return the mean loss, on the device."""
-        total = torch.zeros((), device=self.how.device)
+        self.total.zero_()
         for batch in self.documents.batches(self.order.permutation(rows), self.how.batch_size):
-            self.optimiser.zero_grad(set_to_none=True)
-            size = sum(len(block.rows) for block in batch)
-            for block in batch:
-                loss = self.loss(block) / size
-                loss.backward()  # type: ignore[no-untyped-call]
-                total += loss.detach() * (size / len(rows))
-            self.optimiser.step()
-        return total
+            if not self.on_cuda or len(batch[0].rows) < self.how.batch_size:
+                self.step(batch)
+                continue
+            if self._recorded is None:
+                self._recorded = Recorded(self.step, batch[0], self.drops)
+            self._recorded(batch[0].rows)
+        return self.total / len(rows)
+
+    def step(self, batch: list[Block]) -> None:
+        """Learn from a batch, and add up its loss."""
+        self.optimiser.zero_grad(set_to_none=True)
+        size = sum(len(block.rows) for block in batch)
+        for block in batch:
+            loss = self.loss(block)
+            (loss / size).backward()
+            self.total += loss.detach()
+        self.optimiser.step()
 
     def loss(self, block: Block) -> torch.Tensor:
         """Return the sum of the balanced cross-entropies of a block."""
@@ -92,7 +108,7 @@ class _Trainer:
     def f1(self, rows: IntArray) -> torch.Tensor:
         """Return the F1 of the rarer of two classes, or the mean F1 of more, on the device."""
         pairs = []
-        for batch in self.documents.batches(rows, self.how.batch_size):
+        for batch in self.documents.batches(rows, _READ):
             for block in batch:
                 documents = embedded(self.parameters, self.documents.ids(block), self.how.windows, self.how.dtype)
                 decided = scored(self.parameters, documents).argmax(dim=1)
@@ -160,7 +176,7 @@ def read(ids: IntArray, parameters: dict[str, AnyArray], how: Settings) -> tuple
     there: dict[str, Any] = {name: torch.from_numpy(value).to(how.device) for name, value in parameters.items()}
     documents = Documents(ids, max(how.windows), how.device)
     found = torch.empty((len(ids), how.sizes["document"]), device=how.device)
-    for batch in documents.batches(np.arange(len(ids)), how.batch_size):
+    for batch in documents.batches(np.arange(len(ids)), _READ):
         for block in batch:
             found[block.rows] = embedded(there, documents.ids(block), how.windows, how.dtype)
     posteriors = torch.softmax(

@@ -102,7 +102,7 @@ class _Trainer:
                 self.features[rows[some]], estimated[some], dropout=how.dropout, generator=self.drops
             )
             loss = torch.mean((answered - shares[some]) ** 2)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimiser.step()
             total += loss.detach() * (len(answered) / len(rows))
         return total
