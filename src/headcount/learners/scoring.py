@@ -32,7 +32,10 @@ def require(classifier: Any, method: str) -> None:
 
 
 def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: AnyArray) -> Outputs:
-    """Ask a fitted classifier for what is needed of each item of X, once, as codes and columns over ``classes``."""
+    """Ask a fitted classifier for what is needed of each item of X, once, as codes and columns over ``classes``.
+
+    A classifier that finds several of these in one pass has a method ``predict_all`` that gives them as a dict.
+    """
     X, n_items = as_items(X)
     known = np.asarray(getattr(classifier, "classes_", classes))
     wanted = {needs} if isinstance(needs, str) else set(needs)
@@ -40,12 +43,17 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
         raise DataError(f"needs may name {quoted(_METHOD)}; got {quoted(sorted(wanted))}.")
     for need in sorted(wanted):
         require(classifier, _METHOD[need])
+    together = classifier.predict_all(X) if hasattr(classifier, "predict_all") and len(wanted) > 1 else {}
+
+    def answer(need: Need) -> Any:
+        return together[need] if need in together else getattr(classifier, _METHOD[need])(X)
+
     decisions = posteriors = embeddings = None
     if "posteriors" in wanted:
-        posteriors = classifier.predict_proba(X)
+        posteriors = answer("posteriors")
         _check_length(posteriors, n_items, "posteriors")
     if "decisions" in wanted:
-        decided = np.asarray(classifier.predict(X))
+        decided = np.asarray(answer("decisions"))
         _check_length(decided, n_items, "decisions")
         try:
             decisions = encode(decided, known, "the classifier's decisions")
@@ -54,7 +62,7 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
                 f"{name_of(classifier)} decided for labels outside its classes ({quoted(known)}). {error}"
             ) from error
     if "embeddings" in wanted:
-        embeddings = classifier.transform(X)
+        embeddings = answer("embeddings")
     return Outputs(known, n_items, decisions, posteriors, embeddings).aligned_to(classes)
 
 

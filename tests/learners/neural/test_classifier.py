@@ -53,6 +53,20 @@ def test_it_learns_phrases(fitted):
     assert fitted.losses_[-1] < 0.5 * fitted.losses_[0]
 
 
+def test_one_pass_gives_all_that_a_method_needs(fitted, monkeypatch):
+    from headcount.learners import score
+
+    ids, _ = phrases(seed=1)
+    passes = []
+    read = CNNClassifier._read
+    monkeypatch.setattr(CNNClassifier, "_read", lambda self, X: passes.append(1) or read(self, X))
+    outputs = score(fitted, ids, {"decisions", "posteriors", "embeddings"}, fitted.classes_)
+    assert len(passes) == 1
+    np.testing.assert_array_equal(outputs.posteriors, fitted.predict_proba(ids))
+    np.testing.assert_array_equal(outputs.embeddings, fitted.transform(ids))
+    np.testing.assert_array_equal(fitted.classes_[outputs.decisions], fitted.predict(ids))
+
+
 def test_it_beats_naive_bayes_where_one_class_is_rare():
     train, test = SyntheticReviews("reviews", 1200, 800, positive=0.85, strength=1.0, median_length=30, seed=3).draw()
     ids, terms = TermIds(), LogTfidf()

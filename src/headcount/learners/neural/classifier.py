@@ -193,6 +193,15 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         """Return the document embeddings, shape (n_items, document_size)."""
         return self._read(X)[0]
 
+    def predict_all(self, X: Any) -> dict[str, AnyArray]:
+        """Return decisions, posteriors and embeddings of the documents, from one pass over them."""
+        embeddings, posteriors = self._read(X)
+        return {
+            "decisions": self.classes_[posteriors.argmax(axis=1)],
+            "posteriors": posteriors,
+            "embeddings": embeddings,
+        }
+
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file of plain arrays (.npz) that holds no code."""
         check_is_fitted(self)

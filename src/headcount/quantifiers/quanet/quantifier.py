@@ -56,8 +56,7 @@ class QuaNet(AggregativeQuantifier):
     dropout : float, default=0.5
         In these layers.
     learning_rate : float, default=1e-3
-        Of a step that learns from one sample; with s samples a step it is multiplied by the square root of s, as the noise of the
-        gradient shrinks (Malladi et al. 2022).
+        Of Adam.
     sample_size : int, default=500
         Of the samples that are drawn for training and validation.
     samples_per_epoch : int, default=200

@@ -67,7 +67,7 @@ class _Trainer:
         self.network.draw(torch.Generator().manual_seed(_number(own)))
         self.optimiser = torch.optim.Adam(
             self.network.parameters(),
-            lr=how.learning_rate * how.samples_per_step**0.5,
+            lr=how.learning_rate,
             fused=how.device.type in ("cpu", "cuda"),
         )
         self.features, self.place = tensors(fitting.outputs, scale, how.device)
