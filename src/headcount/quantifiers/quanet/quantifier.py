@@ -60,7 +60,7 @@ class QuaNet(AggregativeQuantifier):
     sample_size : int, default=500
         Of the samples that are drawn for training and validation.
     samples_per_epoch : int, default=200
-    samples_per_step : int, default=20
+    samples_per_step : int, default=4
         Samples that a step of training learns from; they are computed at once.
     validation_samples : int, default=21
         On a grid of shares for two classes, at random shares for more.
@@ -139,7 +139,7 @@ class QuaNet(AggregativeQuantifier):
         learning_rate: float = 1e-3,
         sample_size: int = 500,
         samples_per_epoch: int = 200,
-        samples_per_step: int = 20,
+        samples_per_step: int = 4,
         validation_samples: int = 21,
         max_epochs: int = 500,
         patience: int = 10,
