@@ -1,9 +1,9 @@
 """CNN and QuaNet against QuaPy's, to the same loss on the same held-out items, on one device. Run by `make bench`.
 
 Each side runs in a process of its own, so that its peak memory is its own, and has made a fit of one epoch before it is timed.
-QuaPy trains for a number of epochs; Headcount is then given the least number of epochs, out of a rising list, after which its loss is no
-larger. With a seed, a fit of fewer epochs is the beginning of a longer one, so that the time of that fit is the time to that loss.
-`--device cuda` compares on a GPU; QuaPy may lie in any folder on the path.
+QuaPy trains for a number of epochs; Headcount is then given the least number of epochs, out of a rising list, after which its loss
+is no larger. With a seed, a fit of fewer epochs is the beginning of a longer one, so that the time of that fit is the time to that
+loss. `--device cuda` compares on a GPU; QuaPy may lie in any folder on the path.
 """
 
 import argparse
