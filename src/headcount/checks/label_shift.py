@@ -161,8 +161,8 @@ class LabelledCells:
         k, H, sizes = self.k, self.H, self.sizes
         if self.n_cells <= k:
             raise DataError(
-                f"There are too few labelled items ({len(self.codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class are "
-                "needed."
+                f"There are too few labelled items ({len(self.codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class "
+                "are needed."
             )
         total = counts.sum(axis=1)
         require_items(total)

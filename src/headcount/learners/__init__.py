@@ -1,5 +1,6 @@
 """Classifiers and what they say about items: `Outputs`, scoring a pool once, fitting once, calibration, splitting."""
 
+from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.outputs import Need, Outputs
@@ -11,6 +12,7 @@ from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, va
 __all__ = [
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
+    "BlackBox",
     "Fit",
     "FitCache",
     "Fits",

@@ -67,6 +67,13 @@ class BiasCorrectedTemperature:
         calibrated: FloatArray = softmax(values, axis=1)
         return calibrated
 
+    def before(self, P: FloatArray) -> FloatArray:
+        """Return posteriors that are calibrated to the given ones: the way back, where the factor is not 0."""
+        values = logarithms(P)
+        values[:, 1:] -= self.theta[1:]
+        uncalibrated: FloatArray = softmax(values / self.theta[0], axis=1)
+        return uncalibrated
+
     def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
         """Return the gradient of each item's log likelihood: shape (n_items, n_classes)."""
         return _scores(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
