@@ -16,6 +16,7 @@ _QUANTIFIERS = {
     "headcount.quantifiers.mlpe": ("MLPE",),
     "headcount.quantifiers.sld": ("SLD",),
     "headcount.features.tfidf": ("LogTfidf",),
+    "headcount.learners.black_box": ("BlackBox",),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),

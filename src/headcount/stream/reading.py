@@ -16,7 +16,7 @@ from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 
-__all__ = ["Reading", "tally_files"]
+__all__ = ["Reading", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
 _AHEAD = 2
@@ -79,13 +79,9 @@ class Reading:
             tally.add_columns(None, _decided(batch, self.names[0], self.recipe), groups, values)
         else:
             try:
-                tally.add_columns(_scores(batch, self.names, self.recipe.k), None, groups, values)
+                tally.add_columns(scores_of(batch, self.names, self.recipe.k), None, groups, values)
             except WrongRowError as error:
-                place = batch.place(error.row)
-                raise DataError(
-                    f"{place}, columns {quoted(self.names)}: the scores {error.values} are no probabilities of the classes, which "
-                    "are not negative and sum to 1. Divide scores by their sum, or leave such rows out."
-                ) from error
+                raise no_posteriors(batch, error.row, error.values, self.names) from error
 
     def _numbers(self, batch: Batch) -> FloatArray:
         X = batch.matrix(self.names)
@@ -134,7 +130,17 @@ def _grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, 
     return codes, grouping.names(values, place)
 
 
-def _scores(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
+def no_posteriors(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
+    """Word that the scores of a row are no posteriors."""
+    shown = ", ".join(f"{value:.6g}" for value in values)
+    return DataError(
+        f"{batch.place(row)}, columns {quoted(names)}: the scores {shown} are no probabilities of the classes, which are not "
+        "negative and sum to 1. Divide scores by their sum, or leave such rows out."
+    )
+
+
+def scores_of(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
+    """Return the posteriors of a batch, a row each class; the column of the second of two classes is enough."""
     C = np.empty((k, len(batch)))
     if len(names) == k:
         for j, name in enumerate(names):

@@ -108,10 +108,12 @@ class Tally:
         decisions: IntArray | None = None,
         groups: IntArray | None = None,
         values: Sequence[Any] = ("all",),
+        counts: FloatArray | None = None,
     ) -> None:
         """Add the items of a batch, of which a row of ``C`` holds the posteriors of one class; it may be changed.
 
-        Without decisions, items are decided for the class of the largest posterior.
+        Without decisions, items are decided for the class of the largest posterior. Where only decisions are given, each may stand
+        for a number of items: ``counts``.
         """
         from headcount.stream import _kernels
 
@@ -133,10 +135,12 @@ class Tally:
                 starts = np.array([recipe.histograms.starts[b] for b in counted.tolist()])
                 _kernels.count_bins(C[1], own, counted, starts, EDGE, found["bins"])
         if decisions is not None:
-            pairs = np.bincount(own.astype(np.int64) * self.recipe.k + decisions, minlength=some * self.recipe.k)
-            found["decisions"] = pairs.reshape(some, self.recipe.k).astype(np.float64)
+            pairs = own.astype(np.int64) * self.recipe.k + decisions
+            found["decisions"] = (
+                np.bincount(pairs, counts, some * self.recipe.k).reshape(some, self.recipe.k).astype(float)
+            )
         rows = self._rows([plain(value) for value in values])
-        np.add.at(self.n, rows, np.bincount(own, minlength=some).astype(np.float64))
+        np.add.at(self.n, rows, np.bincount(own, counts, some).astype(np.float64))
         self._take(found, rows)
         if self.sketch is not None and C is not None:
             self.sketch.add(self._calibrated(C), rows[own].astype(np.int32))
