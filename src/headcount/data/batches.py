@@ -158,12 +158,12 @@ class TableFile:
             )
         return _FORMATS[suffix]
 
-    def _opened(self) -> Any:
+    def _opened(self, shared: Sequence[str] = ()) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(self.path, pre_buffer=True)
+            return parquet.ParquetFile(self.path, pre_buffer=False, read_dictionary=shared)
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
 
@@ -238,8 +238,12 @@ class TableFile:
                     f"{self.name}: column {name!r} is not numeric but {schema.field(name).type}. Name columns of numbers."
                 )
         # The number of rows of a group bounds what is held, whatever the size of the file.
+        shared = [
+            name for name, kind in kinds.items() if kind == "group" and pa.types.is_string(schema.field(name).type)
+        ]
+        file = self._opened(shared) if shared else self._parquet
         try:
-            for columns in self._parquet.iter_batches(_ROWS, columns=list(kinds), use_threads=True):
+            for columns in file.iter_batches(_ROWS, columns=list(kinds), use_threads=True):
                 yield _as_asked(columns, kinds)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error

@@ -7,9 +7,9 @@ from scipy.special import softmax
 
 from headcount._typing import FloatArray, IntArray
 
-__all__ = ["BiasCorrectedTemperature"]
+__all__ = ["LEAST_POSTERIOR", "BiasCorrectedTemperature"]
 
-_LEAST_POSTERIOR = 1e-12
+LEAST_POSTERIOR = 1e-12
 _PRECISION = 1e-2
 """Of a normal prior about no change: where validation items are told apart without error, the temperature stays finite."""
 _STEPS, _TOL = 100, 1e-10
@@ -126,5 +126,5 @@ def _scores(off: FloatArray, logs: FloatArray) -> FloatArray:
 
 def logarithms(P: FloatArray) -> FloatArray:
     """Return the logarithms of posteriors, none less than that of one in a million million."""
-    logs: FloatArray = np.log(np.maximum(P, _LEAST_POSTERIOR))
+    logs: FloatArray = np.log(np.maximum(P, LEAST_POSTERIOR))
     return logs

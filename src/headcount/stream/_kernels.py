@@ -9,7 +9,7 @@ _LEAST = 2.0**-40
 """Posteriors below this are one and the same cell of a sketch."""
 _ROUNDING, _ROW_SUM = 1e-9, 1e-3
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
+_SHIFT_A, _SHIFT_B = np.uint64(32), np.uint64(29)
 
 
 @kernel()
@@ -60,8 +60,7 @@ def decide(C: FloatArray, groups: IntArray, counts: FloatArray, cuts: FloatArray
         if cells.size:
             place = 0
             for cut in cuts:
-                if C[best, i] >= cut:
-                    place += 1
+                place += int(C[best, i] >= cut)
             cells[groups[i], best * width + place] += 1.0
 
 
@@ -77,6 +76,26 @@ def count_bins(
 
 
 @kernel()
+def calibrate(C: FloatArray, theta: FloatArray, least: float, out: FloatArray) -> None:
+    """Write the posteriors of items after bias-corrected temperature scaling: proportional to exp(t log P_j + b_j)."""
+    k, n = C.shape
+    for i in range(n):
+        largest = -np.inf
+        for j in range(k):
+            value = theta[0] * np.log(max(C[j, i], least))
+            if j > 0:
+                value += theta[j]
+            out[j, i] = value
+            largest = max(largest, value)
+        total = 0.0
+        for j in range(k):
+            out[j, i] = np.exp(out[j, i] - largest)
+            total += out[j, i]
+        for j in range(k):
+            out[j, i] /= total
+
+
+@kernel()
 def into_cells(
     C: FloatArray,
     groups: IntArray,
@@ -87,39 +106,40 @@ def into_cells(
     filled: int,
     keys: AnyArray,
     held_groups: IntArray,
-    held_weights: FloatArray,
-    held_sums: FloatArray,
+    held: FloatArray,
 ) -> tuple[int, int]:
     """Add items to the cells of a sketch, from item ``first`` on; return the item at which it is full, and the cells filled.
 
-    A cell is a group and, for each class, the exponent and the first bits of the posterior's mantissa. Cells are found by their
-    hash, in a table whose size is a power of 2.
+    A cell is a group and, for each class, the exponent and the first bits of the posterior's mantissa. Cells are found by a hash of
+    that, in a table whose size is a power of 2; that two of them have one and the same of 2^64 hashes is not to be expected.
     """
     k, n = C.shape
-    one = np.uint64(1)
+    one, none = np.uint64(1), np.uint64(0)
     mask = np.uint64(keys.size) - one
     shift = np.uint64(52 - bits)
     value = np.empty(1, dtype=np.float64)
     word = value.view(np.uint64)
     for i in range(first, n):
-        h = np.uint64(groups[i]) + one
+        h = (np.uint64(groups[i]) + one) * _MIX_B
         for j in range(k):
             value[0] = max(C[j, i], _LEAST)
-            h = h ^ ((word[0] >> shift) + one)
-            h = (h ^ (h >> _SHIFT_A)) * _MIX_A
-            h = (h ^ (h >> _SHIFT_B)) * _MIX_B
-            h = h ^ (h >> _SHIFT_C)
+            h = (h ^ ((word[0] >> shift) + one)) * _MIX_A
+            h = h ^ (h >> _SHIFT_A)
+        h = h * _MIX_B
+        h = h ^ (h >> _SHIFT_B)
+        if h == none:
+            h = one
         place = h & mask
-        while held_weights[place] > 0.0 and not (keys[place] == h and held_groups[place] == groups[i]):
+        while keys[place] != none and keys[place] != h:
             place = (place + one) & mask
-        if held_weights[place] == 0.0:
+        if keys[place] == none:
             if filled >= most:
                 return i, filled
             filled += 1
             keys[place] = h
             held_groups[place] = groups[i]
         weight = weights[i] if weights.size else 1.0
-        held_weights[place] += weight
+        held[place, k] += weight
         for j in range(k):
-            held_sums[place, j] += weight * C[j, i]
+            held[place, j] += weight * C[j, i]
     return n, filled

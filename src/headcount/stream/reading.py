@@ -4,6 +4,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from headcount.stream.tally import Recipe, Tally, WrongRowError
 __all__ = ["Reading", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
-_AHEAD = 2
-"""Batches that are read while others are added up."""
+_LANES, _AHEAD = 2, 2
+"""Threads that add up batches, each into a tally of its own, and the batches that wait for each."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,17 @@ class Reading:
             if grouping.column in kinds and own != "group":
                 raise DataError(f"--by {self.by}: column {grouping.column!r} is read as {own} already.")
             kinds[grouping.column] = "group"
-        tally = self.recipe.start()
-        scored = self.kind in ("text", "numbers")
-        for batch in _ahead(table.batches(kinds, _ROWS_TO_SCORE if scored else None)):
+        tallies = [self.recipe.start() for _ in range(_LANES)]
+
+        def lane(tally: Tally, batch: Batch) -> None:
             self._add(tally, batch, grouping)
             if tell is not None:
                 tell(len(batch))
-        return tally
+
+        scored = self.kind in ("text", "numbers")
+        batches = table.batches(kinds, _ROWS_TO_SCORE if scored else None)
+        _in_lanes(batches, [partial(lane, tally) for tally in tallies])
+        return _all(tallies, self)
 
     def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
         groups, values = _grouped(batch, grouping)
@@ -166,39 +171,42 @@ def _decided(batch: Batch, name: str, recipe: Recipe) -> IntArray:
     return table[codes]
 
 
-def _ahead(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Read batches in a thread of its own, a few ahead."""
-    waiting: queue.Queue[Any] = queue.Queue(_AHEAD)
-    over = threading.Event()
+def _in_lanes(batches: Iterable[Batch], lanes: Sequence[Callable[[Batch], None]]) -> None:
+    """Hand batches to lanes in turn, each of which works in a thread of its own while the next batches are read.
 
-    def put(thing: Any) -> None:
-        while not over.is_set():
-            try:
-                waiting.put(thing, timeout=0.1)
-            except queue.Full:
-                continue
-            return
+    Which lane a batch goes to does not depend on the threads, and so neither does what comes out. Of several errors the one of the
+    earliest batch is raised.
+    """
+    waiting: list[queue.Queue[Any]] = [queue.Queue(_AHEAD) for _ in lanes]
+    wrong: dict[int, BaseException] = {}
 
-    def read() -> None:
-        try:
-            for batch in batches:
-                put(batch)
-                if over.is_set():
-                    return
-            put(None)
-        except BaseException as error:
-            put(error)
+    def work(lane: int) -> None:
+        while (thing := waiting[lane].get()) is not None:
+            number, batch = thing
+            if not wrong:
+                try:
+                    lanes[lane](batch)
+                except BaseException as error:
+                    wrong[number] = error
 
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
+    threads = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(len(lanes))]
+    for thread in threads:
+        thread.start()
+    number = -1
     try:
-        while (thing := waiting.get()) is not None:
-            if isinstance(thing, BaseException):
-                raise thing
-            yield thing
+        for number, batch in enumerate(batches):
+            waiting[number % len(lanes)].put((number, batch))
+            if wrong:
+                break
+    except BaseException as error:
+        wrong[number + 1] = error
     finally:
-        over.set()
-        reader.join()
+        for lane in waiting:
+            lane.put(None)
+        for thread in threads:
+            thread.join()
+    if wrong:
+        raise wrong[min(wrong)]
 
 
 def tally_files(

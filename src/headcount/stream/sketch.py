@@ -17,7 +17,7 @@ from headcount.exceptions import DataError
 
 __all__ = ["Sketch"]
 
-_FINEST = 12
+_FINEST = 9
 _FIRST_SLOTS, _MOST_NUMBERS = 1 << 12, 1 << 23
 """Cells that a sketch begins with, and the numbers that its cells may hold in all: 64 MiB."""
 
@@ -28,7 +28,7 @@ class Sketch:
     Parameters
     ----------
     n_classes : int
-    bits : int, default=12
+    bits : int, default=9
         Of a posterior's mantissa that a cell keeps: the finer, the more cells.
     most_cells : int, optional
         Cells that may be filled before they are made wider.
@@ -38,7 +38,7 @@ class Sketch:
     >>> sketch = Sketch(2)
     >>> sketch.add(np.array([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]), np.zeros(3, dtype=np.int32))
     >>> groups, weights, means = sketch.cells()
-    >>> sorted(weights.tolist()), sketch.bound < 1e-8
+    >>> sorted(weights.tolist()), sketch.bound < 1e-6
     ([1.0, 2.0], True)
     """
 
@@ -51,8 +51,7 @@ class Sketch:
     def _empty(self, slots: int) -> None:
         self._keys = np.zeros(slots, dtype=np.uint64)
         self._groups = np.zeros(slots, dtype=np.int32)
-        self._weights = np.zeros(slots)
-        self._sums = np.zeros((slots, self.n_classes))
+        self._held = np.zeros((slots, self.n_classes + 1))  # sums of posteriors, then the number of items
         self._filled = 0
 
     @property
@@ -68,7 +67,7 @@ class Sketch:
         done = 0
         while True:
             most = min(self.most_cells, len(self._keys) // 2)
-            held = self._keys, self._groups, self._weights, self._sums
+            held = self._keys, self._groups, self._held
             done, self._filled = _kernels.into_cells(C, groups, own, done, self.bits, most, self._filled, *held)
             if done == C.shape[1]:
                 return
@@ -77,7 +76,7 @@ class Sketch:
     def _make_room(self) -> None:
         """Double the table while it may grow; then double the width of the cells."""
         slots = len(self._keys)
-        groups, weights, means = self.cells()
+        groups, weights, means = self._found()
         if slots // 2 < self.most_cells:
             slots *= 2
         elif self.bits == 0:
@@ -92,11 +91,14 @@ class Sketch:
 
     def cells(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return group, number of items and mean posteriors of each cell, in an order that depends on these alone."""
-        used = np.flatnonzero(self._weights)
-        groups, weights = self._groups[used], self._weights[used]
-        means = self._sums[used] / weights[:, None]
+        groups, weights, means = self._found()
         order = np.lexsort((*means.T, groups))
         return groups[order], weights[order], means[order]
+
+    def _found(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        used = np.flatnonzero(self._keys)
+        weights = self._held[used, -1]
+        return self._groups[used], weights, self._held[used, :-1] / weights[:, None]
 
     def merged(self, other: "Sketch", rows: IntArray) -> None:
         """Add another sketch's items, whose group g is group ``rows[g]`` here."""
@@ -106,7 +108,7 @@ class Sketch:
         self.add(np.ascontiguousarray(means.T), rows[groups].astype(np.int32), weights)
 
     def _widen(self) -> None:
-        groups, weights, means = self.cells()
+        groups, weights, means = self._found()
         self.bits -= 1
         self._empty(len(self._keys))
         self.add(np.ascontiguousarray(means.T), groups, weights)

@@ -11,6 +11,7 @@ from headcount._validation import plain
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
+from headcount.learners.temperature import LEAST_POSTERIOR
 from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier
 from headcount.quantifiers.histograms import EDGE
 from headcount.stream.sketch import Sketch
@@ -149,7 +150,11 @@ class Tally:
         quantifier: Any = self.recipe.quantifier
         if quantifier.calibration_ is None:
             return C
-        return np.ascontiguousarray(quantifier.calibration_.posteriors(C.T).T)
+        from headcount.stream import _kernels
+
+        out = np.empty_like(C)
+        _kernels.calibrate(C, quantifier.calibration_.theta, LEAST_POSTERIOR, out)
+        return out
 
     def _take(self, found: dict[str, FloatArray], rows: IntArray) -> None:
         for name, array in found.items():
