@@ -168,8 +168,9 @@ class TableFile:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> FileFormatError:
+        reason = " ".join(str(error).split())
         return FileFormatError(
-            f"{self.name} is a damaged Parquet file, or one that ends in the middle ({error}): copy or export it again."
+            f"{self.name} is a damaged Parquet file, or one that ends in the middle ({reason}): copy or export it again."
         )
 
     def require(self, names: Sequence[str]) -> None:

@@ -129,7 +129,8 @@ class Text:
                     )
         except (OSError, EOFError, zlib.error) as damage:
             return self._cut_off(damage)
-        return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {error}")
+        reason = " ".join(str(error).split())
+        return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {reason}")
 
     def _not_utf8(self) -> FileFormatError | None:
         try:

@@ -7,9 +7,9 @@ from scipy.special import softmax
 
 from headcount._typing import FloatArray, IntArray
 
-__all__ = ["LEAST_POSTERIOR", "BiasCorrectedTemperature"]
+__all__ = ["BiasCorrectedTemperature"]
 
-LEAST_POSTERIOR = 1e-12
+_LEAST_POSTERIOR = 1e-12
 _PRECISION = 1e-2
 """Of a normal prior about no change: where validation items are told apart without error, the temperature stays finite."""
 _STEPS, _TOL = 100, 1e-10
@@ -67,13 +67,6 @@ class BiasCorrectedTemperature:
         calibrated: FloatArray = softmax(values, axis=1)
         return calibrated
 
-    def before(self, P: FloatArray) -> FloatArray:
-        """Return posteriors that are calibrated to the given ones: the way back, where the factor is not 0."""
-        values = logarithms(P)
-        values[:, 1:] -= self.theta[1:]
-        uncalibrated: FloatArray = softmax(values / self.theta[0], axis=1)
-        return uncalibrated
-
     def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
         """Return the gradient of each item's log likelihood: shape (n_items, n_classes)."""
         return _scores(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
@@ -126,5 +119,5 @@ def _scores(off: FloatArray, logs: FloatArray) -> FloatArray:
 
 def logarithms(P: FloatArray) -> FloatArray:
     """Return the logarithms of posteriors, none less than that of one in a million million."""
-    logs: FloatArray = np.log(np.maximum(P, LEAST_POSTERIOR))
+    logs: FloatArray = np.log(np.maximum(P, _LEAST_POSTERIOR))
     return logs

@@ -76,26 +76,6 @@ def count_bins(
 
 
 @kernel()
-def calibrate(C: FloatArray, theta: FloatArray, least: float, out: FloatArray) -> None:
-    """Write the posteriors of items after bias-corrected temperature scaling: proportional to exp(t log P_j + b_j)."""
-    k, n = C.shape
-    for i in range(n):
-        largest = -np.inf
-        for j in range(k):
-            value = theta[0] * np.log(max(C[j, i], least))
-            if j > 0:
-                value += theta[j]
-            out[j, i] = value
-            largest = max(largest, value)
-        total = 0.0
-        for j in range(k):
-            out[j, i] = np.exp(out[j, i] - largest)
-            total += out[j, i]
-        for j in range(k):
-            out[j, i] /= total
-
-
-@kernel()
 def into_cells(
     C: FloatArray,
     groups: IntArray,

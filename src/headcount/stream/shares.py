@@ -151,7 +151,7 @@ def shares_of(
         estimand,
         type(quantifier).__name__,
         note,
-        0.0 if tally.sketch is None else tally.sketch.bound,
+        tally.precision,
         found,
         reports,
     )
@@ -199,9 +199,7 @@ def _likely(tally: Tally, rows: IntArray) -> tuple[Outputs, Samples]:
     indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
     indptr = np.concatenate([[0], np.cumsum(ends - starts)])
     quantifier: Any = tally.recipe.quantifier
-    means = means / means.sum(axis=1, keepdims=True)
-    P = means if quantifier.calibration_ is None else quantifier.calibration_.before(means)
-    outputs = Outputs(quantifier.classes_, len(P), posteriors=P)
+    outputs = Outputs(quantifier.classes_, len(means), posteriors=means)
     return outputs, _Counted(indices, indptr, weights[indices])
 
 

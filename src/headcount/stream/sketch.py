@@ -1,11 +1,13 @@
 r"""A sketch of posteriors for likelihoods: items that are nearly alike are kept as one, with their number and mean.
 
-Two items share a cell if for each class their posteriors are equal but for a factor of less than 1 + eps, eps = 2^-bits. The mean
+Two items share a cell if for each class their posteriors are equal but for a factor of at most rho = 1 + 2^-bits. The mean
 log-likelihood of shares p is a mean of log f with f linear in the posteriors, so that f of a cell's mean is the mean of f over the
-cell, whose values lie within a factor of 1 + eps: putting the mean in place of the items changes the mean log-likelihood by at most
-eps^2 / 8, for all shares at once. The shares that maximise the sketch's likelihood are therefore within eps^2 / 8 of the maximum of
-the items' own (and, where the information is at least v in every direction, within eps / (2 sqrt(v)) of the shares there).
-Posteriors below 1e-12 are taken for alike.
+cell, whose values lie within a factor of rho: putting the mean in place of the items changes the mean log-likelihood by at most
+d^2 / 8 with d = log rho (Hoeffding 1963), for all shares at once. The shares that maximise the sketch's likelihood are therefore within
+d^2 / 8 of the maximum of the items' own (and, where the information is at least v in every direction, within d / (2 sqrt(v)) of the
+shares there).
+Posteriors below 1e-12 are taken for alike. Where SLD calibrates posteriors by a factor t, log f is no longer concave in them; its
+second derivatives by their logarithms are at most t^2 and its first at most t, which makes the bound (t^2 / 2 + t / 8) d^2.
 """
 
 from typing import Any
@@ -14,10 +16,12 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
+from headcount.learners import BiasCorrectedTemperature
 
 __all__ = ["Sketch"]
 
-_FINEST = 9
+_FINEST, _WIDEST = 9, -6
+"""Bits of the mantissa that tell cells apart; less than none are bits of the exponent, of which the widest cells keep none."""
 _FIRST_SLOTS, _MOST_NUMBERS = 1 << 12, 1 << 23
 """Cells that a sketch begins with, and the numbers that its cells may hold in all: 64 MiB."""
 
@@ -38,7 +42,7 @@ class Sketch:
     >>> sketch = Sketch(2)
     >>> sketch.add(np.array([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]), np.zeros(3, dtype=np.int32))
     >>> groups, weights, means = sketch.cells()
-    >>> sorted(weights.tolist()), sketch.bound < 1e-6
+    >>> sorted(weights.tolist()), sketch.bound() < 1e-6
     ([1.0, 2.0], True)
     """
 
@@ -54,10 +58,12 @@ class Sketch:
         self._held = np.zeros((slots, self.n_classes + 1))  # sums of posteriors, then the number of items
         self._filled = 0
 
-    @property
-    def bound(self) -> float:
-        """The most by which the mean log-likelihood of any shares differs from that of the items themselves."""
-        return float(2.0 ** (-2 * self.bits) / 8.0)
+    def bound(self, calibration: BiasCorrectedTemperature | None = None) -> float:
+        """Return the most by which the mean log-likelihood of any shares differs from that of the items themselves."""
+        factor = 0.0 if calibration is None else float(calibration.theta[0])
+        least = 1.0 if calibration is None else 4.0 * factor**2 + abs(factor)
+        width = np.log1p(2.0**-self.bits) if self.bits >= 0 else 2.0**-self.bits * np.log(2.0)
+        return float(width**2 / 8.0 * least)
 
     def add(self, C: FloatArray, groups: IntArray, weights: FloatArray | None = None) -> None:
         """Add items: posteriors of shape (n_classes, n_items), and each item's group."""
@@ -79,7 +85,7 @@ class Sketch:
         groups, weights, means = self._found()
         if slots // 2 < self.most_cells:
             slots *= 2
-        elif self.bits == 0:
+        elif self.bits <= _WIDEST:
             raise DataError(
                 f"There are more groups than a sketch of posteriors has room for ({self.most_cells:,} cells): use PACC, or "
                 "fewer groups."

@@ -11,7 +11,6 @@ from headcount._validation import plain
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
-from headcount.learners.temperature import LEAST_POSTERIOR
 from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier
 from headcount.quantifiers.histograms import EDGE
 from headcount.stream.sketch import Sketch
@@ -144,17 +143,13 @@ class Tally:
         np.add.at(self.n, rows, np.bincount(own, counts, some).astype(np.float64))
         self._take(found, rows)
         if self.sketch is not None and C is not None:
-            self.sketch.add(self._calibrated(C), rows[own].astype(np.int32))
+            self.sketch.add(C, rows[own].astype(np.int32))
 
-    def _calibrated(self, C: FloatArray) -> FloatArray:
+    @property
+    def precision(self) -> float:
+        """The most by which the mean log-likelihood of any shares differs from that of the single items; 0 where none is needed."""
         quantifier: Any = self.recipe.quantifier
-        if quantifier.calibration_ is None:
-            return C
-        from headcount.stream import _kernels
-
-        out = np.empty_like(C)
-        _kernels.calibrate(C, quantifier.calibration_.theta, LEAST_POSTERIOR, out)
-        return out
+        return 0.0 if self.sketch is None else self.sketch.bound(quantifier.calibration_)
 
     def _take(self, found: dict[str, FloatArray], rows: IntArray) -> None:
         for name, array in found.items():
