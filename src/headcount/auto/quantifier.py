@@ -163,9 +163,14 @@ class AutoQuantifier(Quantifier):
         candidates, learner_of = self._candidates(len(codes), seed)
         fold = self._fold(X, labels, codes, seed)
         deadline = np.inf if self.budget is None else start + (1.0 - _FOR_THE_LAST_FIT) * self.budget
+        groups = group(candidates)
+        # One group is tried whatever the time: the first that holds something to be kept.
+        first = next(
+            i for i, own in enumerate(groups) if not self.intervals or any(_has_interval(c.quantifier) for c in own)
+        )
         jobs = [
-            joblib.delayed(_judge_in_time)(group, fold, np.inf if i == 0 else deadline)
-            for i, group in enumerate(group(candidates))
+            joblib.delayed(_judge_in_time)(own, fold, np.inf if i == first else deadline)
+            for i, own in enumerate(groups)
         ]
         outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
         tried, best = self._tried(candidates, learner_of, outcomes)

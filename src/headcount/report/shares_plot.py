@@ -40,7 +40,12 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
         axes.set_title(title, loc="left", color=_GREY)
         axes.set_xlabel(x_label, color=_GREY)
         picture = BytesIO()
-        facts: dict[str, Any] = {"Date": None} if format == "svg" else {"CreationDate": None} if format == "pdf" else {}
+        nothing = {
+            "svg": ("Date", "Creator", "Format", "Type"),
+            "pdf": ("CreationDate", "Producer"),
+            "png": ("Software",),
+        }
+        facts: dict[str, Any] = dict.fromkeys(nothing[format])  # the same shares make the same bytes
         figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=facts)
     return picture.getvalue()
 

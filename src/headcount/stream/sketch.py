@@ -3,9 +3,9 @@ r"""A sketch of posteriors for likelihoods: items that are nearly alike are kept
 Two items share a cell if for each class their posteriors are equal but for a factor of at most rho = 1 + 2^-bits. The mean
 log-likelihood of shares p is a mean of log f with f linear in the posteriors, so that f of a cell's mean is the mean of f over the
 cell, whose values lie within a factor of rho: putting the mean in place of the items changes the mean log-likelihood by at most
-d^2 / 8 with d = log rho (Hoeffding 1963), for all shares at once. The shares that maximise the sketch's likelihood are therefore within
-d^2 / 8 of the maximum of the items' own (and, where the information is at least v in every direction, within d / (2 sqrt(v)) of the
-shares there).
+d^2 / 8 with d = log rho (Hoeffding 1963), for all shares at once. The shares that maximise the sketch's likelihood are therefore
+within d^2 / 8 of the maximum of the items' own (and, where the information is at least v in every direction, within
+d / (2 sqrt(v)) of the shares there).
 Posteriors below 1e-12 are taken for alike. Where SLD calibrates posteriors by a factor t, log f is no longer concave in them; its
 second derivatives by their logarithms are at most t^2 and its first at most t, which makes the bound (t^2 / 2 + t / 8) d^2.
 """
