@@ -24,8 +24,8 @@ class BlackBox(ClassifierMixin, BaseEstimator):
     >>> from sklearn.frozen import FrozenEstimator
     >>> from headcount import PACC
     >>> P, y = [[0.9, 0.1], [0.7, 0.3], [0.2, 0.8], [0.1, 0.9]], ["no", "no", "yes", "yes"]
-    >>> PACC(FrozenEstimator(BlackBox(("no", "yes")).fit())).fit(P, y).predict([[0.5, 0.5]]).tolist()
-    [0.5, 0.5]
+    >>> PACC(FrozenEstimator(BlackBox(("no", "yes")).fit())).fit(P, y).predict([[0.5, 0.5]]).round(2).tolist()
+    [0.54, 0.46]
     """
 
     def __init__(self, names: Any = (0, 1)) -> None:

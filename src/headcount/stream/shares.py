@@ -12,7 +12,7 @@ from headcount.exceptions import DataError
 from headcount.intervals import Difference, Estimate, Moments, difference, estimate, why_no_interval
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers import ACC, CC, PCC, SLD, Statistics
+from headcount.quantifiers import ACC, CC, PCC, Statistics
 from headcount.stream.tally import Tally
 
 if TYPE_CHECKING:
@@ -209,8 +209,6 @@ def _statistics(tally: Tally, rows: IntArray) -> Any:
         return Statistics(tally.held["bins"][rows], n)
     if isinstance(recipe.quantifier, CC | ACC):
         return Statistics(tally.held["decisions"][rows], n)
-    if isinstance(recipe.quantifier, SLD):  # pragma: no cover (has intervals)
-        raise DataError("SLD is estimated with its intervals.")
     width = 0 if not recipe.quantifier.needs else recipe.k
     return Statistics(tally.held["sums"][rows][:, :width], n)
 

@@ -74,7 +74,8 @@ class Sketch:
         while True:
             most = min(self.most_cells, len(self._keys) // 2)
             held = self._keys, self._groups, self._held
-            done, self._filled = _kernels.into_cells(C, groups, own, done, self.bits, most, self._filled, *held)
+            with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
+                done, self._filled = _kernels.into_cells(C, groups, own, done, self.bits, most, self._filled, *held)
             if done == C.shape[1]:
                 return
             self._make_room()

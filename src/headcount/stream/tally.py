@@ -11,7 +11,7 @@ from headcount._validation import plain
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
-from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier
+from headcount.quantifiers import PACC, PCC, SLD, HDy, Quantifier
 from headcount.quantifiers.histograms import EDGE
 from headcount.stream.sketch import Sketch
 
@@ -195,8 +195,3 @@ def _sort_key(name: Any) -> tuple[int, Any, str]:
     if name is None:
         return 2, 0, ""
     return (0, name, "") if isinstance(name, int | float) else (1, 0, str(name))
-
-
-def of_decisions(quantifier: Quantifier) -> bool:
-    """Say whether a quantifier adds up decisions rather than posteriors."""
-    return isinstance(quantifier, CC | ACC)
