@@ -4,7 +4,6 @@ Ten million rows of scores by month from Parquet, three million from CSV; PACC, 
 does, labelled file and all, without starting Python; memory is that of the command itself. Run by `make bench`.
 """
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -60,13 +59,35 @@ def alone(files: dict[str, Path], kind: str) -> Any:
     return csv.read_csv(files[kind], convert_options=csv.ConvertOptions(include_columns=COLUMNS))
 
 
+_MEASURED = """
+import re, sys
+from pathlib import Path
+from headcount.cli import main
+try:
+    main()
+except SystemExit as end:
+    sys.stderr.write(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+    raise
+"""
+
+
 def peak(files: dict[str, Path], method: str) -> float:
     """Return the mebibytes that the command needs at most, in a process of its own."""
     arguments = ["estimate", "--scored", str(files["labelled"]), str(files["parquet"]), "--by", "month", "--label", "y"]
-    command = [sys.executable, "-m", "headcount", *arguments, "--scores", "neg=neg,pos=pos", "--method", method]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    subprocess.run([*command, "-o", "-"], check=True, stdout=subprocess.DEVNULL)
-    return max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+    command = [
+        sys.executable,
+        "-c",
+        _MEASURED,
+        *arguments,
+        "--scores",
+        "neg=neg,pos=pos",
+        "--method",
+        method,
+        "-o",
+        "-",
+    ]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(done.stderr) / 1024
 
 
 def main() -> bool:

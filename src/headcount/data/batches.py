@@ -14,6 +14,7 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import quoted
+from headcount.data.blocks import parsed
 from headcount.data.files import PARQUET_MARK
 from headcount.data.lines import Text, without_suffix
 from headcount.exceptions import DataError, FileFormatError
@@ -224,8 +225,7 @@ class TableFile:
         )
         try:
             with text.opened() as stream:
-                reader = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK), parse, convert)
-                yield from reader
+                yield from parsed(stream, self.columns, text.quotes, _BLOCK, parse, convert)
         except (pa.ArrowException, OSError, EOFError) as error:
             raise text.explained(error, kinds) from error
 
