@@ -204,3 +204,33 @@ def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
     assert [part.first for part in parts] == np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist()
     written(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
     refused(path, "line 2,002, column 'x': 'y' is not a number")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["plain", "words", "here"],
+        ["plain", '"quoted"', "here"],
+        ['"a\nb"', '"c, d"', "e"],
+        ['"a ""b"" c"', "d", '"e\n"'],
+        ["plain", "", '""'],
+    ],
+)
+def test_blocks_with_quotes_hold_what_one_block_holds(tmp_path, monkeypatch, fields):
+    rows = [f"{i},{fields[i % 3]}\n" for i in range(500)]
+    path = written(tmp_path / "t.csv", '"x",t\n' + "".join(rows))
+    whole = all_of(TableFile(path), {"x": "number", "t": "group"})
+    for size in (64, 257, 1 << 10):
+        monkeypatch.setattr(module, "_BLOCK", size)
+        parts = all_of(TableFile(path), {"x": "number", "t": "group"})
+        assert len(parts) > len(whole)
+        np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(500))
+        texts = [[values[code] for code in codes] for codes, values in (part.groups("t") for part in parts)]
+        codes, values = whole[0].groups("t")
+        assert [text for part in texts for text in part] == [values[code] for code in codes]
+
+
+def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
+    for content in ("x,y\n1,2\n3,4", "x,y\r1,2\r3,4\r", '"x\nz",y\n1,2\n3,4\n'):
+        table = TableFile(written(tmp_path / "t.csv", content))
+        assert np.concatenate([part.numbers("y") for part in all_of(table, {"y": "number"})]).tolist() == [2.0, 4.0]

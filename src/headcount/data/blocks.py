@@ -1,21 +1,23 @@
-"""Parsing text tables in blocks of whole lines, two at a time, in order; in one go from where the first quote comes."""
+"""Parsing text tables in blocks of whole rows, two at a time, in order; in one go from where quotes are not plain."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-__all__ = ["parsed"]
+import numpy as np
+
+__all__ = ["parsed", "whole_rows"]
 
 _AT_A_TIME, _AHEAD = 2, 3
-_QUOTE, _LINE_END, _BOM = b'"', b"\n", b"\xef\xbb\xbf"
+_LINE_END, _BOM = b"\n", b"\xef\xbb\xbf"
 
 
 def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: Any, convert: Any) -> Iterator[Any]:
     """Parse a table with a header, block by block, and yield its rows as Arrow's record batches.
 
-    Between quotes a line may break, so that lines can't be told from the middle of a file any more: from the first block with a
-    quote on, the rest is parsed in sequence.
+    Between quotes a line may break. Where quotes stand at the ends of fields only, rows can be told from anywhere; from the first
+    block on in which some do not, the rest is parsed in sequence.
 
     Parameters
     ----------
@@ -29,30 +31,60 @@ def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: An
     parse, convert : Arrow's options
     """
     rest = stream.read(size).removeprefix(_BOM)
-    if (quotes and _QUOTE in rest) or _LINE_END not in rest:
+    first = rest.find(_LINE_END) + 1
+    if not first or (quotes and rest.count(b'"', 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return
-    rest = rest[rest.index(_LINE_END) + 1 :]
+    rest = rest[first:]
     waiting: deque[Future[list[Any]]] = deque()
     pool = ThreadPoolExecutor(_AT_A_TIME)
     try:
         while True:
-            end = rest.rfind(_LINE_END) + 1
+            end = whole_rows(rest, parse.delimiter.encode()) if quotes else rest.rfind(_LINE_END) + 1
+            if end < 0:
+                break
             if end:
                 waiting.append(pool.submit(_block, rest[:end], names, parse, convert))
                 rest = rest[end:]
             while len(waiting) >= _AHEAD:
                 yield from waiting.popleft().result()
             more = stream.read(size)
-            rest += more
-            if not more or (quotes and _QUOTE in more):
+            if not more:
                 break
+            rest += more
         while waiting:
             yield from waiting.popleft().result()
         if rest.strip():
             yield from _in_sequence(rest, stream, names, size, parse, convert)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def whole_rows(content: bytes, delimiter: bytes) -> int:
+    r"""Return where the last whole row of a block ends, which begins with a row; -1 if quotes stand elsewhere than around fields.
+
+    >>> whole_rows(b'1,"a\nb"\n2,"c', b",")
+    8
+    >>> whole_rows(b'1,24" wide\n', b",")
+    -1
+    """
+    letters = np.frombuffer(content, dtype=np.uint8)
+    quotes = np.flatnonzero(letters == ord('"'))
+    if not quotes.size:
+        return content.rfind(_LINE_END) + 1
+    opening, closing = quotes[::2], quotes[1::2]
+    ends = {delimiter[0], *b"\r\n"}
+    before = letters[np.maximum(opening - 1, 0)]
+    after = letters[np.minimum(closing + 1, len(letters) - 1)]
+    begun = np.isin(before, list(ends)) | (opening == 0)
+    if not (begun.all() and (np.isin(after, list(ends)) | (closing == len(letters) - 1)).all()):
+        return -1
+    end = len(content)
+    while (end := content.rfind(_LINE_END, 0, end)) >= 0:
+        if np.searchsorted(quotes, end) % 2 == 0:
+            return end + 1
+        end = int(quotes[np.searchsorted(quotes, end) - 1])  # inside quotes: go on before them
+    return 0
 
 
 def _block(content: bytes, names: Sequence[str], parse: Any, convert: Any) -> list[Any]:

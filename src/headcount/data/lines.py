@@ -68,10 +68,11 @@ class Text:
 
     def header(self) -> list[str]:
         """Return the names of the columns."""
-        first = self._beginning.splitlines()[0]
+        text = self._beginning.decode("utf-8", "surrogateescape")
+        names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
         try:
-            names: list[str] = next(self._reader(io.StringIO(first.decode())), [])
-        except UnicodeDecodeError as error:
+            "".join(names).encode()
+        except UnicodeEncodeError as error:
             raise self.explained(error, {}) from error
         if any(not name.strip() for name in names):
             raise FileFormatError(f"{self.name}, line 1: column {names.index('') + 1} has no name.")
