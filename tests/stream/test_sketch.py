@@ -52,7 +52,7 @@ def test_cells_grow_wider_when_there_are_too_many():
     sketch.add(C, nothing)
     _, weights, means = sketch.cells()
     assert len(weights) <= 300
-    assert sketch.bits < 9
+    assert sketch.bits < 8
     np.testing.assert_allclose(weights @ means, C.sum(axis=1), rtol=1e-12)
     whole = Sketch(4, sketch.bits)
     whole.add(C, nothing)

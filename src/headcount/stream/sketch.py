@@ -20,7 +20,7 @@ from headcount.learners import BiasCorrectedTemperature
 
 __all__ = ["Sketch"]
 
-_FINEST, _WIDEST = 9, -6
+_FINEST, _WIDEST = 8, -6
 """Bits of the mantissa that tell cells apart; less than none are bits of the exponent, of which the widest cells keep none."""
 _FIRST_SLOTS, _MOST_NUMBERS = 1 << 12, 1 << 23
 """Cells that a sketch begins with, and the numbers that its cells may hold in all: 64 MiB."""
@@ -32,7 +32,7 @@ class Sketch:
     Parameters
     ----------
     n_classes : int
-    bits : int, default=9
+    bits : int, default=8
         Of a posterior's mantissa that a cell keeps: the finer, the more cells.
     most_cells : int, optional
         Cells that may be filled before they are made wider.
@@ -42,7 +42,7 @@ class Sketch:
     >>> sketch = Sketch(2)
     >>> sketch.add(np.array([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]), np.zeros(3, dtype=np.int32))
     >>> groups, weights, means = sketch.cells()
-    >>> sorted(weights.tolist()), sketch.bound() < 1e-6
+    >>> sorted(weights.tolist()), sketch.bound() < 1e-5
     ([1.0, 2.0], True)
     """
 
