@@ -183,29 +183,6 @@ def test_small_batches_of_a_larger_block_know_their_own_groups(tmp_path, monkeyp
         tally_files([tmp_path / "t.csv"], Reading(Recipe(model), "text", ("t",), "d:month"))
 
 
-def test_a_folder_on_a_cluster_is_the_folder_here(tmp_path):
-    from dask.distributed import LocalCluster
-
-    _, _, table = scored_table(4000)
-    for part in range(4):
-        parquet.write_table(table.slice(part * 1000, 1000), tmp_path / f"part-{part}.parquet")
-    told = []
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=False) as cluster:
-        for quantifier, bound in (
-            (pacc(), 1e-12),
-            (SLD(frozen([0, 1]), calibration="bcts").fit(LABELLED, CODES), 1e-5),
-        ):
-            here = shares_of(tally_files([tmp_path], scores(quantifier)))
-            there = shares_of(tally_files([tmp_path], scores(quantifier), told.append, cluster.scheduler_address))
-            np.testing.assert_allclose(there.shares, here.shares, rtol=0, atol=bound)
-            np.testing.assert_allclose(there.low, here.low, rtol=0, atol=10 * bound)
-            assert there.verdicts == here.verdicts
-        (tmp_path / "part-9.parquet").write_bytes(b"PAR1 and then nothing")
-        with pytest.raises(DataError, match=r"part-9.parquet is a damaged Parquet file"):
-            tally_files([tmp_path], scores(pacc()), None, cluster.scheduler_address)
-    assert sum(told) == 8000
-
-
 def test_clusters_that_can_not_be_used(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="Standard input can't be read on a cluster"):
         tally_files(["-"], scores(pacc()), None, "tcp://127.0.0.1:1")

@@ -136,7 +136,9 @@ def estimate(
     if html is not None:
         from headcount.report.shares_page import page_of_shares
 
-        title = f"Shares of {known.columns.label or 'classes'}" + (f" by {by.replace(':', ', by ')}" if by else "")
+        column, _, unit = (by or "").partition(":")
+        grouped = f" by {unit} of {column}" if unit else f" by {by}" if by else ""
+        title = f"Shares of {known.columns.label or 'classes'}{grouped}"
         contents[html] = page_of_shares(groups, title=title, by=by or "", facts=facts_of(known, request)).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares
