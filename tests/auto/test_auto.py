@@ -5,8 +5,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
 
-from headcount import CC, PACC, SLD, ArtificialPrevalence, AutoQuantifier, estimate
+from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, AutoQuantifier, estimate
+from headcount.auto import held_out_scores
 from headcount.auto.learners import LEARNERS, features_for, kind_of, learner_named
 from headcount.auto.ranking import Tried, ranked
 from headcount.checks import check
@@ -158,3 +160,17 @@ def test_sentences():
     ):
         quick(methods=["SLD"], learners=["nb"]).fit(X, Y)
     assert type(quick(methods=[SLD(calibration="bcts")]).fit(X, Y).best_estimator_) is SLD
+
+
+def test_held_out_scores_are_those_of_the_validation_part():
+    outputs, codes = held_out_scores(ACC(random_state=0).fit(X, Y), X, Y)
+    kept = PACC(random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(outputs.posteriors, kept.validation_outputs_.posteriors)
+    np.testing.assert_array_equal(codes, kept.validation_codes_)
+    without = (
+        kept,
+        CC().fit(X, Y),
+        ACC(LinearSVC(), random_state=0).fit(X, Y),
+        ACC(validation=3, random_state=0).fit(X, Y),
+    )
+    assert [held_out_scores(one, X, Y) for one in without] == [None] * 4

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from headcount.cli import app as cli
+from headcount.cli.output import to_stdout
+from headcount.cli.request import told_progress
 from tests.conftest import blobs, scored_items
 from tests.modelfile.test_modelfile import texts
 
@@ -433,3 +435,29 @@ def test_what_was_skipped_is_told(reviews, run):
     assert "Skipped forest: not for text" in out
     assert "the time budget was spent (" in out
     assert "Next: headcount estimate" in out
+
+
+def test_a_person_sees_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with told_progress("Reading") as tell:
+        tell(1000)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with told_progress("Reading") as tell:
+        assert tell is None
+
+
+def test_many_classes_are_a_row_each(tmp_path, run):
+    P = np.full((700, 7), 0.05) + 0.65 * np.eye(7)[np.arange(700) % 7]
+    frame = pd.DataFrame(P, columns=[f"score_{j}" for j in range(7)]).assign(y=np.arange(700) % 7)
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = run(*SCORED)
+    assert code == 0, err
+    assert out.count("14.3 %") == 7
+
+
+def test_standard_output_without_bytes(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    to_stdout(b"shares\n")
+    assert out.getvalue() == "shares\n"

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from headcount.data import batches as module
 from headcount.data.batches import TableFile, files_of
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, FileFormatError
 
 CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
 
@@ -234,3 +234,19 @@ def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
     for content in ("x,y\n1,2\n3,4", "x,y\r1,2\r3,4\r", '"x\nz",y\n1,2\n3,4\n'):
         table = TableFile(written(tmp_path / "t.csv", content))
         assert np.concatenate([part.numbers("y") for part in all_of(table, {"y": "number"})]).tolist() == [2.0, 4.0]
+
+
+def test_a_file_that_was_cut_after_it_was_opened(tmp_path):
+    whole = gzip.compress(("x,t\n" + "".join(f"{i},words {i * 7919}\n" for i in range(300000))).encode())
+    path = written(tmp_path / "t.csv.gz", whole)
+    table = TableFile(path)
+    written(path, whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match="ends in the middle"):
+        all_of(table, {"x": "number"})
+    assert table.place(299_999).endswith("line 300,001")
+
+
+def test_what_has_no_better_explanation_is_told_as_it_is(tmp_path):
+    table = TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNA,b\n"))
+    told = str(table.text.explained(ValueError("an odd\nreason"), {"x": "number", "t": "text"}))
+    assert told.endswith("can't be read as a table separated by ',': an odd reason")
