@@ -151,7 +151,7 @@ def test_sentences():
     with pytest.raises(DataError, match="no method left to try of 'HDy' for 3"):
         quick(methods=["HDy"]).fit(*blobs(300, 3, 0))
     lonely = np.where(np.arange(400) == 7, 2, Y)
-    with pytest.raises(DataError, match=r"Class 2 has 1 labelled item \(1 of 3 classes have fewer than 10\)"):
+    with pytest.raises(DataError, match=r"Class 2 has 1 labelled item \(1 of 3 classes have fewer than 5\)"):
         quick().fit(X, lonely)
     with pytest.raises(DataError, match="200 different values"):
         quick().fit(X, np.arange(400) // 2)

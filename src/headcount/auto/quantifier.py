@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoQuantifier"]
 
-_LEAST_OF_A_CLASS = 10
+_LEAST_OF_A_CLASS = 5
 _MOST_CLASSES = 100
 _FOR_THE_LAST_FIT = 0.2
 """Share of the budget that is kept for fitting the best again."""
@@ -308,6 +308,12 @@ class AutoQuantifier(Quantifier):
     def solve(self, statistics: Any) -> FloatArray:
         """Turn statistics into shares as the chosen quantifier does."""
         return self._best().solve(statistics)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
 
 
 def _judge_in_time(candidates: Sequence[Candidate], fold: Fold, deadline: float) -> list[Outcome]:

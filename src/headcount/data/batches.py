@@ -196,7 +196,7 @@ class TableFile:
         """
         self.require(list(kinds))
         first = 0
-        for columns in self._of_text(kinds) if self.text is not None else self._of_parquet(kinds):
+        for columns in self._of_text(kinds) if self.text is not None else self._of_parquet(kinds, rows or _ROWS):
             for start in range(0, columns.num_rows, rows or columns.num_rows or 1):
                 yield Batch(self, columns.slice(start, rows or columns.num_rows), first + start)
             first += columns.num_rows
@@ -229,7 +229,7 @@ class TableFile:
         except (pa.ArrowException, OSError, EOFError) as error:
             raise text.explained(error, kinds) from error
 
-    def _of_parquet(self, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+    def _of_parquet(self, kinds: Mapping[str, Kind], rows: int) -> Iterator[Any]:
         import pyarrow as pa
 
         schema = self._parquet.schema_arrow
@@ -238,13 +238,12 @@ class TableFile:
                 raise DataError(
                     f"{self.name}: column {name!r} is not numeric but {schema.field(name).type}. Name columns of numbers."
                 )
-        # The number of rows of a group bounds what is held, whatever the size of the file.
         shared = [
             name for name, kind in kinds.items() if kind == "group" and pa.types.is_string(schema.field(name).type)
         ]
         file = self._opened(shared) if shared else self._parquet
         try:
-            for columns in file.iter_batches(_ROWS, columns=list(kinds), use_threads=True):
+            for columns in file.iter_batches(rows, columns=list(kinds), use_threads=True):
                 yield _as_asked(columns, kinds)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
