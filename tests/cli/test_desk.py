@@ -429,6 +429,23 @@ def test_each_help_shows_an_example(run, command):
     assert f"Example: headcount {command} " in " ".join(out.split())
 
 
+def test_who_knows_that_the_shift_is_mild(reviews, run, refused):
+    code, out, err = run(*FIT, "--shift", "mild")
+    assert code == 0, err
+    assert "CC" in out.split("behind the best")[1]
+    assert json.loads(run("inspect", "m.headcount", "--json")[1])["ranking"][0]["ae"] < 0.1
+    code, out, _ = run("estimate", "m.headcount", "new.csv", "--assume-no-shift")
+    assert code == 0
+    refused("--shift is any or mild; got 'wild'", *FIT, "--shift", "wild")
+
+
+def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
+    scored_files(tmp_path)
+    out = run(*SCORED, "--method", "PCC", "--assume-no-shift")[1]
+    assert "The intervals assume that the shares have not changed" in out
+    assert "No intervals" not in out
+
+
 def test_what_was_skipped_is_told(reviews, run):
     code, out, err = run(*FIT[:8], "--budget", "0.000001", "-j", "1")
     assert code == 0, err

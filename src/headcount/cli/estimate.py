@@ -185,6 +185,10 @@ def _explain(groups: Any) -> None:
     typer.echo(f"\n{groups.method}, {100 * groups.level:g} % intervals, shares in {meant}. {summary(groups)}")
     if groups.note:
         typer.echo(f"No intervals: {groups.note}")
+    elif groups.estimate is not None and groups.estimate.parts is None:
+        typer.echo(
+            "The intervals assume that the shares have not changed since training, and leave the classifier's own bias out."
+        )
     told: dict[str, list[str]] = {}
     for name, verdict, advice in zip(groups.names, groups.verdicts, groups.advice, strict=True):
         if verdict not in ("trust", "not checked"):

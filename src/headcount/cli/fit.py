@@ -28,6 +28,13 @@ def fit(
     budget: Annotated[
         float | None, typer.Option("--budget", help="Seconds to spend on choosing.", show_default=False)
     ] = None,
+    shift: Annotated[
+        str,
+        typer.Option(
+            "--shift",
+            help="any: choose what does well whatever the new shares; mild: if they are known to move little.",
+        ),
+    ] = "any",
     seed: Annotated[int, typer.Option("--seed", help="Of all that is random.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs at a time; -1: as many as there are cores.")] = -1,
 ) -> None:
@@ -44,7 +51,7 @@ def fit(
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
     options: dict[str, Any] = {"text": text, "features": features, "method": method, "learner": learner}
-    model = fit_table(file, label=label, budget=budget, seed=seed, jobs=jobs, **options)
+    model = fit_table(file, label=label, budget=budget, shift=shift, seed=seed, jobs=jobs, **options)
     save_model(model, output)
     _tell(model)
     typer.echo(f"\nWritten: {output}\nNext: headcount estimate {output} NEW.csv --by COLUMN")
@@ -106,7 +113,7 @@ def _tell(model: Any) -> None:
         ]
         for one in model.ranking
     ]
-    print_table("Tried, by the mean absolute error of the shares under artificial prevalence", heads, rows)
+    print_table("Tried, by the mean absolute error of the shares of drawn samples", heads, rows)
     reasons: dict[str, int] = {}
     for one in model.skipped:
         what = " ".join(str(one[key]) for key in ("method", "learner") if key in one)

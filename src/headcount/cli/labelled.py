@@ -28,6 +28,7 @@ def fit_table(
     method: str = "auto",
     learner: str = "auto",
     budget: float | None = None,
+    shift: str = "any",
     seed: int = 0,
     jobs: int | None = None,
 ) -> Any:
@@ -45,22 +46,30 @@ def fit_table(
     method, learner : str, default="auto"
     budget : float, optional
         Seconds to spend on the choice.
+    shift : {"any", "mild"}, default="any"
+        What is judged by: samples of all kinds of shares, or of shares as in the labelled table, for those who know that they move
+        little. With the latter a method without intervals may be kept.
     seed : int, default=0
     jobs : int, optional
     """
     from headcount.auto import AutoQuantifier, held_out_scores
     from headcount.modelfile import Columns, Model
+    from headcount.protocols import NaturalPrevalence
     from headcount.quantifiers import method_named
 
     table = TableFile(source)
     kind, names = chosen_columns(table, label, text, features)
     items, labels = _read(table, kind, names, label)
     named = None if method.lower() == "auto" else method_named(method).name
+    if shift not in ("any", "mild"):
+        raise DataError(f"--shift is any or mild; got {shift!r}.")
+    mild = NaturalPrevalence(500, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=seed)
     auto = AutoQuantifier(
         None if named is None else [named],
         None if learner.lower() == "auto" else [learner],
         budget=budget,
-        intervals=named in (None, "ACC", "PACC", "SLD"),
+        intervals=named in (None, "ACC", "PACC", "SLD") and shift == "any",
+        protocol=mild if shift == "mild" else None,
         n_jobs=jobs,
         random_state=seed,
     ).fit(items, labels)
