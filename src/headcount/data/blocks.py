@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from headcount._typing import AnyArray
+
 __all__ = ["parsed", "whole_rows"]
 
 _AT_A_TIME, _AHEAD = 2, 3
 _LINE_END, _BOM = b"\n", b"\xef\xbb\xbf"
+_WINDOW = 1 << 12
 
 
 def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: Any, convert: Any) -> Iterator[Any]:
@@ -35,67 +38,84 @@ def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: An
     if not first or (quotes and rest.count(b'"', 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return
-    rest = rest[first:]
+    letters = np.frombuffer(rest, dtype=np.uint8)[first:]
     waiting: deque[Future[list[Any]]] = deque()
     pool = ThreadPoolExecutor(_AT_A_TIME)
     try:
         while True:
-            end = whole_rows(rest, parse.delimiter.encode()) if quotes else rest.rfind(_LINE_END) + 1
+            end = whole_rows(letters, parse.delimiter.encode()) if quotes else _last_line(letters, len(letters)) + 1
             if end < 0:
                 break
             if end:
-                waiting.append(pool.submit(_block, rest[:end], names, parse, convert))
-                rest = rest[end:]
+                waiting.append(pool.submit(_block, letters[:end], names, parse, convert))
+                letters = letters[end:]
             while len(waiting) >= _AHEAD:
                 yield from waiting.popleft().result()
-            more = stream.read(size)
+            # What is left of the block comes before what is read next; only that little is copied.
+            block = np.empty(len(letters) + size, dtype=np.uint8)
+            block[: len(letters)] = letters
+            more = stream.readinto(block[len(letters) :])
+            letters = block[: len(letters) + more]
             if not more:
                 break
-            rest += more
         while waiting:
             yield from waiting.popleft().result()
+        rest = letters.tobytes()
         if rest.strip():
             yield from _in_sequence(rest, stream, names, size, parse, convert)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def whole_rows(content: bytes, delimiter: bytes) -> int:
+def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
     r"""Return where the last whole row of a block ends, which begins with a row; -1 if quotes stand elsewhere than around fields.
 
-    >>> whole_rows(b'1,"a\nb"\n2,"c', b",")
+    >>> whole_rows(np.frombuffer(b'1,"a\nb"\n2,"c', dtype=np.uint8), b",")
     8
-    >>> whole_rows(b'1,24" wide\n', b",")
+    >>> whole_rows(np.frombuffer(b'1,24" wide\n', dtype=np.uint8), b",")
     -1
     """
-    letters = np.frombuffer(content, dtype=np.uint8)
     quotes = np.flatnonzero(letters == ord('"'))
     if not quotes.size:
-        return content.rfind(_LINE_END) + 1
+        return _last_line(letters, len(letters)) + 1
     opening, closing = quotes[::2], quotes[1::2]
-    ends = {delimiter[0], *b"\r\n"}
-    before = letters[np.maximum(opening - 1, 0)]
-    after = letters[np.minimum(closing + 1, len(letters) - 1)]
-    begun = np.isin(before, list(ends)) | (opening == 0)
-    if not (begun.all() and (np.isin(after, list(ends)) | (closing == len(letters) - 1)).all()):
+    ends = np.zeros(256, dtype=bool)
+    ends[[delimiter[0], *b"\r\n"]] = True
+    begun = ends[letters[np.maximum(opening - 1, 0)]] | (opening == 0)
+    ended = ends[letters[np.minimum(closing + 1, len(letters) - 1)]] | (closing == len(letters) - 1)
+    if not (begun.all() and ended.all()):
         return -1
-    end = len(content)
-    while (end := content.rfind(_LINE_END, 0, end)) >= 0:
-        if np.searchsorted(quotes, end) % 2 == 0:
+    end = len(letters)
+    while (end := _last_line(letters, end)) >= 0:
+        before = int(np.searchsorted(quotes, end))
+        if before % 2 == 0:
             return end + 1
-        end = int(quotes[np.searchsorted(quotes, end) - 1])  # inside quotes: go on before them
+        end = int(quotes[before - 1])  # inside quotes: go on before them
     return 0
 
 
-def _block(content: bytes, names: Sequence[str], parse: Any, convert: Any) -> list[Any]:
+def _last_line(letters: AnyArray, end: int) -> int:
+    """Return the place of the last line end before ``end``, or -1."""
+    while end > 0:
+        start = max(end - _WINDOW, 0)
+        found = np.flatnonzero(letters[start:end] == _LINE_END[0])
+        if found.size:
+            return start + int(found[-1])
+        end = start
+    return -1
+
+
+def _block(letters: AnyArray, names: Sequence[str], parse: Any, convert: Any) -> list[Any]:
     """Parse whole lines."""
     import pyarrow as pa
     from pyarrow import csv
 
-    if not content.strip():
+    if len(letters) < _WINDOW and not letters.tobytes().strip():
         return []
-    options = csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(content) + 1)
-    table = csv.read_csv(pa.BufferReader(content), options, parse, convert)
+    # A block is parsed as one, so that nobody need look for line ends between quotes.
+    parse = csv.ParseOptions(delimiter=parse.delimiter, quote_char=parse.quote_char, double_quote=parse.double_quote)
+    options = csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(letters) + 1)
+    table = csv.read_csv(pa.BufferReader(pa.py_buffer(letters)), options, parse, convert)
     batches: list[Any] = table.combine_chunks().to_batches()
     return batches
 
