@@ -68,6 +68,7 @@ bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.intervals
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.svmperf
 	$(BIN)/python -m benchmarks.neural
+	$(BIN)/python -m benchmarks.stream
 
 coverage-table: $(VENV)/.dev  ## how often the intervals hold the truth, by simulation (about 25 minutes): docs/coverage.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from headcount.auto import AutoQuantifier
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from headcount.selection import QuantifierSearch
 
 _HOME = {
+    "auto": ("AutoQuantifier",),
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
@@ -29,7 +31,7 @@ _HOME = {
     "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_MODULES = (*_HOME, "checks", "errors", "exceptions", "simplex")
+_MODULES = (*_HOME, "checks", "errors", "exceptions", "modelfile", "simplex", "stream")
 
 __all__ = [
     "ACC",
@@ -41,6 +43,7 @@ __all__ = [
     "SLD",
     "ArtificialPrevalence",
     "CNNClassifier",
+    "AutoQuantifier",
     "Corpus",
     "Estimate",
     "Evaluation",

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from headcount import PACC, QuaNet, QuantifierSearch
+from headcount import PACC, AutoQuantifier, QuaNet, QuantifierSearch
 from headcount.quantifiers import list_methods
 from tests.conftest import Linear
 from tests.laws.test_quantifiers import SMALL
@@ -30,11 +30,16 @@ EXEMPT_MLPE = dict.fromkeys(
 )
 
 
+EXEMPT_AUTO = dict.fromkeys(
+    ("check_complex_data", "check_fit2d_1feature"),
+    "of fewer than 5 items of a class nothing can be chosen, and that is said first",
+)
 EXEMPT_SEARCH = {"check_dtype_object": "what fails in a candidate is told in the search's own error, a SearchError"}
 
 
 def exemptions(estimator):
-    return EXEMPT | {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH}.get(type(estimator).__name__, {})
+    own = {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH, "AutoQuantifier": EXEMPT_AUTO}
+    return EXEMPT | own.get(type(estimator).__name__, {})
 
 
 def instances():
@@ -47,11 +52,12 @@ def instances():
 
 
 SEARCH = QuantifierSearch(PACC(), {"classifier__C": [1.0]})
+AUTO = AutoQuantifier(["PACC"], ["lr"], random_state=0)
 
 
 @pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")  # their labels are random
 @parametrize_with_checks(
-    [*instances(), SEARCH],
+    [*instances(), SEARCH, AUTO],
     expected_failed_checks=exemptions,
 )
 def test_scikit_learns_checks(estimator, check):

@@ -21,7 +21,7 @@ from headcount.quantifiers import Quantifier
 from headcount.quantifiers.statistics import require_items
 from headcount.simplex import mixture_least_squares
 
-__all__ = ["ShiftTest", "label_shift_test"]
+__all__ = ["LabelledCells", "ShiftTest", "label_shift_test"]
 
 _ITEMS_A_CELL = 12
 """Labelled items of each class that a cell must hold on average, so that the statistic is distributed as it should be."""
@@ -124,31 +124,61 @@ def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, In
 
 
 def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Samples) -> ShiftTest:
-    k = P.shape[1]
-    edges = _edges(P_labelled, codes)
-    cells, own = _cells(P, edges), _cells(P_labelled, edges)
-    n_cells = sum(len(e) + 1 for e in edges)
-    if n_cells <= k:
-        raise DataError(
-            f"There are too few labelled items ({len(codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class are needed."
+    known = LabelledCells(P_labelled, codes)
+    counts = samples.count(known.cells(P), known.n_cells)
+    return known.test(counts, samples.effective_sizes())
+
+
+class LabelledCells:
+    """Labelled items in cells of scores, and the test of other items' counts in the same cells.
+
+    Parameters
+    ----------
+    P : array of shape (n_items, n_classes)
+        Posteriors of labelled items that the classifier was not trained on.
+    codes : array of int, shape (n_items,)
+        Their classes, as positions.
+    """
+
+    def __init__(self, P: FloatArray, codes: IntArray) -> None:
+        self.k = P.shape[1]
+        self.codes = codes
+        self.edges = _edges(P, codes)
+        self.n_cells = sum(len(e) + 1 for e in self.edges)
+        self.sizes = np.bincount(codes, minlength=self.k).astype(float)
+        self.means = np.column_stack([P[codes == j].mean(axis=0) for j in range(self.k)])
+        own = _cells(P, self.edges)
+        self.H = np.column_stack(
+            [np.bincount(own[codes == j], minlength=self.n_cells) / self.sizes[j] for j in range(self.k)]
         )
-    sizes = np.bincount(codes, minlength=k).astype(float)
-    H = np.column_stack([np.bincount(own[codes == j], minlength=n_cells) / sizes[j] for j in range(k)])
-    total, n = samples.total_weights(), samples.effective_sizes()
-    require_items(total)
-    q = samples.count(cells, n_cells) / total[:, None]
-    shares = mixture_least_squares(H, q)
-    statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
-    p_value = np.ones(len(q))
-    blocks = np.repeat(np.arange(k), [len(e) + 1 for e in edges])
-    for s in range(len(q)):
-        merge = _merged(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s])
-        dof[s] = merge.shape[0] - k
-        if dof[s] >= 1:
-            smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
-            statistic[s], shares[s] = _distance(merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s])
-            p_value[s] = _p_value(statistic[s], int(dof[s]), shares[s], sizes, n[s])
-    return ShiftTest(statistic, p_value, dof, shares)
+
+    def cells(self, P: FloatArray) -> AnyArray:
+        """Return the cell of each item: by the class decided for, and by how sure the decision is."""
+        return _cells(P, self.edges)
+
+    def test(self, counts: FloatArray, n: FloatArray) -> ShiftTest:
+        """Test whether samples with these counts in the cells, and so many items each, are mixtures of the classes."""
+        k, H, sizes = self.k, self.H, self.sizes
+        if self.n_cells <= k:
+            raise DataError(
+                f"There are too few labelled items ({len(self.codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class "
+                "are needed."
+            )
+        total = counts.sum(axis=1)
+        require_items(total)
+        q = counts / total[:, None]
+        shares = mixture_least_squares(H, q)
+        statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
+        p_value = np.ones(len(q))
+        blocks = np.repeat(np.arange(k), [len(e) + 1 for e in self.edges])
+        for s in range(len(q)):
+            merge = _merged(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s])
+            dof[s] = merge.shape[0] - k
+            if dof[s] >= 1:
+                smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
+                statistic[s], shares[s] = _distance(merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s])
+                p_value[s] = _p_value(statistic[s], int(dof[s]), shares[s], sizes, n[s])
+        return ShiftTest(statistic, p_value, dof, shares)
 
 
 def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount.checks.label_shift import label_shift_test, labelled_outputs, unwrapped
+from headcount.checks.label_shift import LabelledCells, labelled_outputs, unwrapped
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
-from headcount.protocols import Samples, as_samples
+from headcount.protocols import as_samples
 from headcount.quantifiers import Quantifier
 from headcount.simplex import mixture_least_squares
 
-__all__ = ["Report", "check"]
+__all__ = ["Report", "check", "check_counted"]
 
 _FAR = 0.3
 _APART = 0.3
@@ -86,23 +86,52 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     known, codes = labelled_outputs(quantifier, labelled)
     outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, quantifier.needs | {"posteriors"})
     outputs = outputs.aligned_to(quantifier.classes_)
-    test = label_shift_test(quantifier, outputs, labelled=labelled)
-    k = len(quantifier.classes_)
-    M = (Samples._grouped(codes, k).sum(known.need("posteriors")) / np.bincount(codes, minlength=k)[:, None]).T
-    means = outputs.need("posteriors").mean(axis=0)
-    matched = mixture_least_squares(M, means[None, :])[0]
-    spread = np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)
-    shares = quantifier.aggregate(outputs, as_samples(None, outputs.n_items))[0]
-    report = {
-        "p_label_shift": float(test.p_value[0]),
-        "separation": float(spread[k - 2]),
-        "disagreement": float(np.abs(matched - test.shares[0]).max()),
-        "distance": float(np.abs(shares - np.bincount(codes, minlength=k) / len(codes)).sum() / 2),
-    }
-    sizes = np.bincount(codes, minlength=k)
-    noise = 3.0 * np.sqrt(0.25 / outputs.n_items + 0.25 / sizes.min()) / max(report["separation"], 1e-6)
-    verdict, advice = _judged(**report, level=level, noise=noise, tested=bool(test.dof[0] >= 1))
-    return Report(verdict, advice, **report, classes=quantifier.classes_, shares=shares)
+    cells = LabelledCells(known.need("posteriors"), codes)
+    P = outputs.need("posteriors")
+    counts = np.bincount(cells.cells(P), minlength=cells.n_cells)[None, :].astype(float)
+    shares = quantifier.aggregate(outputs, as_samples(None, outputs.n_items))
+    return check_counted(cells, counts, P.sum(axis=0)[None, :], shares, quantifier.classes_, level)[0]
+
+
+def check_counted(
+    labelled: LabelledCells,
+    counts: FloatArray,
+    sums: FloatArray,
+    shares: FloatArray,
+    classes: AnyArray,
+    level: float = 0.05,
+) -> list[Report]:
+    """Check samples of which only counts and sums are known: those of batches add up to those of all.
+
+    Parameters
+    ----------
+    labelled : LabelledCells
+    counts : array of shape (n_samples, n_cells)
+        Of the items in the cells of ``labelled``.
+    sums : array of shape (n_samples, n_classes)
+        Of the items' posteriors.
+    shares : array of shape (n_samples, n_classes)
+        The estimates to be checked.
+    classes : array of shape (n_classes,)
+    level : float, default=0.05
+    """
+    n = counts.sum(axis=1)
+    test = labelled.test(counts, n)
+    M, sizes, k = labelled.means, labelled.sizes, labelled.k
+    matched = mixture_least_squares(M, sums / n[:, None])
+    separation = float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[k - 2])
+    reports = []
+    for s in range(len(counts)):
+        found = {
+            "p_label_shift": float(test.p_value[s]),
+            "separation": separation,
+            "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
+            "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
+        }
+        noise = 3.0 * np.sqrt(0.25 / n[s] + 0.25 / sizes.min()) / max(separation, 1e-6)
+        verdict, advice = _judged(**found, level=level, noise=noise, tested=bool(test.dof[s] >= 1))
+        reports.append(Report(verdict, advice, **found, classes=classes, shares=shares[s]))
+    return reports
 
 
 def _judged(

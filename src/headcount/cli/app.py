@@ -8,6 +8,8 @@ import typer
 
 from headcount import __version__
 from headcount.cli import data, study
+from headcount.cli.estimate import check, compare, estimate
+from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods_as_records, print_methods
 from headcount.exceptions import HeadcountError
 
@@ -23,6 +25,8 @@ app = typer.Typer(
 )
 
 
+for command in (fit, estimate, compare, check, inspect):
+    app.command()(command)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
 

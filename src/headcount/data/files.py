@@ -9,9 +9,9 @@ import numpy as np
 from headcount._typing import AnyArray
 from headcount.exceptions import DataError, FileFormatError
 
-__all__ = ["PARQUET_MARK", "content_of", "text_of", "typed_labels"]
+__all__ = ["GZIP_MARK", "PARQUET_MARK", "content_of", "text_of", "typed_labels"]
 
-_GZIP_MARK = b"\x1f\x8b"
+GZIP_MARK = b"\x1f\x8b"
 PARQUET_MARK = b"PAR1"
 
 
@@ -23,9 +23,9 @@ def content_of(path: Path) -> bytes:
         raise DataError(f"{path} is a folder; a file is needed.")
     content = path.read_bytes()
     named_gzip = path.suffix.lower() == ".gz"
-    if named_gzip and not content.startswith(_GZIP_MARK):
+    if named_gzip and not content.startswith(GZIP_MARK):
         raise FileFormatError(f"{path} ends in .gz but is not gzipped: rename it without .gz.")
-    if content.startswith(_GZIP_MARK):
+    if content.startswith(GZIP_MARK):
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:

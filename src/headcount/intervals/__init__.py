@@ -2,6 +2,6 @@
 
 from headcount.intervals.comparison import Difference, difference
 from headcount.intervals.estimate import Estimate
-from headcount.intervals.methods import estimate
+from headcount.intervals.methods import Moments, estimate, why_no_interval
 
-__all__ = ["Difference", "Estimate", "difference", "estimate"]
+__all__ = ["Difference", "Estimate", "Moments", "difference", "estimate", "why_no_interval"]

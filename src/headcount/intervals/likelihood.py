@@ -127,6 +127,8 @@ class LikelihoodModel:
             own = np.maximum(parts.target[:, 1, 1], 1e-300)
             reach = parts.quantile(z)[:, 1] * np.sqrt(1.0 + self.calibration.covariance()[:, 1, 1] / own)
         weights = np.empty(0) if samples.weights is None else samples.weights
+        # The kernel scales weights to Kish's size; samples whose weights count items that are alike have more of them.
+        reach = reach * np.sqrt(Samples.effective_sizes(samples) / self.effective)
 
         def bounds(a: int, b: int) -> None:
             ends = samples.indptr[a : b + 1]

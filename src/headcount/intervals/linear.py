@@ -14,6 +14,7 @@ from headcount.intervals.parts import ErrorParts, sum_zero_basis
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.matching import MatchingQuantifier
+from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["LinearModel"]
 
@@ -69,14 +70,22 @@ class LinearModel:
         """Return estimates and their covariances."""
         vectors = self.representation.vectors(outputs)
         d = vectors.shape[1]
-        total, effective = samples.total_weights(), samples.effective_sizes()
-        q = samples.sum(vectors) / total[:, None]
-        shares = self.quantifier.aggregate(outputs, samples)
+        products = np.zeros((len(samples), d, d))
+        if not pile:
+            each = (vectors[:, :, None] * vectors[:, None, :]).reshape(len(vectors), d * d)
+            products = samples.sum(each).reshape(-1, d, d)
+        sums, total = samples.sum(vectors), samples.total_weights()
+        return self.parts_of(sums, products, total, samples.effective_sizes(), pile)
+
+    def parts_of(
+        self, sums: FloatArray, products: FloatArray, total: FloatArray, effective: FloatArray, pile: bool
+    ) -> ErrorParts:
+        """Return the same from the sums of the items' vectors and of their outer products."""
+        q = sums / total[:, None]
+        shares = self.quantifier.solve(Statistics(sums, total))
         C = self._target_covariance(shares, effective, pile)
         if not pile:
-            products = (vectors[:, :, None] * vectors[:, None, :]).reshape(len(vectors), d * d)
-            second = (samples.sum(products) / total[:, None]).reshape(-1, d, d)
-            seen = second - q[:, :, None] * q[:, None, :]
+            seen = products / total[:, None, None] - q[:, :, None] * q[:, None, :]
             # Items that happen to be alike do not show that the next would be: then the classes' own spread is what is known.
             more = np.trace(seen, axis1=1, axis2=2) > np.trace(C, axis1=1, axis2=2) / 2
             C = np.where(more[:, None, None], seen, C)

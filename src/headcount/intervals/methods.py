@@ -1,5 +1,6 @@
 """`estimate`: shares with intervals, by the method that suits the quantifier, or a sentence why there is none."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import joblib
@@ -17,16 +18,40 @@ from headcount.intervals.linear import LinearModel
 from headcount.intervals.parts import ErrorParts
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
-from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier
+from headcount.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier, Statistics
 
-__all__ = ["estimate"]
+__all__ = ["Moments", "estimate", "why_no_interval"]
 
 _FEW = 10
+_BIASED = (
+    "is biased as soon as the class shares differ from those in training, and no interval can say by how much: use PACC or SLD "
+    "over the same classifier, or pass assume='no-shift' if the shares can't have changed."
+)
 _REFUSED = {
     HDy: "HDy's estimates are biased where labelled items are few, by more than their spread, so that no interval built on them "
     "holds the truth as often as it says. Use PACC or SLD over the same classifier.",
     MLPE: "MLPE never looks at the items, so it knows nothing of how far they are from training. Use PACC or SLD.",
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """All that the intervals of CC, PCC, ACC and PACC need to know of samples: sums that can be merged by addition.
+
+    Attributes
+    ----------
+    sums : array of shape (n_samples, n_classes)
+        Of the items' vectors: decisions as unit vectors, or posteriors, in the order of the quantifier's ``classes_``.
+    products : array of shape (n_samples, n_classes, n_classes)
+        Sums of their outer products with themselves.
+    n_items : array of shape (n_samples,)
+    names : tuple, optional
+    """
+
+    sums: FloatArray
+    products: FloatArray
+    n_items: FloatArray
+    names: tuple[Any, ...] | None = None
 
 
 def estimate(
@@ -53,7 +78,7 @@ def estimate(
     quantifier : fitted quantifier
         ACC, PACC or SLD, or a search over them. CC and PCC need ``assume``; HDy and
         MLPE are refused with the reason.
-    X : items, or their `Outputs`
+    X : items, or their `Outputs`; or `Moments` of samples that were added up before
     samples : Samples or matrix of row numbers, optional
         By default all items are one sample, and the answer's arrays are vectors.
     level : float, default=0.95
@@ -92,35 +117,45 @@ def estimate(
     """
     _check(level, estimand, method, assume, simultaneous, n_replicates)
     quantifier = _inner(quantifier)
-    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X)
-    outputs = outputs.aligned_to(quantifier.classes_)
-    known = as_samples(samples, outputs.n_items)
-    z = norm.isf((1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(known))) / 2.0)
+    moments = X if isinstance(X, Moments) else None
+    if moments is not None:
+        _check_moments(quantifier, method)
+        names, n_items = moments.names, moments.n_items.astype(np.int64)
+    else:
+        outputs = X if isinstance(X, Outputs) else quantifier.outputs(X)
+        outputs = outputs.aligned_to(quantifier.classes_)
+        known = as_samples(samples, outputs.n_items)
+        names, n_items = known.names, known.sizes
+    z = norm.isf((1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(n_items))) / 2.0)
     pile = estimand == "pile"
     if isinstance(quantifier, CC | PCC):
-        shares, low, high, parts = _without_shift(quantifier, outputs, known, z, assume, pile)
+        moments = moments or _moments_of(quantifier, outputs, known)
+        effective = moments.n_items if isinstance(X, Moments) else known.effective_sizes()
+        shares, low, high, parts = _without_shift(quantifier, moments, effective, z, assume, pile)
         method_name = "assuming no shift"
     elif isinstance(quantifier, ACC | PACC | SLD):
         seed = seed_sequence(random_state)
         model: Any = (
             LikelihoodModel(quantifier, outputs, known) if isinstance(quantifier, SLD) else LinearModel(quantifier)
         )
-        parts = model.parts(pile) if isinstance(quantifier, SLD) else model.parts(outputs, known, pile)
+        if moments is not None:
+            weights = moments.n_items.astype(np.float64)
+            parts = model.parts_of(moments.sums, moments.products, weights, weights, pile)
+        else:
+            parts = model.parts(pile) if isinstance(quantifier, SLD) else model.parts(outputs, known, pile)
         if method == "bootstrap":
             low, high = _percentiles(model, parts, outputs, known, z, pile, n_replicates, seed)
         else:
             low, high = _delta(model, parts, z, pile)
         shares, method_name = parts.shares, "bootstrap" if method == "bootstrap" else "delta"
     else:
-        reasons = [reason for kind, reason in _REFUSED.items() if isinstance(quantifier, kind)]
-        reason = next(iter(reasons), "there is no interval for this method yet. Use PACC or SLD.")
-        raise DataError(f"No interval for {type(quantifier).__name__}: {reason}")
+        raise DataError(f"No interval for {type(quantifier).__name__}: {why_no_interval(quantifier)}")
     if parts is not None:  # where several mixtures explain the items equally well, nothing is ruled out
         told = np.broadcast_to(parts.identified, len(shares))[:, None]
         low, high = np.where(told, low, 0.0), np.where(told, high, 1.0)
     low, high = confined(low, high)
     low, high = np.minimum(low, shares), np.maximum(high, shares)
-    if samples is None:
+    if samples is None and not isinstance(X, Moments):
         shares, low, high = shares[0], low[0], high[0]
     return Estimate(
         classes=quantifier.classes_,
@@ -130,12 +165,38 @@ def estimate(
         level=level,
         estimand=estimand,
         method=method_name,
-        n_items=known.sizes,
+        n_items=n_items,
         quantifier=type(quantifier).__name__,
-        names=known.names,
+        names=names,
         parts=parts,
         labelled_side=_labelled_side(quantifier),
     )
+
+
+def why_no_interval(quantifier: Quantifier) -> str:
+    """Say why a method has no interval; empty if it has one."""
+    if isinstance(quantifier, ACC | PACC | SLD):
+        return ""
+    if isinstance(quantifier, CC | PCC):
+        return f"{type(quantifier).__name__} {_BIASED}"
+    reasons = [reason for kind, reason in _REFUSED.items() if isinstance(quantifier, kind)]
+    return next(iter(reasons), "there is no interval for this method yet. Use PACC or SLD.")
+
+
+def _check_moments(quantifier: Quantifier, method: str) -> None:
+    if isinstance(quantifier, SLD) or method == "bootstrap":
+        raise DataError(
+            "Moments are enough for the delta intervals of ACC and PACC (and of CC and PCC without shift), not for SLD or the "
+            "bootstrap, which need the items' outputs."
+        )
+
+
+def _moments_of(quantifier: Any, outputs: Outputs, samples: Samples) -> Moments:
+    """Return the moments of samples; of the products only the squares, which is all that an interval without shift needs."""
+    vectors = quantifier.representation.vectors(outputs)
+    squares = samples.sum(np.square(vectors))
+    products = squares[:, :, None] * np.eye(vectors.shape[1])
+    return Moments(samples.sum(vectors), products, samples.total_weights(), samples.names)
 
 
 def _labelled_side(quantifier: Quantifier) -> str:
@@ -232,21 +293,17 @@ def _quantiles(replicates: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def _without_shift(
-    quantifier: Any, outputs: Outputs, samples: Samples, z: float, assume: str | None, pile: bool
+    quantifier: Any, moments: Moments, effective: FloatArray, z: float, assume: str | None, pile: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray, ErrorParts | None]:
     name = type(quantifier).__name__
     if assume != "no-shift":
-        raise DataError(
-            f"{name} is biased as soon as the class shares differ from those in training, and no interval can say by how much: "
-            "use PACC or SLD over the same classifier, or pass assume='no-shift' if the shares can't have changed."
-        )
+        raise DataError(f"{name} {_BIASED}")
     if pile:
         raise DataError(f"{name} has no interval for the pile itself: pass estimand='population', or use PACC or SLD.")
-    shares = quantifier.aggregate(outputs, samples)
-    n = samples.effective_sizes()[:, None]
-    vectors = quantifier.representation.vectors(outputs)
-    total = samples.total_weights()[:, None]
-    variance = np.maximum(samples.sum(np.square(vectors)) / total - shares**2, 0.0)
+    total = moments.n_items.astype(np.float64)
+    shares = quantifier.solve(Statistics(moments.sums, total))
+    n = effective[:, None]
+    variance = np.maximum(np.diagonal(moments.products, axis1=1, axis2=2) / total[:, None] - shares**2, 0.0)
     # Wilson's interval (1927), with the variance that the vectors have rather than that of decisions.
     centre = (shares + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(variance / n + z**2 / (4 * n**2))

@@ -1,5 +1,6 @@
 """Classifiers and what they say about items: `Outputs`, scoring a pool once, fitting once, calibration, splitting."""
 
+from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.neural import CNNClassifier
@@ -13,6 +14,7 @@ __all__ = [
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
     "CNNClassifier",
+    "BlackBox",
     "Fit",
     "FitCache",
     "Fits",

@@ -10,9 +10,9 @@ from headcount.learners import Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.statistics import Statistics
 
-__all__ = ["Histograms"]
+__all__ = ["EDGE", "Histograms"]
 
-_EDGE = 1e-9
+EDGE = 1e-9
 """A posterior that is a bin's lower edge but for rounding belongs to that bin."""
 
 
@@ -40,7 +40,7 @@ class Histograms:
         posterior = outputs.need(self.needs)[:, 1]
         codes = np.empty((len(posterior), len(self.counted)), dtype=np.int32)
         for column, b in enumerate(self.counted):
-            codes[:, column] = np.minimum(posterior * b + _EDGE, b - 1) + self.starts[b]
+            codes[:, column] = np.minimum(posterior * b + EDGE, b - 1) + self.starts[b]
         return Statistics(samples.count(codes, sum(self.counted)), samples.total_weights())
 
     def folded(self, histograms: FloatArray, b: int) -> FloatArray:

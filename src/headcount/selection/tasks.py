@@ -46,6 +46,8 @@ class Outcome:
     score_seconds: float = 0.0
     warnings: list[str] = field(default_factory=list)
     error: str = ""
+    errors: dict[str, FloatArray] = field(default_factory=dict)
+    """The error of each sample, by measure of shares."""
 
 
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
@@ -90,7 +92,9 @@ def _judge(
             continue
         if estimated is None:
             estimated = fitted.aggregate(outputs, fold.samples)[:, encode(fold.classes, fitted.classes_, "the labels")]
-        outcome.scores[measure.name] = float(np.mean(measure(fold.true, estimated, fold.samples.sizes)))
+        errors = np.asarray(measure(fold.true, estimated, fold.samples.sizes), dtype=np.float64)
+        outcome.errors[measure.name] = errors
+        outcome.scores[measure.name] = float(np.mean(errors))
     wrong = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
     if wrong:
         raise DataError(f"The score {quoted(wrong)} is not a finite number.")

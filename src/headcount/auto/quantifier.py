@@ -1,0 +1,355 @@
+"""`AutoQuantifier`: try the methods and learners that suit the data, each optimised for the error of shares, keep the best."""
+
+import time
+from collections.abc import Collection, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from headcount._threads import one_blas_thread
+from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
+from headcount._validation import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    labelled_items,
+    learn_classes,
+    quoted,
+    seed_sequence,
+)
+from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
+from headcount.auto.ranking import Tried, ranked
+from headcount.errors import get_error, minority_class
+from headcount.exceptions import DataError, SearchError
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Need, Outputs, validation_parts
+from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
+from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier, method_named
+from headcount.selection.candidates import Candidate, group
+from headcount.selection.progress import Progress, run_all
+from headcount.selection.tasks import Fold, Outcome, judge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["AutoQuantifier"]
+
+_LEAST_OF_A_CLASS = 5
+_MOST_CLASSES = 100
+_FOR_THE_LAST_FIT = 0.2
+"""Share of the budget that is kept for fitting the best again."""
+_METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
+
+
+class AutoQuantifier(Quantifier):
+    """Choose method, learner and settings by the error of the shares under artificial prevalence.
+
+    The labelled items are split, stratified, into a part to fit on and a part to judge on. From the latter samples of all kinds of
+    shares are drawn, the same for all, and the method over the learner with the least mean absolute error on them is fitted again
+    on all items. Methods over one setting of a learner share its fits. Features (`LogTfidf` for texts, scaling for numbers) are
+    learnt once for the choice, and again, on the training part of the kept quantifier alone, for the answer.
+
+    Parameters
+    ----------
+    methods : list of str or quantifiers, optional
+        By default CC, PCC, ACC, PACC, SLD (calibrated) and, for two classes, HDy.
+    learners : list of str, optional
+        Of "lr", "nb", "forest", "svm"; by default those that suit the kind and number of items.
+    budget : float, optional
+        Seconds. What was not begun by then is skipped, and listed in ``skipped_``; one setting is always tried.
+    intervals : bool, default=True
+        Keep the best method that has an interval (ACC, PACC, SLD), though another may rank before it.
+    test_size : float, default=0.4
+        Fraction of the items to judge on.
+    validation : float, int or splitter, default=0.4
+        The validation part of the methods that have one.
+    protocol : protocol, optional
+        By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
+    n_jobs : int, optional
+    random_state : int, RandomState, Generator or None, default=None
+    progress : bool or "auto", default="auto"
+
+    Attributes
+    ----------
+    best_estimator_ : quantifier
+        The chosen one, fitted on all items.
+    ranking_ : pandas.DataFrame
+        A row for each method and learner in its best setting, best first: ``ae`` with its standard error, how far it is ``behind``
+        the best, and ``p_best``, how often it would be the best on samples drawn again.
+    skipped_ : list of dict
+        What was not tried, or failed, and why.
+    kind_ : {"text", "numbers", "embeddings"}
+    classes_ : array of shape (n_classes,)
+
+    References
+    ----------
+    Moreo and Sebastiani (2021). Re-assessing the "classify and count" quantification method. ECIR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(1000, flip_y=0.1, random_state=0)
+    >>> auto = AutoQuantifier(methods=["CC", "PACC"], learners=["lr"], random_state=0).fit(X[:600], y[:600])
+    >>> auto.ranking_["method"].tolist()
+    ['PACC', 'CC']
+    >>> auto.predict(X[600:]).round(1).tolist()
+    [0.5, 0.5]
+    """
+
+    best_estimator_: Quantifier
+    ranking_: "pd.DataFrame"
+    skipped_: list[dict[str, Any]]
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "methods": [list, tuple, None],
+        "learners": [list, tuple, None],
+        "budget": [Interval(Real, 0, None, closed="neither"), None],
+        "intervals": ["boolean"],
+        "test_size": [Interval(Real, 0, 1, closed="neither")],
+        "validation": VALIDATION_CONSTRAINTS,
+        "protocol": [HasMethods("draw"), None],
+        "n_jobs": [Integral, None],
+        "random_state": "no_validation",
+        "progress": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        methods: Sequence[Any] | None = None,
+        learners: Sequence[str] | None = None,
+        *,
+        budget: float | None = None,
+        intervals: bool = True,
+        test_size: float = 0.4,
+        validation: Any = 0.4,
+        protocol: Protocol | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        progress: Progress = "auto",
+    ) -> None:
+        self.methods = methods
+        self.learners = learners
+        self.budget = budget
+        self.intervals = intervals
+        self.test_size = test_size
+        self.validation = validation
+        self.protocol = protocol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Items, y: Labels) -> Self:
+        """Try what suits these labelled items, and fit the best again on all of them.
+
+        Parameters
+        ----------
+        X : texts, or a matrix, sparse matrix or data frame of numbers
+        y : labels of shape (n_items,)
+        """
+        start = time.monotonic()
+        self._validate_params()
+        X, labels = labelled_items(X, y)
+        validate_data(self, X, skip_check_array=True)
+        self.classes_, codes = learn_classes(labels)
+        _check_classes(self.classes_, codes)
+        self.kind_, self.skipped_ = kind_of(X), []
+        sequence = seed_sequence(self.random_state)
+        seed = int(sequence.generate_state(1)[0])
+        candidates, learner_of = self._candidates(len(codes), seed)
+        fold = self._fold(X, labels, codes, seed)
+        deadline = np.inf if self.budget is None else start + (1.0 - _FOR_THE_LAST_FIT) * self.budget
+        groups = group(candidates)
+        # One group is tried whatever the time: the first that holds something to be kept.
+        first = next(
+            i for i, own in enumerate(groups) if not self.intervals or any(_has_interval(c.quantifier) for c in own)
+        )
+        jobs = [
+            joblib.delayed(_judge_in_time)(own, fold, np.inf if i == first else deadline)
+            for i, own in enumerate(groups)
+        ]
+        outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
+        tried, best = self._tried(candidates, learner_of, outcomes)
+        self.ranking_ = ranked(tried, sequence.spawn(1)[0])
+        self.best_estimator_ = self._refitted(best, X, labels)
+        return self
+
+    # ------------------------------------------------------------------------------------------ what is tried
+
+    def _candidates(self, n_items: int, seed: int) -> tuple[list[Candidate], dict[int, str]]:
+        methods = self._methods(seed)
+        candidates: list[Candidate] = []
+        learner_of: dict[int, str] = {}
+        for learner in self._learners(n_items):
+            for classifier in learner.settings(seed):
+                setting = {key: classifier.get_params()[key] for key in learner.grid}
+                for position, method in enumerate(methods):
+                    one = clone(method).set_params(classifier=classifier)
+                    learner_of[len(candidates)] = learner.name
+                    candidates.append(Candidate(len(candidates), position, one, setting))
+        return candidates, learner_of
+
+    def _methods(self, seed: int) -> list[Quantifier]:
+        named = _METHODS if self.methods is None else self.methods
+        found: list[Quantifier] = []
+        for method in named:
+            one = clone(method) if isinstance(method, Quantifier) else _quantifier_named(method)
+            if isinstance(one, HDy) and len(self.classes_) > 2:
+                self.skipped_.append({"method": "HDy", "reason": f"defined for two classes, not {len(self.classes_)}"})
+                continue
+            params = one.get_params(deep=False)
+            if "validation" in params and not isinstance(method, Quantifier):
+                one.set_params(validation=self.validation)
+            if "random_state" in params and params["random_state"] is None:
+                one.set_params(random_state=seed)
+            found.append(one)
+        if not found:
+            raise DataError(
+                f"There is no method left to try of {quoted(map(str, named), 10)} for {len(self.classes_)} classes."
+            )
+        if self.intervals and not any(_has_interval(one) for one in found):
+            raise DataError(
+                f"None of the methods {quoted([type(one).__name__ for one in found], 10)} has an interval: add ACC, PACC or SLD, "
+                "or pass intervals=False."
+            )
+        return found
+
+    def _learners(self, n_items: int) -> list[Learner]:
+        if self.learners is not None:
+            if not self.learners:
+                raise DataError("learners is empty: name at least one, or leave it out.")
+            return [learner_named(str(name)) for name in self.learners]
+        reasons = {learner.name: learner.unsuited(self.kind_, n_items) for learner in LEARNERS}
+        self.skipped_ += [{"learner": name, "reason": reason} for name, reason in reasons.items() if reason]
+        return [learner for learner in LEARNERS if not reasons[learner.name]]
+
+    def _fold(self, X: Items, labels: AnyArray, codes: IntArray, seed: int) -> Fold:
+        train, held_out = next(validation_parts(float(self.test_size), codes, seed, "test_size"))
+        features = features_for(self.kind_, X, len(codes))
+        fitted = features.fit_transform(_safe_indexing(X, train))
+        judged = features.transform(_safe_indexing(X, held_out))
+        size = int(np.clip(len(held_out) // 2, 50, 500))
+        protocol = self.protocol
+        if protocol is None and len(self.classes_) == 2:
+            protocol = ArtificialPrevalence(21, repeats=25, sample_size=size, random_state=seed)
+        elif protocol is None:
+            protocol = UniformPrevalence(500, sample_size=size, random_state=seed)
+        samples, true = protocol.draw(labels[held_out], self.classes_)
+        fits = Fits(fitted, labels[train], None, remember=True)
+        return Fold(fits, judged, labels[held_out], samples, true, self.classes_, minority_class(labels))
+
+    # ---------------------------------------------------------------------------------------- what came of it
+
+    def _tried(
+        self, candidates: Sequence[Candidate], learner_of: dict[int, str], outcomes: Sequence[Outcome]
+    ) -> tuple[list[Tried], Candidate]:
+        """Return the best setting of each method over each learner, and the candidate to keep."""
+        by_index = {outcome.index: outcome for outcome in outcomes}
+        found: dict[tuple[str, str], list[Candidate]] = {}
+        for candidate in candidates:
+            outcome = by_index[candidate.index]
+            name, learner = type(candidate.quantifier).__name__, learner_of[candidate.index]
+            if outcome.error:
+                about = {"method": name, "learner": learner, "settings": candidate.params}
+                self.skipped_.append({**about, "reason": outcome.error})
+            else:
+                found.setdefault((name, learner), []).append(candidate)
+        tried, keep = [], []
+        for (name, learner), own in found.items():
+            best = min(own, key=lambda c: by_index[c.index].scores["ae"])
+            errors = by_index[best.index].errors["ae"]
+            seconds = sum(by_index[c.index].fit_seconds + by_index[c.index].score_seconds for c in own)
+            interval = _has_interval(best.quantifier)
+            tried.append(Tried(name, learner, best.params, errors, interval, seconds, len(own)))
+            if interval or not self.intervals:
+                keep.append(best)
+        if not keep:
+            first = self.skipped_[0]["reason"] if self.skipped_ else "nothing could be tried"
+            raise SearchError(f"No method with an interval could be fitted; the first reason: {first}")
+        return tried, min(keep, key=lambda c: by_index[c.index].scores["ae"])
+
+    def _refitted(self, best: Candidate, X: Items, labels: AnyArray) -> Quantifier:
+        features = features_for(self.kind_, X, len(labels))
+        inner: Any = best.quantifier
+        classifier = Pipeline([("features", features), ("classifier", clone(inner.classifier))])
+        with one_blas_thread():
+            fitted: Quantifier = clone(best.quantifier).set_params(classifier=classifier).fit(X, labels)
+        return fitted
+
+    # ---------------------------------------------------------------------------------------------- as the best
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the chosen quantifier must know of each item."""
+        return self._best().needs
+
+    @property
+    def classifier_(self) -> Any:
+        """The classifier of the chosen quantifier."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError("There is no classifier before fit.")
+        return self.best_estimator_.classifier_
+
+    def _best(self) -> Quantifier:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
+        return self._best().outputs(X, needs)
+
+    def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
+        """Reduce outputs to statistics as the chosen quantifier does."""
+        return self._best().reduce(outputs, samples)
+
+    def solve(self, statistics: Any) -> FloatArray:
+        """Turn statistics into shares as the chosen quantifier does."""
+        return self._best().solve(statistics)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _judge_in_time(candidates: Sequence[Candidate], fold: Fold, deadline: float) -> list[Outcome]:
+    """Judge a group of candidates that share fits, unless the time is up."""
+    if time.monotonic() > deadline:
+        return [Outcome(candidate.index, error="the time budget was spent") for candidate in candidates]
+    return judge(candidates, fold, [get_error("ae")])
+
+
+def _quantifier_named(name: Any) -> Quantifier:
+    method = method_named(str(name))
+    if method.name == "SLD":
+        return SLD(calibration="bcts")
+    if method.quantifier not in (CC, PCC, ACC, PACC, HDy):
+        raise DataError(
+            f"{method.name} can't be tried here, since it brings its own learner or none: choose of {quoted(_METHODS, 10)}."
+        )
+    return method.make()
+
+
+def _has_interval(quantifier: Quantifier) -> bool:
+    return isinstance(quantifier, ACC | PACC | SLD)
+
+
+def _check_classes(classes: AnyArray, codes: IntArray) -> None:
+    if len(classes) > _MOST_CLASSES:
+        raise DataError(
+            f"The labels hold {len(classes):,} different values ({quoted(classes)}): that looks like a number, an id or a text "
+            f"rather than a class. At most {_MOST_CLASSES} classes can be tried; merge classes, or name another column."
+        )
+    counts = np.bincount(codes)
+    rarest = int(counts.argmin())
+    if counts[rarest] < _LEAST_OF_A_CLASS:
+        few = int((counts < _LEAST_OF_A_CLASS).sum())
+        raise DataError(
+            f"Class {quoted([classes[rarest]])} has {counts[rarest]} labelled item{'s' if counts[rarest] > 1 else ''} ({few} of "
+            f"{len(classes)} classes have fewer than {_LEAST_OF_A_CLASS}): at least {_LEAST_OF_A_CLASS} of each are needed to "
+            "train, to validate and to judge. Label more of them, merge classes, or leave them out."
+        )

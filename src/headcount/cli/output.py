@@ -1,0 +1,117 @@
+"""What a command writes: tables for people, CSV, JSON and pages for files, each there complete or not at all."""
+
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from headcount.exceptions import DataError
+
+__all__ = ["as_json", "as_table", "print_shares", "print_table", "to_stdout", "write_all"]
+
+_WIDTH = 140
+"""Of tables that go to a file or a pipe."""
+_MOST_COLUMNS = 6
+
+
+def write_all(contents: dict[Path, bytes]) -> None:
+    """Write files: all to temporary names first, then renamed, so that none is there in part."""
+    waiting: list[tuple[str, Path]] = []
+    try:
+        for path, content in contents.items():
+            try:
+                handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+                waiting.append((name, path))
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                mask = os.umask(0)
+                os.umask(mask)
+                Path(name).chmod(0o666 & ~mask)
+            except OSError as error:
+                raise DataError(f"{path} can't be written: {error.strerror or error}.") from error
+        for name, path in waiting:
+            if path.is_dir():
+                raise DataError(f"{path} is a folder: name a file to write to.")
+            Path(name).replace(path)
+    finally:
+        for name, _ in waiting:
+            Path(name).unlink(missing_ok=True)
+
+
+def to_stdout(content: bytes) -> None:
+    """Write bytes to standard output."""
+    sys.stdout.flush()
+    out: Any = getattr(sys.stdout, "buffer", None)
+    if out is None:
+        sys.stdout.write(content.decode())
+    else:
+        out.write(content)
+        out.flush()
+
+
+def as_table(records: Sequence[dict[str, Any]], path: str) -> bytes:
+    """Return records as CSV, TSV, JSON or Parquet, by the ending of a name."""
+    import pandas as pd
+
+    ending = Path(path).suffix.lower()
+    frame = pd.DataFrame(list(records))
+    if path == "-" or ending == ".csv":
+        return frame.to_csv(index=False, lineterminator="\n").encode()
+    if ending == ".tsv":
+        return frame.to_csv(index=False, sep="\t", lineterminator="\n").encode()
+    if ending == ".json":
+        return as_json(list(records))
+    if ending in (".parquet", ".pq"):
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, index=False)
+        return buffer.getvalue()
+    raise DataError(f"-o {path}: results are written as .csv, .tsv, .json or .parquet; name such a file.")
+
+
+def as_json(value: Any) -> bytes:
+    """Return a plain value as JSON."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; columns are given with their alignment."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    for name, justify in columns:
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    Console(width=console.width if console.is_terminal else _WIDTH, markup=False, highlight=False).print(table)
+
+
+def print_shares(groups: Any, by: str) -> None:
+    """Print the shares of groups: a row a group, or a row for each class where there are many."""
+    from headcount.stream.shares import shown
+
+    classes = [str(label) for label in groups.classes]
+    places = range(len(classes))
+    wide = len(classes) <= _MOST_COLUMNS
+    own = [(label, "right") for label in classes] if wide else [("class", "left"), ("share", "right")]
+    rows: list[list[str]] = []
+    for g, verdict in enumerate(groups.verdicts):
+        head, shares = [shown(groups.names[g]), f"{groups.n_items[g]:,}"], [_share(groups, g, j) for j in places]
+        if wide:
+            rows.append([*head, *shares, verdict])
+        else:
+            rows += [[*head, label, share, verdict] for label, share in zip(classes, shares, strict=True)]
+    print_table("", [(by or "group", "left"), ("items", "right"), *own, ("verdict", "left")], rows)
+
+
+def _share(groups: Any, g: int, j: int) -> str:
+    share, low, high = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
+    if share != share:
+        return "-"
+    between = f" ({100 * low:.1f}-{100 * high:.1f})" if low == low else ""
+    return f"{100 * share:.1f} %{between}"

@@ -1,0 +1,229 @@
+"""Models of black boxes: from a labelled table with its scores or decisions, or from a confusion matrix."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray
+from headcount._validation import plain, quoted
+from headcount.cli.labelled import read_labels, source_of
+from headcount.data.batches import TableFile
+from headcount.data.files import typed_labels
+from headcount.exceptions import DataError
+
+__all__ = ["confusion_model", "scored_model", "tally_counts"]
+
+_LEAST_OF_A_CLASS = 2
+_MOST_COUNTED = 20_000_000
+
+
+def scored_model(
+    source: str, *, label: str, scores: str | None = None, decisions: str | None = None, method: str = "auto"
+) -> Any:
+    """Make a `Model` of a labelled table with columns of scores, or one of decisions, that any classifier has written.
+
+    Parameters
+    ----------
+    source : str
+    label : str
+        The column of true labels.
+    scores : str, optional
+        ``neg=p_neg,pos=p_pos`` (the column of each class), ``p_*`` (the class's name in place of the star), or columns in the order
+        of the classes; for two classes the second's alone is enough. By default ``score_*``.
+    decisions : str, optional
+        The column of decided labels, instead of scores.
+    method : str, default="auto"
+        PACC for scores, ACC for decisions.
+    """
+    table = TableFile(source)
+    table.require([label])
+    if scores is not None and decisions is not None:
+        raise DataError("Name either columns of scores (--scores) or one of decisions (--decisions), not both.")
+    if decisions is not None:
+        return _of_decisions(table, label, decisions, method)
+    values = _values(table, label)
+    labels = read_labels(table, values, label, _LEAST_OF_A_CLASS)
+    classes = np.unique(labels)
+    names = _score_columns(table, classes, scores or "score_*")
+    P = _posteriors(table, names, len(classes))
+    from headcount.modelfile import Columns, Model
+
+    quantifier = _fitted(_named(method, "PACC"), classes, P, labels)
+    codes = np.searchsorted(classes, labels).astype(np.int32)
+    from headcount.learners import Outputs
+
+    reference = Outputs(quantifier.classes_, len(P), posteriors=P)
+    return Model(quantifier, Columns("scores", tuple(names), label), reference, codes, source_of(table, labels))
+
+
+def _named(method: str, default: str) -> str:
+    from headcount.quantifiers import method_named
+
+    name = method_named(default if method.lower() == "auto" else method).name
+    if name not in ("MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"):
+        raise DataError(
+            f"{name} brings its own learner, so scores of another are of no use to it: take PACC, ACC or SLD."
+        )
+    return name
+
+
+def _fitted(name: str, classes: AnyArray, P: FloatArray, labels: AnyArray) -> Any:
+    from sklearn.frozen import FrozenEstimator
+
+    from headcount.learners import BlackBox
+    from headcount.quantifiers import MLPE, SLD, method_named
+
+    if name == "MLPE":
+        return MLPE().fit(P, labels)
+    box = FrozenEstimator(BlackBox(tuple(plain(c) for c in classes)).fit())
+    quantifier: Any = SLD(calibration="bcts") if name == "SLD" else method_named(name).make()
+    return quantifier.set_params(classifier=box).fit(P, labels)
+
+
+def _values(table: TableFile, column: str) -> list[Any]:
+    values: list[Any] = []
+    for batch in table.batches({column: "group"}):
+        codes, distinct = batch.groups(column)
+        empty = [i for i, value in enumerate(distinct) if value is None or not str(value).strip()]
+        for i in empty:
+            rows = np.flatnonzero(codes == i)
+            if rows.size:
+                raise DataError(f"{batch.place(int(rows[0]), column)} has no label: drop such rows or label them.")
+        values += [distinct[code] for code in codes.tolist()]
+    return values
+
+
+def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
+    """Return the column of each class, or that of the second of two."""
+    own = [str(plain(label)) for label in classes]
+    parts = [part.strip() for part in scores.split(",") if part.strip()]
+    if any("=" in part for part in parts):
+        pairs = {label: column for label, _, column in (part.partition("=") for part in parts)}
+        lost = [label for label in own if label not in pairs]
+        if len(own) == 2 and lost == own[:1] and len(pairs) == 1:
+            names = [pairs[own[1]]]
+        elif lost or len(pairs) != len(own):
+            raise DataError(
+                f"--scores names the classes {quoted(pairs)}; the labels of {table.name} are {quoted(own, 10)}."
+            )
+        else:
+            names = [pairs[label] for label in own]
+    elif len(parts) == 1 and "*" in parts[0]:
+        names = [parts[0].replace("*", label) for label in own]
+    else:
+        names = parts
+        if len(names) != len(own) and not (len(own) == 2 and len(names) == 1):
+            raise DataError(
+                f"--scores names {len(names)} columns for {len(own)} classes ({quoted(own, 10)}): one for each is needed."
+            )
+    table.require(names)
+    return names
+
+
+def _posteriors(table: TableFile, names: Sequence[str], k: int) -> FloatArray:
+    from headcount.stream import _kernels
+    from headcount.stream.reading import no_posteriors, scores_of
+
+    parts = []
+    for batch in table.batches(dict.fromkeys(names, "number")):
+        C = scores_of(batch, names, k)
+        wrong = int(_kernels.first_wrong(C))
+        if wrong >= 0:
+            raise no_posteriors(batch, wrong, C[:, wrong].tolist(), names)
+        parts.append(C.T)
+    return np.ascontiguousarray(np.concatenate(parts))
+
+
+def _of_decisions(table: TableFile, label: str, decisions: str, method: str) -> Any:
+    table.require([decisions])
+    values, decided = _values(table, label), [str(value) for value in _values(table, decisions)]
+    labels = read_labels(table, values, label, _LEAST_OF_A_CLASS)
+    classes = np.unique(labels)
+    place = {str(plain(name)): j for j, name in enumerate(classes)}
+    strange = next((row for row, value in enumerate(decided) if value not in place), None)
+    if strange is not None:
+        raise DataError(
+            f"{table.place(strange, decisions)}: {decided[strange]!r} is not among the classes in column {label!r} "
+            f"({quoted(place, 10)})."
+        )
+    return _decisions_model(
+        table, np.array([place[value] for value in decided]), labels, classes, decisions, label, method
+    )
+
+
+def _decisions_model(
+    table: TableFile, decided: AnyArray, labels: AnyArray, classes: AnyArray, column: str, label: str, method: str
+) -> Any:
+    from headcount.modelfile import Columns, Model
+
+    name = _named(method, "ACC")
+    if name not in ("ACC", "CC", "MLPE"):
+        raise DataError(f"{name} needs scores; decisions alone are enough for ACC (and for CC).")
+    quantifier = _fitted(name, classes, np.eye(len(classes))[decided], labels)
+    return Model(quantifier, Columns("decisions", (column,), label), source=source_of(table, labels))
+
+
+def confusion_model(source: str, method: str = "auto") -> Any:
+    """Make a `Model` of a confusion matrix: a row for each true class, named in the first column, and a column for each decided."""
+    table = TableFile(source)
+    names = table.columns[1:]
+    rows = list(_values(table, table.columns[0]))
+    if sorted(map(str, rows)) != sorted(names):
+        raise DataError(
+            f"{table.name} is no confusion matrix: its rows are for {quoted(rows, 10)} and its columns for {quoted(names, 10)}. "
+            "Needed is a row for each true class, named in the first column, and a column for each decided class."
+        )
+    counts = np.concatenate([batch.matrix(names) for batch in table.batches(dict.fromkeys(names, "number"))])
+    wrong = ~((counts >= 0) & (np.mod(counts, 1) == 0))
+    if wrong.any():
+        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        raise DataError(f"{table.place(row, names[column])}: {counts[row, column]:g} is no number of items.")
+    if not (counts.sum(axis=1) >= _LEAST_OF_A_CLASS).all():
+        row = int(counts.sum(axis=1).argmin())
+        raise DataError(f"{table.place(row)}: class {rows[row]!r} has fewer than {_LEAST_OF_A_CLASS} labelled items.")
+    if counts.sum() > _MOST_COUNTED:
+        raise DataError(f"{table.name} counts more than {_MOST_COUNTED:,} items: divide all counts by a number.")
+    known = typed_labels([str(name) for name in rows])
+    classes = np.unique(known)
+    whole = counts.astype(np.int64)
+    place = {str(plain(name)): j for j, name in enumerate(classes)}
+    labels = np.repeat(known, whole.sum(axis=1))
+    decided = np.concatenate([np.repeat([place[name] for name in names], row) for row in whole])
+    return _decisions_model(table, decided, labels, classes, "class", table.columns[0], method)
+
+
+def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
+    """Add up a table of counts: a column ``class`` (what was decided), a column ``count``, and a column to group by."""
+    from headcount.stream import Grouping
+
+    table = TableFile(source)
+    table.require(["class", "count"])
+    grouping = None if by is None else Grouping.parse(by, table.columns)
+    kinds: dict[str, Any] = {"class": "group", "count": "number"}
+    if grouping is not None:
+        kinds[grouping.column] = "group"
+    tally = recipe.start()
+    place = {str(plain(label)): j for j, label in enumerate(recipe.quantifier.classes_)}
+    for batch in table.batches(kinds):
+        codes, values = batch.groups("class")
+        counts = batch.numbers("count")
+        wrong = np.flatnonzero(~((counts >= 0) & (np.mod(counts, 1) == 0)))
+        if wrong.size:
+            raise DataError(f"{batch.place(int(wrong[0]), 'count')}: {counts[wrong[0]]:g} is no number of items.")
+        strange = [i for i, value in enumerate(values) if str(value) not in place]
+        if strange:
+            row = int(np.flatnonzero(codes == strange[0])[0])
+            raise DataError(
+                f"{batch.place(row, 'class')}: {values[strange[0]]!r} is not among the classes of the confusion matrix "
+                f"({quoted(place, 10)})."
+            )
+        decided = np.array([place[str(value)] for value in values])[codes]
+        groups, names = (None, ("all",)) if grouping is None else _groups(batch, grouping)
+        tally.add_columns(None, decided, groups, names, counts)
+    return tally
+
+
+def _groups(batch: Any, grouping: Any) -> tuple[AnyArray, list[Any]]:
+    codes, values = batch.groups(grouping.column)
+    return codes, grouping.names(values, lambda i: batch.place(int(np.flatnonzero(codes == i)[0]), grouping.column))

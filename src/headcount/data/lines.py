@@ -1,0 +1,170 @@
+"""Text files with a header and fields: opened plain or unpacked, and searched again for what was wrong in them."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from headcount.data.files import GZIP_MARK
+from headcount.exceptions import DataError, FileFormatError
+
+__all__ = ["Text", "without_suffix"]
+
+_SEEN = 1 << 20
+"""Bytes by which it is told whether fields are quoted."""
+
+
+class Text:
+    """A file of lines; the first holds the names of the columns."""
+
+    def __init__(self, path: Path, name: str, delimiter: str) -> None:
+        self.path, self.name, self.delimiter = path, name, delimiter
+        with path.open("rb") as file:
+            self.packed = file.read(2) == GZIP_MARK
+        if path.suffix.lower() == ".gz" and not self.packed:
+            raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open the file for Arrow."""
+        import pyarrow as pa
+
+        with pa.input_stream(str(self.path), compression="gzip" if self.packed else None) as stream:
+            yield stream
+
+    def _bytes(self) -> Any:
+        return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
+
+    @cached_property
+    def _beginning(self) -> bytes:
+        try:
+            with self._bytes() as file:
+                content: bytes = file.read(_SEEN)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._cut_off(error) from error
+        if not content.strip():
+            raise FileFormatError(f"{self.name} is empty.")
+        if b"\x00" in content:
+            raise FileFormatError(f"{self.name} is a binary file, not text: what is its format?")
+        return content.removeprefix(b"\xef\xbb\xbf")
+
+    @cached_property
+    def quotes(self) -> bool:
+        """Whether fields may be quoted: in a table separated by tabs only if its lines would not have one number of fields else."""
+        if self.delimiter != "\t":
+            return True
+        lines = self._beginning.splitlines()[: -1 if len(self._beginning) >= _SEEN else None]
+        tabs = lines[0].count(b"\t")
+        return any(line.count(b"\t") != tabs for line in lines if line) and b'"' in self._beginning
+
+    def guessed(self) -> str:
+        """Guess the format by the header."""
+        return "tsv" if b"\t" in self._beginning.splitlines()[0] else "csv"
+
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
+        text = self._beginning.decode("utf-8", "surrogateescape")
+        names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
+        try:
+            "".join(names).encode()
+        except UnicodeEncodeError as error:
+            raise self.explained(error, {}) from error
+        if any(not name.strip() for name in names):
+            raise FileFormatError(f"{self.name}, line 1: column {names.index('') + 1} has no name.")
+        if len(names) == 1 and ";" in names[0]:
+            raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
+        return names
+
+    def _reader(self, lines: Any) -> Any:
+        if self.quotes:
+            return csv.reader(lines, delimiter=self.delimiter)
+        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+
+    def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
+        """Return the line and the fields of the first row that something is true of."""
+        csv.field_size_limit(2**31 - 1)
+        with self._bytes() as file, io.TextIOWrapper(file, "utf-8", errors="replace", newline="") as lines:
+            reader = self._reader(lines)
+            next(reader, None)
+            row, begins = 0, reader.line_num + 1
+            for fields in reader:
+                if fields:
+                    if wanted(row, fields):
+                        return begins, fields
+                    row += 1
+                begins = reader.line_num + 1
+        return None
+
+    def line_of(self, row: int) -> int:
+        """Return the line at which a row, counted from 0, begins; a text with line breaks makes it more than the row's number."""
+        try:
+            found = self._first(lambda number, _: number == row)
+        except (OSError, EOFError, zlib.error, csv.Error):
+            found = None
+        return found[0] if found else row + 2
+
+    def explained(self, error: Exception, kinds: Mapping[str, str]) -> DataError:
+        """Say in a sentence what made reading fail, and where."""
+        wrong = self._not_utf8()
+        if wrong is not None:
+            return wrong
+        try:
+            names = self.header()
+            ragged = self._first(lambda _, fields: len(fields) != len(names))
+            if ragged:
+                return FileFormatError(
+                    f"{self.name}, line {ragged[0]:,}: expected {len(names)} fields, as in the header, found {len(ragged[1])}. "
+                    "Quote fields that hold the separator, and see whether the file is complete."
+                )
+            for column in (name for name, kind in kinds.items() if kind == "number"):
+                odd = self._first(partial(_not_a_number, names.index(column)))
+                if odd:
+                    return DataError(
+                        f"{self.name}, line {odd[0]:,}, column {column!r}: {odd[1][names.index(column)][:40]!r} is not a number. "
+                        "Name columns of numbers, or a column of texts as text."
+                    )
+        except (OSError, EOFError, zlib.error) as damage:
+            return self._cut_off(damage)
+        reason = " ".join(str(error).split())
+        return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {reason}")
+
+    def _not_utf8(self) -> FileFormatError | None:
+        try:
+            with self._bytes() as file:
+                for number, line in enumerate(file, start=1):
+                    try:
+                        line.decode()
+                    except UnicodeDecodeError as wrong:
+                        place = line[: wrong.start].count(self.delimiter.encode())
+                        names = self._beginning.splitlines()[0].decode(errors="replace").split(self.delimiter)
+                        column = f", column {names[place]!r}" if number > 1 and place < len(names) else ""
+                        return FileFormatError(
+                            f"{self.name}, line {number:,}{column}: the byte 0x{line[wrong.start]:02x} is not UTF-8 text. Convert "
+                            "the file, for example with 'iconv -f latin1 -t utf-8'."
+                        )
+        except (OSError, EOFError, zlib.error) as error:
+            return self._cut_off(error)
+        return None
+
+    def _cut_off(self, error: Exception) -> FileFormatError:
+        return FileFormatError(
+            f"{self.name} is a damaged gzip file, or one that ends in the middle ({error}): copy or download it again."
+        )
+
+
+def _not_a_number(place: int, row: int, fields: list[str]) -> bool:  # noqa: ARG001
+    try:
+        float(fields[place].strip() or "nan")
+    except ValueError:
+        return fields[place].strip().lower() not in ("na", "null")
+    return False
+
+
+def without_suffix(path: Path, suffix: str) -> Path:
+    """Return the path without its last ending, if it is this one."""
+    return path.with_suffix("") if path.suffix.lower() == suffix else path

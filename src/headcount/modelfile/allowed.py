@@ -1,0 +1,88 @@
+"""The types that a model file may name. Whatever else it names is refused before anything is made of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headcount._validation import quoted
+from headcount.exceptions import FileFormatError
+
+__all__ = ["ALLOWED", "check_types"]
+
+_QUANTIFIERS = {
+    "headcount.quantifiers.adjusted": ("ACC", "PACC"),
+    "headcount.quantifiers.counting": ("CC", "PCC"),
+    "headcount.quantifiers.elm": ("ELM",),
+    "headcount.quantifiers.hdy": ("HDy",),
+    "headcount.quantifiers.mlpe": ("MLPE",),
+    "headcount.quantifiers.sld": ("SLD",),
+    "headcount.features.tfidf": ("LogTfidf",),
+    "headcount.learners.black_box": ("BlackBox",),
+    "headcount.learners.outputs": ("Outputs",),
+    "headcount.learners.svmperf.classifier": ("SVMperf",),
+    "headcount.learners.temperature": ("BiasCorrectedTemperature",),
+}
+_SCIKIT_LEARN = {
+    "sklearn.calibration": ("CalibratedClassifierCV", "_CalibratedClassifier", "_SigmoidCalibration"),
+    "sklearn.decomposition._truncated_svd": ("TruncatedSVD",),
+    "sklearn.ensemble._forest": ("ExtraTreesClassifier", "RandomForestClassifier"),
+    "sklearn.frozen._frozen": ("FrozenEstimator",),
+    "sklearn.impute._base": ("SimpleImputer",),
+    "sklearn.linear_model._logistic": ("LogisticRegression",),
+    "sklearn.naive_bayes": ("GaussianNB", "MultinomialNB"),
+    "sklearn.pipeline": ("Pipeline",),
+    "sklearn.preprocessing._data": ("StandardScaler",),
+    "sklearn.preprocessing._label": ("LabelBinarizer", "LabelEncoder"),
+    "sklearn.svm._classes": ("LinearSVC",),
+    "sklearn.tree._classes": ("DecisionTreeClassifier", "ExtraTreeClassifier"),
+    "sklearn.tree._tree": ("Tree",),
+}
+_PLAIN = {
+    "builtins": ("bool", "dict", "float", "int", "list", "NoneType", "set", "str", "tuple"),
+    "numpy": ("bool", "bool_", "dtype", "float32", "float64", "int32", "int64", "intp", "ndarray", "str_"),
+    "scipy.sparse._csr": ("csr_matrix", "csr_array"),
+    "numpy.random.mtrand": ("RandomState",),
+}
+ALLOWED = frozenset(
+    f"{module}.{name}"
+    for part in (_QUANTIFIERS, _SCIKIT_LEARN, _PLAIN)
+    for module, names in part.items()
+    for name in names
+)
+_LOADERS = frozenset(
+    {"CachedNode", "DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "RandomStateNode", "SetNode"}
+    | {"SparseMatrixNode", "TreeNode", "TupleNode", "TypeNode"}
+)
+"""How skops may make an object: none of these calls a function that the file names."""
+
+
+def check_types(schema: Any, path: Any) -> list[str]:
+    """Raise if the schema of a skops file names a type, or a way to make one, that is not allowed; return the types named."""
+    named: set[str] = set()
+    for node in _nodes(schema):
+        named.add(f"{node.get('__module__')}.{node.get('__class__')}")
+        if node.get("__loader__") not in _LOADERS:
+            raise FileFormatError(
+                f"{path} is refused: it asks for an object made by {node.get('__loader__')!r}, which no model of Headcount holds."
+            )
+    strange = sorted(named - ALLOWED)
+    if strange:
+        raise FileFormatError(
+            f"{path} is refused: it holds {quoted(strange)}, which no model of Headcount holds. Nothing of it was loaded."
+        )
+    return sorted(named)
+
+
+def _nodes(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield each part of a schema that stands for an object."""
+    waiting = [part]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if "__loader__" in one or "__class__" in one:
+                yield one
+            if one.get("__loader__") == "DictNode" and isinstance(one.get("content"), dict):
+                waiting.extend(one["content"].values())  # its keys are a user's, and may be any words
+                one = {key: value for key, value in one.items() if key != "content"}
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)

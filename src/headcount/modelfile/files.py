@@ -1,0 +1,183 @@
+"""Writing a model into a file, complete or not at all, and reading it back without running anything that it holds."""
+
+import os
+import tempfile
+import warnings
+import zipfile
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
+from headcount.modelfile.allowed import check_types
+from headcount.modelfile.manifest import check_member, checked, columns_of, described, sealed
+from headcount.modelfile.model import Model
+from headcount.quantifiers import Quantifier
+
+__all__ = ["load_model", "save_model"]
+
+_MANIFEST, _BODY = "manifest.json", "model.skops"
+_MOST_MANIFEST = 16 * 2**20
+_MOST_BODY = 4 * 2**30
+_LEAST_LIMIT, _MOST_RATIO = 256 * 2**20, 100
+"""A body may unpack to the first, or to so many times its packed size, whichever is more."""
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write a model file: to a temporary name beside it, then renamed, so that it is there complete or not at all."""
+    import skops.io
+
+    path = Path(path)
+    written = datetime.now(UTC).isoformat(timespec="seconds")
+    codes = model.reference_codes
+    body = BytesIO()
+    held = {"quantifier": model.quantifier, "reference": model.reference, "reference_codes": codes}
+    skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
+    members = {_BODY: body.getvalue()}
+    _check_own_types(members[_BODY], path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise DataError(f"{path} can't be written: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr(_MANIFEST, sealed(described(model, written), members))
+            archive.writestr(_BODY, members[_BODY])
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _check_own_types(body: bytes, path: Path) -> None:
+    """Raise where a model would be written that could not be read again."""
+    try:
+        check_types(_schema_of(body, path), path)
+    except FileFormatError as error:
+        reason = str(error).removeprefix(f"{path} is refused: it holds ").partition(", which")[0]
+        raise DataError(
+            f"This model can't be kept in a file: it is made of {reason}, which is not among the types that are safe to load. Use "
+            "one of scikit-learn's learners that `headcount fit` offers."
+        ) from error
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model file; whatever is not what `save_model` writes is refused with a sentence, before any of it is used.
+
+    Examples
+    --------
+    >>> load_model("nothing.headcount")
+    Traceback (most recent call last):
+    headcount.exceptions.DataError: There is no file nothing.headcount.
+    """
+    path = Path(path)
+    manifest, body = _unpacked(path)
+    check_member(manifest, _BODY, body, path)
+    columns = columns_of(manifest, path)
+    held = _made(body, path, manifest)
+    quantifier = held.get("quantifier") if isinstance(held, dict) else None
+    classes = getattr(quantifier, "classes_", None)
+    if not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
+        raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
+    if classes.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
+        raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
+    return Model(
+        quantifier,
+        columns,
+        held["reference"],
+        held["reference_codes"],
+        manifest["source"],
+        manifest.get("seed"),
+        manifest.get("ranking", []),
+        manifest.get("skipped", []),
+        manifest.get("written", ""),
+        {"headcount": manifest.get("headcount", ""), **manifest.get("libraries", {})},
+    )
+
+
+def _unpacked(path: Path) -> tuple[dict[str, Any], bytes]:
+    if not path.exists():
+        raise DataError(f"There is no file {path}.")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; a model file is needed.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            strange = sorted(set(members) - {_MANIFEST, _BODY})
+            if strange or len(members) != len(archive.infolist()):
+                raise FileFormatError(
+                    f"{path} is refused: besides a model it holds {strange or 'a member twice'}, which is no part of one."
+                )
+            if len(members) < 2:
+                raise FileFormatError(f"{path} is not a model file of Headcount: it lacks {_MANIFEST} or {_BODY}.")
+            _check_sizes(members, path)
+            manifest = checked(archive.read(_MANIFEST), path)
+            return manifest, archive.read(_BODY)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise FileFormatError(
+            f"{path} is not a model file, or one that ends in the middle or is damaged ({error}): copy it again, or make it with "
+            "'headcount fit'."
+        ) from error
+
+
+def _check_sizes(members: dict[str, zipfile.ZipInfo], path: Path) -> None:
+    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members.values())
+    if packed or members[_MANIFEST].file_size > _MOST_MANIFEST or members[_BODY].file_size > _MOST_BODY:
+        raise FileFormatError(f"{path} is refused: its members are packed or larger than those of a model file.")
+
+
+def _schema_of(body: bytes, path: Path) -> Any:
+    import json
+
+    try:
+        with zipfile.ZipFile(BytesIO(body)) as archive:
+            limit = min(_MOST_BODY, max(_LEAST_LIMIT, _MOST_RATIO * len(body)))
+            if sum(info.file_size for info in archive.infolist()) > limit:
+                raise FileFormatError(f"{path} is refused: it would unpack to more than {limit / 2**20:,.0f} MiB.")
+            return json.loads(archive.read("schema.json"))
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        KeyError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"{path} is damaged: its model can't be unpacked ({error}). Make it again.") from error
+
+
+def _made(body: bytes, path: Path, manifest: dict[str, Any]) -> Any:
+    """Make the objects of a checked body; skops checks the types again by the same list."""
+    import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    types = check_types(_schema_of(body, path), path)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = skops.io.loads(body, trusted=types)
+    except Exception as error:
+        raise FileFormatError(
+            f"{path} is damaged: its model can't be made ({type(error).__name__}: {error}). Make it again."
+        ) from error
+    if any(issubclass(one.category, InconsistentVersionWarning) for one in caught):
+        warnings.warn(
+            f"{path} was written with scikit-learn {manifest.get('libraries', {}).get('scikit-learn')}, another version than the "
+            "one here: its answers may differ. Make the model again to be sure.",
+            HeadcountWarning,
+            stacklevel=4,
+        )
+    return made

@@ -1,0 +1,93 @@
+"""The manifest of a model file: what is in it and where it comes from, as JSON, sealed with a checksum."""
+
+import hashlib
+import json
+from importlib.metadata import version
+from typing import Any
+
+from headcount._validation import plain
+from headcount.exceptions import FileFormatError
+from headcount.modelfile.model import Columns, Model
+
+__all__ = ["VERSION", "checked", "columns_of", "described", "sealed"]
+
+FORMAT, VERSION = "headcount-model", 1
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
+_NEEDED = {"members": dict, "columns": dict, "classes": list, "method": str, "learner": str, "source": dict}
+
+
+def described(model: Model, written: str) -> dict[str, Any]:
+    """Return all of a model that is not the fitted quantifier itself."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "headcount": version("headcount"),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "written": written,
+        "method": model.method,
+        "learner": model.learner,
+        "parameters": model.parameters,
+        "classes": [plain(label) for label in model.classes],
+        "columns": {"kind": model.columns.kind, "names": list(model.columns.names), "label": model.columns.label},
+        "source": model.source,
+        "seed": model.seed,
+        "ranking": model.ranking,
+        "skipped": model.skipped,
+    }
+
+
+def sealed(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
+    """Return the manifest as JSON, with the checksums of the other members and one of its own."""
+    manifest = manifest | {"members": {name: _named(content) for name, content in members.items()}}
+    return json.dumps(manifest | {"seal": _seal(manifest)}, indent=1, ensure_ascii=False).encode()
+
+
+def _named(content: bytes) -> dict[str, Any]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def _seal(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def checked(content: bytes, path: Any) -> dict[str, Any]:
+    """Return a manifest as it was written; raise if it was changed, or is of a version that is not known here."""
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path} is damaged: its manifest is not JSON. Make the model again.") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is not a model file of Headcount: its manifest does not say so.")
+    if manifest.get("version") != VERSION:
+        raise FileFormatError(
+            f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads version "
+            f"{VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the model again."
+        )
+    seal = manifest.pop("seal", None)
+    if seal != _seal(manifest):
+        raise FileFormatError(
+            f"{path} was changed after it was written: its manifest does not fit its checksum. Get it again."
+        )
+    if any(not isinstance(manifest.get(name), kind) for name, kind in _NEEDED.items()):
+        raise FileFormatError(
+            f"{path} is damaged: its manifest lacks some of {', '.join(_NEEDED)}. Make the model again."
+        )
+    return manifest
+
+
+def check_member(manifest: dict[str, Any], name: str, content: bytes, path: Any) -> None:
+    """Raise unless a member is the one that the manifest was written with."""
+    if manifest["members"].get(name) != _named(content):
+        raise FileFormatError(
+            f"{path} was changed after it was written: {name} does not fit its checksum. Get it again."
+        )
+
+
+def columns_of(manifest: dict[str, Any], path: Any) -> Columns:
+    """Return the columns that the manifest names."""
+    columns = manifest["columns"]
+    kind, names, label = columns.get("kind"), columns.get("names"), columns.get("label")
+    strings = isinstance(names, list) and all(isinstance(name, str) for name in [*names, label])
+    if kind not in ("text", "numbers", "scores", "decisions") or not strings:
+        raise FileFormatError(f"{path} is damaged: its manifest names no columns. Make the model again.")
+    return Columns(kind, tuple(names), label)

@@ -1,0 +1,112 @@
+"""`Model`: a fitted quantifier, the columns it reads, the held-out scores it is checked by, and where it comes from."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount._validation import plain
+from headcount.learners import Outputs
+from headcount.learners.scoring import name_of
+from headcount.quantifiers import Quantifier
+
+__all__ = ["Columns", "Model"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table a model reads.
+
+    Attributes
+    ----------
+    kind : {"text", "numbers", "scores", "decisions"}
+    names : tuple of str
+        The text column, or those of the features, in the order of training; of scores, one for each class.
+    label : str
+        The column of labels that it was trained on.
+    """
+
+    kind: Literal["text", "numbers", "scores", "decisions"]
+    names: tuple[str, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A fitted quantifier as it is kept in a file.
+
+    Attributes
+    ----------
+    quantifier : fitted quantifier
+    columns : Columns
+    reference : Outputs or None
+        Posteriors of labelled items that the classifier was not trained on, to check later items by.
+    reference_codes : array of int or None
+        The classes of these items, as positions in ``quantifier.classes_``.
+    source : dict
+        Name, fingerprint and number of rows of the labelled file, and the shares of its classes.
+    seed : int or None
+    ranking : list of dict
+        What else was tried, best first, and how sure that order is.
+    skipped : list of dict
+        What was not tried, and why.
+    written : str
+        When the file was written; empty before.
+    """
+
+    quantifier: Quantifier
+    columns: Columns
+    reference: Outputs | None = None
+    reference_codes: IntArray | None = None
+    source: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    ranking: list[dict[str, Any]] = field(default_factory=list)
+    skipped: list[dict[str, Any]] = field(default_factory=list)
+    written: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> AnyArray:
+        """The classes, in the order of all shares."""
+        return self.quantifier.classes_
+
+    @property
+    def method(self) -> str:
+        """The name of the quantifier's class."""
+        return type(self.quantifier).__name__
+
+    @property
+    def learner(self) -> str:
+        """The name of the classifier's class: of a pipeline, that of its last step."""
+        classifier = getattr(self.quantifier, "classifier_", None)
+        if classifier is None:
+            return ""
+        return name_of(classifier[-1] if hasattr(classifier, "steps") else classifier)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of quantifier and classifier that JSON can hold; others in words."""
+        flat = self.quantifier.get_params()
+        return {key: _simple(value) for key, value in sorted(flat.items()) if not hasattr(value, "get_params")}
+
+    def held_out(self) -> tuple[FloatArray, IntArray] | None:
+        """Return posteriors and classes of labelled items that the classifier was not trained on, if there are any."""
+        if self.reference is not None and self.reference_codes is not None:
+            return self.reference.need("posteriors"), self.reference_codes
+        kept: Any = getattr(self.quantifier, "validation_outputs_", None)
+        if kept is None or kept.posteriors is None:
+            return None
+        own: Any = self.quantifier
+        return kept.posteriors, own.validation_codes_
+
+    def __repr__(self) -> str:
+        learner = f" over {self.learner}" if self.learner else ""
+        return f"Model({self.method}{learner}, {len(self.classes)} classes, {self.columns.kind})"
+
+
+def _simple(value: Any) -> Any:
+    value = plain(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple) and len(value) <= 100:
+        return [_simple(item) for item in value]
+    return repr(value)[:200]

@@ -1,0 +1,81 @@
+"""The plot of shares over groups or time: a line for each class, with its intervals."""
+
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from headcount.stream import GroupShares
+from headcount.stream.shares import shown
+
+__all__ = ["COLOURS", "plot_shares"]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666")
+"""Told apart by people who do not see all colours, on light and on dark ground (after Okabe and Ito 2008)."""
+_GREY = "#808080"
+_INCHES_A_GROUP = 0.42
+
+
+def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_label: str = "") -> bytes:  # noqa: A002
+    """Draw the shares of all groups with their intervals, and return the picture.
+
+    Parameters
+    ----------
+    groups : GroupShares
+    format : {"svg", "png", "pdf"}, default="svg"
+    title, x_label : str, optional
+
+    Returns
+    -------
+    bytes
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    width = float(np.clip(_INCHES_A_GROUP * len(groups) + 2.5, 5.0, 16.0))
+    with matplotlib.rc_context({"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure = Figure(figsize=(width, 4.2), layout="constrained")
+        axes: Any = figure.add_subplot()
+        _draw(axes, groups)
+        axes.set_title(title, loc="left", color=_GREY)
+        axes.set_xlabel(x_label, color=_GREY)
+        picture = BytesIO()
+        nothing = {
+            "svg": ("Date", "Creator", "Format", "Type"),
+            "pdf": ("CreationDate", "Producer"),
+            "png": ("Software",),
+        }
+        facts: dict[str, Any] = dict.fromkeys(nothing[format])  # the same shares make the same bytes
+        figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=facts)
+    return picture.getvalue()
+
+
+def _draw(axes: Any, groups: GroupShares) -> None:
+    k, places = len(groups.classes), np.arange(len(groups))
+    spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
+    offsets = np.linspace(-spread / 2, spread / 2, k)
+    for j, label in enumerate(groups.classes):
+        share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
+        colour = COLOURS[j % len(COLOURS)]
+        at = places + offsets[j]
+        bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
+        axes.errorbar(
+            at, share, yerr=bars, color=colour, marker="o", markersize=4, capsize=2, linewidth=1.2, label=str(label)
+        )
+    doubtful = [g for g, verdict in enumerate(groups.verdicts) if verdict == "do not trust"]
+    for i, g in enumerate(doubtful):
+        axes.axvspan(
+            g - 0.45, g + 0.45, color=_GREY, alpha=0.2, linewidth=0, label="not to be trusted" if i == 0 else None
+        )
+    axes.set_xticks(places, [shown(name) for name in groups.names], rotation=45 if len(groups) > 6 else 0)
+    for label in axes.get_xticklabels():
+        label.set_horizontalalignment("right" if len(groups) > 6 else "center")
+    top = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
+    axes.set_ylim(0.0, min(1.0, 1.08 * top) if top > 0 else 1.0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.grid(axis="y", color=_GREY, alpha=0.25)
+    axes.tick_params(colors=_GREY)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(_GREY)
+    axes.legend(frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))

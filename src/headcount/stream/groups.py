@@ -1,0 +1,79 @@
+"""Groups of rows: by the values of a column, or by the month, quarter, .. of its dates."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from headcount.exceptions import DataError
+
+__all__ = ["UNITS", "Grouping"]
+
+UNITS: dict[str, Callable[[date], str]] = {
+    "day": lambda d: d.isoformat()[:10],
+    "week": lambda d: f"{d.isocalendar()[0]}-W{d.isocalendar()[1]:02d}",
+    "month": lambda d: f"{d.year:04d}-{d.month:02d}",
+    "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+    "year": lambda d: f"{d.year:04d}",
+}
+_SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?$")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A column, and the unit of time by which its dates are grouped; without a unit, its values are the groups.
+
+    >>> Grouping.parse("sold:quarter", ["sold"])
+    Grouping(column='sold', unit='quarter')
+    >>> Grouping("sold", "quarter").name("2016-07-09")
+    '2016-Q3'
+    """
+
+    column: str
+    unit: str = ""
+
+    @classmethod
+    def parse(cls, by: str, columns: Sequence[str]) -> "Grouping":
+        """Read ``column`` or ``column:unit``; a column that is itself so named is that column."""
+        column, colon, unit = by.rpartition(":")
+        if by in columns or not colon:
+            return cls(by)
+        if unit not in UNITS:
+            raise DataError(
+                f"--by {by}: there is no unit {unit!r}; group dates by {', '.join(UNITS)}, as in --by {column}:month."
+            )
+        return cls(column, unit)
+
+    def names(self, values: Sequence[Any], place: Callable[[int], str]) -> list[Any]:
+        """Return the group of each distinct value; ``place`` words where in the file one of them is."""
+        found = []
+        for position, value in enumerate(values):
+            try:
+                found.append(self.name(value))
+            except ValueError as error:
+                raise DataError(
+                    f"{place(position)}: {str(value)[:40]!r} is no date. Write dates as 2016-07-09, or group by the column as it "
+                    f"is: --by {self.column}."
+                ) from error
+        return found
+
+    def name(self, value: Any) -> Any:
+        """Return the group of one value; a value that is missing or empty has none."""
+        if value is None or (isinstance(value, str) and not value.strip()) or value != value:
+            return None
+        return UNITS[self.unit](_as_date(value)) if self.unit else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) and not isinstance(value, bool) else str(value)
+
+
+def _as_date(value: Any) -> date:
+    if isinstance(value, date):
+        return value
+    text = str(value).strip()
+    short = _SHORT.match(text)
+    if short:
+        return date(int(short[1]), int(short[2] or 1), 1)
+    return datetime.fromisoformat(text)

@@ -1,0 +1,176 @@
+"""AutoQuantifier: what is tried, what is kept, what is said of it."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
+
+from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, AutoQuantifier, estimate
+from headcount.auto import held_out_scores
+from headcount.auto.learners import LEARNERS, features_for, kind_of, learner_named
+from headcount.auto.ranking import Tried, ranked
+from headcount.checks import check
+from headcount.exceptions import DataError, SearchError, UnknownNameError
+from tests.conftest import blobs
+from tests.modelfile.test_modelfile import texts
+
+
+def quick(**more):
+    return AutoQuantifier(**{"methods": ["CC", "PACC", "SLD"], "learners": ["lr"], "random_state": 0, **more})
+
+
+X, Y = blobs(400, 2, 0)
+
+
+def test_the_chosen_one_answers_as_itself():
+    auto = quick().fit(X, Y)
+    best = auto.best_estimator_
+    assert auto.needs == best.needs
+    assert auto.classifier_ is best.classifier_
+    np.testing.assert_array_equal(auto.predict(X), best.predict(X))
+    np.testing.assert_array_equal(auto.aggregate(auto.outputs(X)), best.aggregate(best.outputs(X)))
+    assert estimate(auto, X).shares.shape == (2,)
+    assert check(auto, X).verdict in ("trust", "caution")
+
+
+def test_the_contract():
+    auto = quick(budget=5.0)
+    assert clone(auto).get_params() == auto.get_params()
+    with pytest.raises(NotFittedError):
+        auto.predict(X)
+    with pytest.raises(AttributeError, match="before fit"):
+        _ = auto.classifier_
+    assert auto.fit(X, Y) is auto
+    with pytest.raises(ValueError, match="'budget' parameter of AutoQuantifier"):
+        quick(budget=-1.0).fit(X, Y)
+
+
+def test_the_same_seed_gives_the_same_choice_for_any_number_of_jobs():
+    one, two = (quick(methods=None, n_jobs=n).fit(X, Y) for n in (1, 2))
+    columns = [name for name in one.ranking_.columns if name != "seconds"]
+    assert one.ranking_[columns].equals(two.ranking_[columns])
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_the_ranking_knows_how_sure_it_is():
+    ranking = quick(methods=None).fit(X, Y).ranking_
+    assert set(ranking.method) == {"CC", "PCC", "ACC", "PACC", "SLD", "HDy"}
+    assert ranking.ae.is_monotonic_increasing
+    assert ranking.behind[0] == 0
+    assert ranking.p_best.sum() == pytest.approx(1.0)
+    assert (ranking.behind_se[1:] < ranking.se[1:] + ranking.se[0]).all()
+    assert (ranking.n_settings == 10).all()
+
+
+def test_equal_candidates_share_the_chance_and_a_clear_winner_has_it():
+    generator = np.random.default_rng(0)
+    noise = generator.random((3, 400))
+    found = ranked(
+        [
+            Tried(name, "lr", {}, noise[i] + shift, True, 0.0, 1)
+            for i, (name, shift) in enumerate([("a", 0), ("b", 0), ("c", 1)])
+        ],
+        np.random.SeedSequence(0),
+    )
+    by_name = found.set_index("method")
+    assert by_name.p_best["c"] == 0.0
+    assert 0.02 < by_name.p_best["a"] < 0.98
+    assert by_name.behind["c"] / by_name.behind_se["c"] > 30
+    assert np.isnan(ranked([Tried("a", "lr", {}, np.array([0.1]), True, 0.0, 1)], np.random.SeedSequence(0)).se[0])
+
+
+def test_what_has_no_interval_is_ranked_but_not_kept():
+    skewed = ArtificialPrevalence(2, repeats=3, sample_size=50, random_state=0)
+    auto = quick(methods=[CC(), PACC(random_state=3)], protocol=skewed).fit(X, Y)
+    assert type(auto.best_estimator_) is PACC
+    assert auto.best_estimator_.random_state == 3
+    assert auto.ranking_.set_index("method").interval.to_dict() == {"CC": False, "PACC": True}
+    free = quick(methods=["CC"], intervals=False).fit(X, Y)
+    assert type(free.best_estimator_) is CC
+    with pytest.raises(DataError, match="None of the methods 'CC' has an interval"):
+        quick(methods=["CC"]).fit(X, Y)
+
+
+def test_a_spent_budget_skips_and_says_so():
+    auto = quick(methods=["PACC"], learners=None, budget=1e-6).fit(X, Y)
+    assert len(auto.ranking_) == 1
+    spent = [one for one in auto.skipped_ if one["reason"] == "the time budget was spent"]
+    assert {one["learner"] for one in spent} == {"lr", "forest", "svm"}
+    assert {"learner": "nb", "reason": "not for numbers"} in auto.skipped_
+
+
+def test_many_classes_and_strings():
+    items, codes = blobs(900, 4, 2)
+    names = np.array(["d", "a", "c", "b"])[codes]
+    auto = quick(methods=["PACC", "SLD", "HDy"]).fit(items, names)
+    assert auto.classes_.tolist() == ["a", "b", "c", "d"]
+    assert {"method": "HDy", "reason": "defined for two classes, not 4"} in auto.skipped_
+    truth = np.array([(names == label).mean() for label in auto.classes_])
+    assert np.abs(auto.predict(items) - truth).max() < 0.06
+
+
+def test_texts_with_features_learnt_without_the_validation_part():
+    words, y = texts(300)
+    auto = quick(methods=["PACC"], learners=["lr", "nb"]).fit(words, y)
+    assert auto.kind_ == "text"
+    fitted = auto.best_estimator_
+    assert fitted.classifier_[0].idf_.shape == (len(fitted.classifier_[0].vocabulary_),)
+    assert len(fitted.validation_codes_) == 120
+    assert np.abs(auto.predict(words)[1] - y.mean()) < 0.1
+
+
+def test_missing_numbers_are_filled():
+    holes = X.copy()
+    holes[::7, 0] = np.nan
+    assert np.abs(quick(methods=["PACC"]).fit(holes, Y).predict(holes)[1] - Y.mean()) < 0.1
+
+
+def test_kinds_of_items():
+    assert kind_of(["a", "b"]) == "text"
+    assert kind_of(np.array(["a", "b"], dtype=object)) == "text"
+    assert kind_of([[1.0], [2.0]]) == "numbers"
+    assert kind_of(np.zeros((3, 4))) == "numbers"
+    assert kind_of(np.zeros((3, 300))) == "embeddings"
+    assert kind_of(csr_matrix(np.zeros((3, 4)))) == "embeddings"
+    assert [features_for("text", [], n).min_count for n in (100, 500, 5000)] == [1, 2, 5]
+    assert not features_for("embeddings", csr_matrix(np.eye(3)), 3).with_mean
+    forest = learner_named("Forest")
+    assert forest.unsuited("numbers", 10**6) == "slow on more than 50,000 items"
+    assert [learner.unsuited("text", 10) for learner in LEARNERS] == ["", "", "not for text", ""]
+
+
+def test_sentences():
+    with pytest.raises(UnknownNameError, match="There is no learner 'x'"):
+        quick(learners=["x"]).fit(X, Y)
+    with pytest.raises(DataError, match="learners is empty"):
+        quick(learners=[]).fit(X, Y)
+    with pytest.raises(DataError, match="MLPE can't be tried"):
+        quick(methods=["MLPE"]).fit(X, Y)
+    with pytest.raises(DataError, match="no method left to try of 'HDy' for 3"):
+        quick(methods=["HDy"]).fit(*blobs(300, 3, 0))
+    lonely = np.where(np.arange(400) == 7, 2, Y)
+    with pytest.raises(DataError, match=r"Class 2 has 1 labelled item \(1 of 3 classes have fewer than 5\)"):
+        quick().fit(X, lonely)
+    with pytest.raises(DataError, match="200 different values"):
+        quick().fit(X, np.arange(400) // 2)
+    with pytest.raises(
+        SearchError, match="No method with an interval could be fitted; the first reason: ValueError: Negative values"
+    ):
+        quick(methods=["SLD"], learners=["nb"]).fit(X, Y)
+    assert type(quick(methods=[SLD(calibration="bcts")]).fit(X, Y).best_estimator_) is SLD
+
+
+def test_held_out_scores_are_those_of_the_validation_part():
+    outputs, codes = held_out_scores(ACC(random_state=0).fit(X, Y), X, Y)
+    kept = PACC(random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(outputs.posteriors, kept.validation_outputs_.posteriors)
+    np.testing.assert_array_equal(codes, kept.validation_codes_)
+    without = (
+        kept,
+        CC().fit(X, Y),
+        ACC(LinearSVC(), random_state=0).fit(X, Y),
+        ACC(validation=3, random_state=0).fit(X, Y),
+    )
+    assert [held_out_scores(one, X, Y) for one in without] == [None] * 4

@@ -1,0 +1,480 @@
+"""From a labelled file to shares on the command line: what is written, and what is said of what can't be used."""
+
+import io
+import json
+import pickle
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headcount.cli import app as cli
+from headcount.cli.output import to_stdout
+from headcount.cli.request import told_progress
+from tests.conftest import blobs, scored_items
+from tests.modelfile.test_modelfile import texts
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; returns exit code and what was shown."""
+    monkeypatch.chdir(tmp_path)
+
+    def end(*arguments):
+        monkeypatch.setattr(sys, "argv", ["headcount", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        shown = capsys.readouterr()
+        return stop.value.code, shown.out, shown.err
+
+    return end
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Run a command that must fail: exit code 2, one line that holds these words, no new files."""
+
+    def end(words, *arguments):
+        before = sorted(path.name for path in tmp_path.iterdir())
+        code, out, err = run(*arguments)
+        assert code == 2, err
+        assert err.startswith("headcount: ")
+        assert err.count("\n") == 1
+        assert words in err
+        assert out == ""
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+    return end
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    """A labelled table of texts, and a new one with dates."""
+    words, y = texts(400)
+    table = pd.DataFrame({"review": words, "stars": np.where(y == 1, "good", "bad"), "row": range(400)})
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    words, _ = texts(303, 7)
+    days = ["2016-01-05"] * 150 + ["2016-02-07"] * 150 + ["2016-05-01"] * 3
+    new = pd.DataFrame({"review": words, "day": days, "shop": ["x", "y", "z"] * 101})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    new.to_parquet(tmp_path / "new.parquet")
+    return tmp_path
+
+
+FIT = ("fit", "labelled.csv", "--text", "review", "--label", "stars", "-o", "m.headcount", "--learner", "lr", "-j", 1)
+
+
+@pytest.fixture
+def model(reviews, run):
+    code, out, err = run(*FIT, "--method", "PACC")
+    assert code == 0, err
+    assert "PACC over LogisticRegression" in out
+    return reviews / "m.headcount"
+
+
+def test_three_commands(model, run):
+    code, out, err = run(
+        *("estimate", "m.headcount", "new.parquet", "--by", "day:month", "-o", "shares.csv", "--html", "p.html"),
+        *("--plot", "p.svg"),
+    )
+    assert code == 0, err
+    assert "2016-01" in out
+    assert "too few items" in out
+    assert "2016-05: 3 items are too few" in out
+    frame = pd.read_csv("shares.csv")
+    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", "n", "verdict"]
+    assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
+    assert (frame.low.dropna() <= frame.share.dropna()).all()
+    page = (model.parent / "p.html").read_text()
+    assert "<svg" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons", ""
+    )
+    assert (model.parent / "p.svg").read_bytes().startswith(b"<?xml")
+    assert err.count("Written: ") == 3
+    code, out, _ = run("inspect", "m.headcount")
+    assert code == 0
+    assert "labelled.csv, 400 rows" in out
+    assert "seed 0" in out
+    record = json.loads(run("inspect", "m.headcount", "--json")[1])
+    assert record["columns"] == {"kind": "text", "names": ["review"], "label": "stars"}
+    assert record["ranking"][0]["method"] == "PACC"
+
+
+def test_all_ways_in_and_out_agree(model, run, monkeypatch):
+    base = run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", "-")[1]
+    assert base.startswith("group,class,share,low,high,n,verdict\nx,bad,")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((model.parent / "new.csv").read_bytes())))
+    assert run("estimate", "m.headcount", "-", "--by", "shop", "-o", "-")[1] == base
+    answer = json.loads(run("estimate", "m.headcount", "new.parquet", "--by", "shop", "--json")[1])
+    first = pd.read_csv(io.StringIO(base)).iloc[0]
+    assert answer["groups"]["x"]["shares"]["bad"]["share"] == pytest.approx(first.share)
+    for name in ("s.tsv", "s.json", "s.parquet"):
+        assert run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", name)[0] == 0
+    assert pd.read_csv("s.tsv", sep="\t").share[0] == pytest.approx(first.share)
+    assert json.loads((model.parent / "s.json").read_text())[0]["share"] == pytest.approx(first.share)
+    assert pd.read_parquet("s.parquet").share[0] == pytest.approx(first.share)
+
+
+def test_compare_and_check(model, run):
+    arguments = "compare", "m.headcount", "new.csv", "--by", "day:month", "--from", "2016-01", "--to", "2016-02"
+    code, out, _ = run(*arguments)
+    assert code == 0
+    assert "Change from 2016-01 to 2016-02" in out
+    changes = json.loads(run(*arguments, "--json")[1])["changes"]
+    assert sum(one["change"] for one in changes) == pytest.approx(0.0, abs=1e-9)
+    assert changes[0]["low"] <= changes[0]["change"] <= changes[0]["high"]
+    assert run(*arguments, "-o", "-")[1].startswith("class,change,low,high,p_value\nbad,")
+    assert run(*arguments, "-o", "c.csv")[0] == 0
+    both = run("compare", "m.headcount", "new.csv", "new.parquet", "--json")[1]
+    assert json.loads(both)["changes"][0]["change"] == pytest.approx(0.0, abs=1e-9)
+    assert json.loads(run("compare", "m.headcount", "new.csv", "new.csv", "--json")[1])["to"] == "new.csv (second)"
+    code, out, _ = run("check", "m.headcount", "new.csv", "--by", "day:month")
+    assert code == 0
+    assert "2016-05 (3 items): too few items" in out
+    found = json.loads(run("check", "m.headcount", "new.csv", "--json")[1])
+    assert found[0]["n"] == 303
+    assert 0 <= found[0]["p_label_shift"] <= 1
+
+
+def test_compare_needs_two(model, refused):
+    refused("Name two files to compare", "compare", "m.headcount", "new.csv")
+    refused("--by needs the two groups", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x")
+    refused("There is no group 'q'", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x", "--to", "q")
+
+
+def test_numbers_and_embeddings(tmp_path, run):
+    X, y = blobs(300, 3, 0)
+    frame = pd.DataFrame(X, columns=["e0", "e1", "e2", "e3"]).assign(y=y, other="words")
+    frame.to_parquet(tmp_path / "n.parquet")
+    fit = "fit", "n.parquet", "--label", "y", "--learner", "lr", "-j", "1"
+    assert run(*fit, "--features", "e*", "-o", "m.headcount", "--method", "ACC")[0] == 0
+    code, out, err = run("estimate", "m.headcount", "n.parquet", "-o", "-")
+    assert code == 0, err
+    shares = pd.read_csv(io.StringIO(out)).share
+    assert np.abs(shares - np.bincount(y) / 300).max() < 0.08
+    assert "not checked" not in out
+    pd.DataFrame({"vector": list(X), "y": y}).to_parquet(tmp_path / "v.parquet")
+    assert run("fit", "v.parquet", *fit[2:], "-o", "v.headcount", "--method", "PACC", "--budget", "5")[0] == 0
+    assert run("estimate", "v.headcount", "v.parquet")[0] == 0
+    frame.drop(columns="other").to_csv(tmp_path / "n.csv", index=False)
+    assert run("fit", "n.csv", *fit[2:], "-o", "all.headcount", "--method", "CC")[0] == 0
+    code, out, _ = run("estimate", "all.headcount", "n.csv")
+    assert "No intervals: CC is biased" in out
+    assert "not checked" in out
+    code, out, _ = run("estimate", "all.headcount", "n.csv", "--assume-no-shift", "--pile")
+    assert code == 2
+
+
+def scored_files(folder, k=2):
+    names = ["neg", "pos", "mid"][:k]
+    for name, n, seed in (("labelled.csv", 500, 0), ("new.csv", 900, 1)):
+        codes, P = scored_items(n, k, seed, separation=1.2)
+        frame = pd.DataFrame(P, columns=[f"score_{label}" for label in sorted(names)])
+        labels = np.array(sorted(names))[codes]
+        said = np.array(sorted(names))[P.argmax(axis=1)]
+        frame.assign(y=labels, said=said, g=["a", "b", "c"] * (n // 3) + ["a"] * (n % 3)).to_csv(
+            folder / name, index=False
+        )
+
+
+SCORED = "estimate", "--scored", "labelled.csv", "new.csv", "--label", "y"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--scores", "score_*"),
+        ("--scores", "neg=score_neg,pos=score_pos"),
+        ("--scores", "pos=score_pos"),
+        ("--scores", "score_neg,score_pos"),
+        ("--scores", "score_pos"),
+    ],
+)
+def test_scored_tables(tmp_path, run, more):
+    scored_files(tmp_path)
+    code, out, err = run(*SCORED, "--by", "g", "-o", "-", *more)
+    assert code == 0, err
+    frame = pd.read_csv(io.StringIO(out))
+    truth = pd.read_csv(tmp_path / "new.csv").groupby("g").y.value_counts(normalize=True)
+    for one in frame.itertuples():
+        assert one.low - 0.03 <= truth[one.group, one._2] <= one.high + 0.03
+    assert set(frame.verdict) <= {"trust", "caution"}
+
+
+@pytest.mark.parametrize("method", ["CC", "PCC", "ACC", "PACC", "SLD", "HDy", "MLPE"])
+def test_scored_by_every_method(tmp_path, run, method):
+    scored_files(tmp_path)
+    code, out, err = run(*SCORED, "-o", "-", "--method", method)
+    assert code == 0, err
+    assert pd.read_csv(io.StringIO(out)).share.sum() == pytest.approx(1.0)
+    code, out, err = run(*SCORED, "--method", method)
+    assert ("No intervals: " in out) == (method not in ("ACC", "PACC", "SLD"))
+
+
+def test_more_classes_decisions_and_checks(tmp_path, run):
+    scored_files(tmp_path, 3)
+    assert run(*SCORED, "--by", "g")[0] == 0
+    assert run("check", "--scored", "labelled.csv", "new.csv", "--label", "y")[0] == 0
+    code, out, err = run(*SCORED, "--decisions", "said", "--by", "g", "-o", "-")
+    assert code == 0, err
+    assert pd.read_csv(io.StringIO(out)).verdict.tolist() == ["not checked"] * 9
+
+
+def test_only_a_confusion_matrix_and_counts(tmp_path, run):
+    scored_files(tmp_path)
+    labelled, new = pd.read_csv(tmp_path / "labelled.csv"), pd.read_csv(tmp_path / "new.csv")
+    pd.crosstab(labelled.y, labelled.said).to_csv(tmp_path / "confusion.csv")
+    counts = new.groupby(["g", "said"]).size().reset_index()
+    counts.columns = ["g", "class", "count"]
+    counts.to_csv(tmp_path / "counts.csv", index=False)
+    arguments = "estimate", "--confusion", "confusion.csv", "counts.csv", "--by", "g", "-o", "-"
+    code, out, err = run(*arguments)
+    assert code == 0, err
+    whole = run(*SCORED, "--decisions", "said", "--by", "g", "-o", "-")[1]
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), pd.read_csv(io.StringIO(whole)))
+    assert run(*arguments[:4])[0] == 0
+
+
+def test_black_boxes_that_can_not_be_used(tmp_path, refused):
+    scored_files(tmp_path)
+    refused("--scored needs the column of true labels", "estimate", "--scored", "labelled.csv", "new.csv")
+    refused("has no column 'q_neg', 'q_pos'", *SCORED, "--scores", "q_*")
+    refused("--scores names the classes 'neg', 'mid'", *SCORED, "--scores", "neg=score_neg,mid=score_pos")
+    refused("--scores names 3 columns for 2 classes", *SCORED, "--scores", "a,b,c")
+    refused("either columns of scores (--scores) or one of decisions", *SCORED, "--scores", "a", "--decisions", "said")
+    refused("PACC needs scores", *SCORED, "--decisions", "said", "--method", "PACC")
+    refused("brings its own learner", *SCORED, "--method", "SVM(KLD)")
+    refused("There is no method 'XYZ'", *SCORED, "--method", "XYZ")
+    frame = pd.read_csv(tmp_path / "labelled.csv")
+    frame.loc[4, "said"] = "else"
+    frame.loc[6, "score_neg"] = 7.0
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    refused("labelled.csv, line 6, column 'said': 'else' is not among the classes", *SCORED, "--decisions", "said")
+    refused("labelled.csv, line 8, columns 'score_neg', 'score_pos': the scores 7,", *SCORED)
+    frame.loc[8, "y"] = None
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    refused("labelled.csv, line 10, column 'y' has no label", *SCORED)
+
+
+@pytest.mark.parametrize(
+    ("confusion", "counts", "words"),
+    [
+        ("y,a,b\na,9,1\nc,2,8\n", "class,count\na,5\n", "is no confusion matrix"),
+        (
+            "y,a,b\na,9,1.5\nb,2,8\n",
+            "class,count\na,5\n",
+            "confusion.csv, line 2, column 'b': 1.5 is no number of items",
+        ),
+        ("y,a,b\na,1,0\nb,2,8\n", "class,count\na,5\n", "class 'a' has fewer than 2 labelled items"),
+        ("y,a,b\na,90000000,0\nb,2,8\n", "class,count\na,5\n", "counts more than 20,000,000 items"),
+        ("y,a,b\na,9,1\nb,2,8\n", "class,n\na,5\n", "has no column 'count'"),
+        ("y,a,b\na,9,1\nb,2,8\n", "class,count\na,5\nc,5\n", "counts.csv, line 3, column 'class': 'c' is not among"),
+        (
+            "y,a,b\na,9,1\nb,2,8\n",
+            "class,count\na,-5\n",
+            "counts.csv, line 2, column 'count': -5 is no number of items",
+        ),
+    ],
+)
+def test_confusion_matrices_that_are_none(tmp_path, refused, confusion, counts, words):
+    (tmp_path / "confusion.csv").write_text(confusion)
+    (tmp_path / "counts.csv").write_text(counts)
+    refused(words, "estimate", "--confusion", "confusion.csv", "counts.csv")
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+
+def spoiled(folder, change):
+    frame = pd.read_csv(folder / "labelled.csv")
+    change(frame)
+    frame.to_csv(folder / "labelled.csv", index=False)
+
+
+def lonely(frame):
+    frame.loc[10, "stars"] = "odd"
+
+
+def empty_text(frame):
+    frame.loc[20, "review"] = ""
+
+
+def no_label(frame):
+    frame.loc[30, "stars"] = None
+
+
+def many_labels(frame):
+    frame["stars"] = [f"id {i}" for i in range(len(frame))]
+
+
+def one_label(frame):
+    frame["stars"] = "good"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lonely, "labelled.csv, line 12, column 'stars': this is the only item of class 'odd'; at least 10 of each"),
+        (empty_text, "labelled.csv, line 22, column 'review' is empty"),
+        (no_label, "labelled.csv, line 32, column 'stars' has no label"),
+        (many_labels, "column 'stars' holds 400 different labels"),
+        (one_label, "holds one label only, 'good'"),
+    ],
+)
+def test_labelled_tables_that_can_not_be_used(reviews, refused, change, words):
+    spoiled(reviews, change)
+    refused(words, *FIT)
+
+
+def test_ten_thousand_labels(tmp_path, refused):
+    pd.DataFrame({"x": range(20000), "y": np.arange(20000) // 2}).to_csv(tmp_path / "many.csv", index=False)
+    refused(
+        "many.csv, column 'y' holds 10,000 different labels", "fit", "many.csv", "--label", "y", "-o", "m.headcount"
+    )
+
+
+def test_fractional_labels(tmp_path, refused):
+    pd.DataFrame({"x": range(100), "y": [0.5, 1.0] * 50}).to_parquet(tmp_path / "f.parquet")
+    refused("'y' holds fractional numbers", "fit", "f.parquet", "--label", "y", "-o", "m.headcount")
+
+
+def test_columns_and_files_that_are_not_there(reviews, refused):
+    refused(
+        "labelled.csv has no column 'words'", "fit", "labelled.csv", "--text", "words", "--label", "stars", "-o", "m"
+    )
+    refused("has no column 'points'", "fit", "labelled.csv", "--label", "points", "-o", "m")
+    refused("has no column 'z*'", "fit", "labelled.csv", "--features", "z*", "--label", "stars", "-o", "m")
+    refused("There is no file none.csv", "fit", "none.csv", "--label", "y", "-o", "m")
+    refused("there is no folder no", "fit", "labelled.csv", "--label", "stars", "-o", "no/m")
+    refused(
+        "can't be both the text and the label", "fit", "labelled.csv", "--text", "stars", "--label", "stars", "-o", "m"
+    )
+    refused("not both", "fit", "labelled.csv", "--text", "review", "--features", "row", "--label", "stars", "-o", "m")
+    refused("nothing to learn from", "fit", "labelled.csv", "--features", "stars", "--label", "stars", "-o", "m")
+    refused("There is no learner 'x'", *FIT[:8], "--learner", "x")
+
+
+def test_numbers_that_are_none(tmp_path, refused):
+    (tmp_path / "n.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20 + "oops,a\n")
+    refused("n.csv, line 42, column 'x': 'oops' is not a number", "fit", "n.csv", "--label", "y", "-o", "m")
+    (tmp_path / "n.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20 + "inf,a\n")
+    refused("n.csv, line 42, column 'x': the number is infinite", "fit", "n.csv", "--label", "y", "-o", "m")
+
+
+def test_new_tables_that_can_not_be_used(model, refused):
+    folder = model.parent
+    out = "-o", "shares.csv", "--html", "p.html", "--plot", "p.svg"
+    (folder / "odd.csv").write_text("words\ngood\n")
+    refused(
+        "odd.csv has no column 'review', which is asked for here (text)", "estimate", "m.headcount", "odd.csv", *out
+    )
+    (folder / "bad.csv").write_bytes(b"review,day\ngood,2016-01-01\ncaf\xe9,2016-01-01\n")
+    refused("bad.csv, line 3, column 'review': the byte 0xe9", "estimate", "m.headcount", "bad.csv", *out)
+    (folder / "ragged.csv").write_text("review,day\ngood,2016-01-01\ngood\n")
+    refused("ragged.csv, line 3: expected 2 fields", "estimate", "m.headcount", "ragged.csv", *out)
+    (folder / "late.csv").write_text("review,day\ngood,2016-01-01\ngood,soon\n")
+    refused(
+        "late.csv, line 3, column 'day': 'soon' is no date",
+        "estimate",
+        "m.headcount",
+        "late.csv",
+        "--by",
+        "day:week",
+        *out,
+    )
+    cut = (folder / "new.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(cut[: len(cut) // 2])
+    refused("ends in the middle", "estimate", "m.headcount", "cut.parquet", *out)
+    refused("results are written as .csv", "estimate", "m.headcount", "new.csv", "-o", "shares.xlsx")
+    refused("plots are written as .svg", "estimate", "m.headcount", "new.csv", "--plot", "p.gif")
+    refused("level must be between 0 and 1", "estimate", "m.headcount", "new.csv", "--level", "95")
+    refused(
+        "no/p.html can't be written: No such file",
+        "estimate",
+        "m.headcount",
+        "new.csv",
+        "-o",
+        "s.csv",
+        "--html",
+        "no/p.html",
+    )
+    refused("go with --scored", "estimate", "m.headcount", "new.csv", "--label", "stars")
+    refused("There is no Dask scheduler", "estimate", "m.headcount", "new.csv", "--dask", "not an address")
+
+
+def test_a_folder_in_the_way(model, refused):
+    (model.parent / "taken").mkdir()
+    (model.parent / "taken.csv").mkdir()
+    refused("taken.csv is a folder", "estimate", "m.headcount", "new.csv", "-o", "taken.csv")
+
+
+def test_a_model_with_a_planted_pickle(model, refused):
+    with zipfile.ZipFile(model, "a") as archive:
+        archive.writestr("extra.pkl", pickle.dumps({"a": 1}))
+    refused("m.headcount is refused: besides a model it holds ['extra.pkl']", "estimate", "m.headcount", "new.csv")
+    refused("is refused", "inspect", "m.headcount")
+    model.write_bytes(pickle.dumps([1]))
+    refused("is not a model file", "estimate", "m.headcount", "new.csv")
+
+
+@pytest.mark.parametrize("command", ["fit", "estimate", "compare", "check", "inspect"])
+def test_each_help_shows_an_example(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"Example: headcount {command} " in " ".join(out.split())
+
+
+def test_who_knows_that_the_shift_is_mild(reviews, run, refused):
+    code, out, err = run(*FIT, "--shift", "mild")
+    assert code == 0, err
+    assert "CC" in out.split("behind the best")[1]
+    assert json.loads(run("inspect", "m.headcount", "--json")[1])["ranking"][0]["ae"] < 0.1
+    code, out, _ = run("estimate", "m.headcount", "new.csv", "--assume-no-shift")
+    assert code == 0
+    refused("--shift is any or mild; got 'wild'", *FIT, "--shift", "wild")
+
+
+def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
+    scored_files(tmp_path)
+    out = run(*SCORED, "--method", "PCC", "--assume-no-shift")[1]
+    assert "The intervals assume that the shares have not changed" in out
+    assert "No intervals" not in out
+
+
+def test_what_was_skipped_is_told(reviews, run):
+    code, out, err = run(*FIT[:8], "--budget", "0.000001", "-j", "1")
+    assert code == 0, err
+    assert "Skipped forest: not for text" in out
+    assert "the time budget was spent (" in out
+    assert "Next: headcount estimate" in out
+
+
+def test_a_person_sees_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with told_progress("Reading") as tell:
+        tell(1000)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with told_progress("Reading") as tell:
+        assert tell is None
+
+
+def test_many_classes_are_a_row_each(tmp_path, run):
+    P = np.full((700, 7), 0.05) + 0.65 * np.eye(7)[np.arange(700) % 7]
+    frame = pd.DataFrame(P, columns=[f"score_{j}" for j in range(7)]).assign(y=np.arange(700) % 7)
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = run(*SCORED)
+    assert code == 0, err
+    assert out.count("14.3 %") == 7
+
+
+def test_standard_output_without_bytes(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    to_stdout(b"shares\n")
+    assert out.getvalue() == "shares\n"

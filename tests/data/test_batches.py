@@ -1,0 +1,252 @@
+"""Tables in batches: what is read, and what is said of what can't be."""
+
+import gzip
+import io
+import sys
+import tempfile
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from headcount.data import batches as module
+from headcount.data.batches import TableFile, files_of
+from headcount.exceptions import DataError, FileFormatError
+
+CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
+
+
+def written(path, content):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def all_of(table, kinds, rows=None):
+    return list(table.batches(kinds, rows))
+
+
+@pytest.fixture
+def three(tmp_path):
+    """The same table as CSV, TSV, gzipped CSV and Parquet."""
+    table = pa.table({"month": ["a", "b", "a"], "x": [0.5, None, 1e3], "text": ["t1", "t2", "t3"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    lines = ["month,x,text", "a,0.5,t1", "b,,t2", "a,1e3,t3", ""]
+    written(tmp_path / "t.csv", "\n".join(lines))
+    written(tmp_path / "t.tsv", "\n".join(lines).replace(",", "\t"))
+    written(tmp_path / "t.csv.gz", gzip.compress("\n".join(lines).encode()))
+    return [tmp_path / name for name in ("t.csv", "t.tsv", "t.csv.gz", "t.parquet")]
+
+
+@pytest.mark.parametrize("rows", [None, 1, 2])
+def test_all_formats_hold_the_same(three, rows):
+    for path in three:
+        table = TableFile(path)
+        assert table.columns == ["month", "x", "text"]
+        parts = all_of(table, {"month": "group", "x": "number", "text": "text"}, rows)
+        assert [part.first for part in parts] == list(range(0, 3, rows or 3))
+        assert [len(part) for part in parts] == ([3] if rows is None else [1, 1, 1] if rows == 1 else [2, 1])
+        x = np.concatenate([part.numbers("x") for part in parts])
+        np.testing.assert_array_equal(x, [0.5, np.nan, 1000.0])
+        groups = [part.groups("month") for part in parts]
+        assert [values[code] for codes, values in groups for code in codes] == ["a", "b", "a"]
+        assert [text for part in parts for text in part.texts("text")] == ["t1", "t2", "t3"]
+        np.testing.assert_array_equal(parts[0].matrix(["x", "x"])[0], [0.5, 0.5])
+
+
+def test_places_are_lines_of_text_files_and_rows_of_others(tmp_path, three):
+    table = TableFile(written(tmp_path / "q.csv", CSV))
+    batch = all_of(table, {"text": "text"})[0]
+    assert batch.texts("text").tolist() == ["good, really", "two\nlines", "fine"]
+    assert batch.place(1, "x") == f"{tmp_path / 'q.csv'}, line 3, column 'x'"
+    assert batch.place(2) == f"{tmp_path / 'q.csv'}, line 5"
+    assert TableFile(three[-1]).place(2, "x").endswith("t.parquet, row 3, column 'x'")
+    assert TableFile(three[0]).text.line_of(99) == 101
+
+
+def test_missing_values_are_a_group_of_their_own(tmp_path):
+    parquet.write_table(pa.table({"g": ["a", None, "a"], "d": [date(2016, 1, 2)] * 3}), tmp_path / "t.parquet")
+    batch = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group", "d": "group"})[0]
+    codes, values = batch.groups("g")
+    assert [values[code] for code in codes] == ["a", None, "a"]
+    assert batch.groups("d")[1] == [date(2016, 1, 2)]
+
+
+def test_kinds_of_parquet_columns(tmp_path):
+    table = pa.table(
+        {
+            "flag": [True, False],
+            "whole": pa.array([1, 2], pa.int8()),
+            "exact": pa.array([1, 2], pa.decimal128(5, 1)),
+            "e": [[1.0, 2.0], [3.0, 4.0]],
+            "fixed": pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32(), 2)),
+            "words": pa.array([b"x", b"y"], pa.binary()),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    names = ["flag", "whole", "exact", "e", "fixed"]
+    batch = all_of(TableFile(tmp_path / "t.parquet"), {**dict.fromkeys(names, "number"), "words": "text"})[0]
+    np.testing.assert_array_equal(batch.matrix(["flag", "whole", "exact"]), [[1, 1, 1], [0, 2, 2]])
+    for name in ("e", "fixed"):
+        np.testing.assert_array_equal(batch.matrix([name]), [[1, 2], [3, 4]])
+    assert batch.texts("words").tolist() == ["x", "y"]
+    with pytest.raises(DataError, match="'words' is not numeric but binary"):
+        all_of(TableFile(tmp_path / "t.parquet"), {"words": "number"})
+    parquet.write_table(pa.table({"e": [[1.0, 2.0], [3.0]]}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="row 2, column 'e' holds 1 numbers, the first row 2"):
+        all_of(TableFile(tmp_path / "t.parquet"), {"e": "number"})[0].matrix(["e"])
+
+
+def read(path, kinds):
+    for batch in TableFile(path).batches(kinds):
+        for name in (name for name, kind in kinds.items() if kind == "text"):
+            batch.texts(name)
+
+
+def refused(path, words, kinds=None):
+    with pytest.raises(DataError, match=words) as caught:
+        read(path, kinds or {"x": "number"})
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "kinds"),
+    [
+        ("a,b\n1,2\n", "has no column 'x'; its columns are 'a', 'b'", None),
+        ("x,x\n1,2\n", "more than one column named 'x'", None),
+        ("x,y\n1,2\n3\n", "line 3: expected 2 fields, as in the header, found 1", None),
+        ('x,y\n1,"a\nb"\n3,4,5\n', "line 4: expected 2 fields, as in the header, found 3", None),
+        ("x,y\n1,2\nabc,4\n", "line 3, column 'x': 'abc' is not a number", None),
+        ("x,t\n1,good\n2,\n", "line 3, column 't' is empty", {"t": "text"}),
+        ("x,t\n1,good\n2,   \n", "line 3, column 't' is empty", {"t": "text"}),
+        (b"x,t\n1,good\n2,caf\xe9\n", "line 3, column 't': the byte 0xe9 is not UTF-8", {"t": "text"}),
+        (b"x,caf\xe9\n1,2\n", "line 1: the byte 0xe9 is not UTF-8", None),
+        ("x;y\n1;2\n", "looks separated by semicolons", None),
+        ("x,\n1,2\n", "line 1: column 2 has no name", None),
+        ("x,y\n", "holds no rows below its header", None),
+        ("", "is empty", None),
+        ("  \n", "is empty", None),
+        (b"x\x00y\n", "is a binary file", None),
+        ("PAR1", "is a Parquet file, but was taken for csv", None),
+    ],
+)
+def test_a_text_file_that_is_wrong(tmp_path, content, words, kinds):
+    refused(written(tmp_path / "t.csv", content), words, kinds)
+
+
+def test_a_byte_order_mark_and_other_line_ends(tmp_path):
+    for content in (b"\xef\xbb\xbfx,y\n1,2\n", b"x,y\r\n1,2\r\n"):
+        batch = all_of(TableFile(written(tmp_path / "t.csv", content)), {"x": "number"})[0]
+        assert batch.numbers("x").tolist() == [1.0]
+
+
+def test_quotes_in_tables_separated_by_tabs(tmp_path):
+    lone = written(tmp_path / "a.tsv", 'x\tt\n1\t24" screen\n2\tfine\n')
+    assert all_of(TableFile(lone), {"t": "text"})[0].texts("t").tolist() == ['24" screen', "fine"]
+    quoted = written(tmp_path / "b.tsv", 'x\tt\n1\t"a\tb"\n2\tfine\n')
+    assert all_of(TableFile(quoted), {"t": "text"})[0].texts("t").tolist() == ["a\tb", "fine"]
+
+
+def test_files_that_end_in_the_middle(tmp_path, three):
+    whole = gzip.compress(("x,t\n" + "0.5,some words here\n" * 20000).encode())
+    refused(written(tmp_path / "cut.csv.gz", whole[:-20]), "damaged gzip file, or one that ends in the middle")
+    refused(written(tmp_path / "early.csv.gz", whole[:12]), "ends in the middle")
+    refused(written(tmp_path / "odd.csv.gz", b"x,t\n1,2\n"), "ends in .gz but is not gzipped")
+    content = three[-1].read_bytes()
+    refused(written(tmp_path / "cut.parquet", content[: len(content) // 2]), "ends in the middle")
+    refused(written(tmp_path / "no.parquet", b"nothing"), "is no Parquet file")
+    broken = bytearray(content)
+    broken[4:40] = b"\xff" * 36
+    refused(written(tmp_path / "bad.parquet", bytes(broken)), "damaged Parquet file", {"month": "group"})
+
+
+def test_names_that_say_nothing(tmp_path):
+    with pytest.raises(DataError, match="There is no file"):
+        TableFile(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        TableFile(tmp_path)
+    with pytest.raises(DataError, match=r"can't be told from its name; known endings are \.csv"):
+        TableFile(written(tmp_path / "t.xlsx", "x\n1\n"))
+    with pytest.raises(DataError, match="There is no format 'xml'"):
+        TableFile(written(tmp_path / "t.csv", "x\n1\n"), "xml")
+    parquet.write_table(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "e.parquet")
+    refused(tmp_path / "e.parquet", "holds no rows")
+
+
+def test_standard_input(monkeypatch, three, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for path in three:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+        table = TableFile("-")
+        assert table.name == "standard input"
+        assert all_of(table, {"x": "number"})[0].numbers("x")[0] == 0.5
+        assert table.path != path
+    assert "standard input, row 1" in TableFile.place(table, 0)
+
+
+def test_folders_hold_parquet_files(tmp_path):
+    with pytest.raises(DataError, match="a folder without Parquet files"):
+        files_of(tmp_path)
+    for name in ("b.parquet", "a.pq"):
+        written(tmp_path / name, b"")
+    assert [path.name for path in files_of(tmp_path)] == ["a.pq", "b.parquet"]
+    assert files_of("-") == ["-"]
+
+
+def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 1 << 10)
+    path = written(tmp_path / "t.csv", "x,g\n" + "".join(f"{i},g{i % 3}\n" for i in range(2000)))
+    parts = all_of(TableFile(path), {"x": "number", "g": "group"})
+    assert len(parts) > 5
+    np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(2000))
+    assert [part.first for part in parts] == np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist()
+    written(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
+    refused(path, "line 2,002, column 'x': 'y' is not a number")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["plain", "words", "here"],
+        ["plain", '"quoted"', "here"],
+        ['"a\nb"', '"c, d"', "e"],
+        ['"a ""b"" c"', "d", '"e\n"'],
+        ["plain", "", '""'],
+    ],
+)
+def test_blocks_with_quotes_hold_what_one_block_holds(tmp_path, monkeypatch, fields):
+    rows = [f"{i},{fields[i % 3]}\n" for i in range(500)]
+    path = written(tmp_path / "t.csv", '"x",t\n' + "".join(rows))
+    whole = all_of(TableFile(path), {"x": "number", "t": "group"})
+    for size in (64, 257, 1 << 10):
+        monkeypatch.setattr(module, "_BLOCK", size)
+        parts = all_of(TableFile(path), {"x": "number", "t": "group"})
+        assert len(parts) > len(whole)
+        np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(500))
+        texts = [[values[code] for code in codes] for codes, values in (part.groups("t") for part in parts)]
+        codes, values = whole[0].groups("t")
+        assert [text for part in texts for text in part] == [values[code] for code in codes]
+
+
+def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
+    for content in ("x,y\n1,2\n3,4", "x,y\r1,2\r3,4\r", '"x\nz",y\n1,2\n3,4\n'):
+        table = TableFile(written(tmp_path / "t.csv", content))
+        assert np.concatenate([part.numbers("y") for part in all_of(table, {"y": "number"})]).tolist() == [2.0, 4.0]
+
+
+def test_a_file_that_was_cut_after_it_was_opened(tmp_path):
+    whole = gzip.compress(("x,t\n" + "".join(f"{i},words {i * 7919}\n" for i in range(300000))).encode())
+    path = written(tmp_path / "t.csv.gz", whole)
+    table = TableFile(path)
+    written(path, whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match="ends in the middle"):
+        all_of(table, {"x": "number"})
+    assert table.place(299_999).endswith("line 300,001")
+
+
+def test_what_has_no_better_explanation_is_told_as_it_is(tmp_path):
+    table = TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNA,b\n"))
+    told = str(table.text.explained(ValueError("an odd\nreason"), {"x": "number", "t": "text"}))
+    assert told.endswith("can't be read as a table separated by ',': an odd reason")

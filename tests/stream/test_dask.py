@@ -1,0 +1,89 @@
+"""A folder of Parquet files on a real Dask cluster of two processes gives what it gives here."""
+
+import io
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.frozen import FrozenEstimator
+
+from headcount import PACC, SLD
+from headcount.cli import app as cli
+from headcount.exceptions import DataError
+from headcount.learners import BlackBox
+from headcount.stream import Reading, Recipe, shares_of, tally_files
+from tests.conftest import scored_items
+
+distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # the cluster's own, at its end
+
+CODES, LABELLED = scored_items(500, 2, 1, separation=1.0)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def folder(tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    _, P = scored_items(4000, 2, 5, separation=1.0, shares=[0.7, 0.3])
+    frame = pd.DataFrame(
+        {"month": np.array(["a", "b", "c"])[np.arange(4000) % 3], "score_0": P[:, 0], "score_1": P[:, 1]}
+    )
+    for part in range(4):
+        frame[part * 1000 : (part + 1) * 1000].to_parquet(parts / f"part-{part}.parquet")
+    pd.DataFrame({"score_0": LABELLED[:, 0], "score_1": LABELLED[:, 1], "y": CODES}).to_csv(
+        tmp_path / "l.csv", index=False
+    )
+    return parts
+
+
+@pytest.mark.parametrize(("method", "more", "bound"), [(PACC, {}, 1e-12), (SLD, {"calibration": "bcts"}, 2e-5)])
+def test_a_folder_there_is_the_folder_here(folder, cluster, method, more, bound):
+    box = FrozenEstimator(BlackBox((0, 1)).fit())
+    recipe = Recipe(method(box, **more).fit(LABELLED, CODES), (LABELLED, CODES))
+    reading = Reading(recipe, "scores", ("score_0", "score_1"), "month")
+    told = []
+    here = shares_of(tally_files([folder], reading))
+    there = shares_of(tally_files([folder], reading, told.append, cluster.scheduler_address))
+    np.testing.assert_allclose(there.shares, here.shares, rtol=0, atol=bound)
+    np.testing.assert_allclose(there.low, here.low, rtol=0, atol=10 * bound)
+    assert there.verdicts == here.verdicts
+    assert told == [1000] * 4
+    (folder / "part-9.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(DataError, match=r"part-9.parquet is a damaged Parquet file"):
+        tally_files([folder], reading, None, cluster.scheduler_address)
+
+
+def test_the_command(folder, cluster, monkeypatch, capsys):
+    def shares(*more):
+        arguments = (
+            "estimate",
+            "--scored",
+            str(folder.parent / "l.csv"),
+            str(folder),
+            "--label",
+            "y",
+            "--by",
+            "month",
+            "-o",
+            "-",
+        )
+        monkeypatch.setattr(sys, "argv", ["headcount", *arguments, *more])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        assert stop.value.code == 0
+        return pd.read_csv(io.StringIO(capsys.readouterr().out))
+
+    pd.testing.assert_frame_equal(shares("--dask", cluster.scheduler_address), shares(), rtol=1e-9)

@@ -1,0 +1,83 @@
+"""The sketch of posteriors: what it keeps, how wide its cells get, and the bound that it states."""
+
+import numpy as np
+import pytest
+
+from headcount.exceptions import DataError
+from headcount.stream import Sketch
+
+pytestmark = pytest.mark.kernels
+
+
+def posteriors(n, k, seed=0):
+    scores = 2.0 * np.random.default_rng(seed).standard_normal((k, n))
+    P = np.exp(scores)
+    return P / P.sum(axis=0)
+
+
+def likelihood(P, weights, prior, shares):
+    return float(np.average(np.log((P / prior) @ shares), weights=weights))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("bits", [-6, -2, 0, 3, 9])
+def test_no_shares_are_farther_off_than_the_bound(k, bits):
+    C = posteriors(2000, k)
+    sketch = Sketch(k, bits)
+    sketch.add(C, np.zeros(2000, dtype=np.int32))
+    _, weights, means = sketch.cells()
+    assert weights.sum() == 2000
+    generator = np.random.default_rng(1)
+    prior = generator.dirichlet(np.ones(k))
+    for shares in [*generator.dirichlet(np.ones(k), 30), *np.eye(k)]:
+        gap = likelihood(means, weights, prior, shares) - likelihood(C.T, None, prior, shares)
+        assert -1e-12 <= gap <= sketch.bound() + 1e-12
+
+
+def test_groups_keep_their_own():
+    C = posteriors(5000, 2)
+    groups = np.random.default_rng(2).integers(0, 7, 5000).astype(np.int32)
+    sketch = Sketch(2, 6)
+    sketch.add(C, groups)
+    found, weights, means = sketch.cells()
+    for g in range(7):
+        own = found == g
+        assert weights[own].sum() == (groups == g).sum()
+        np.testing.assert_allclose((weights[own] @ means[own]), C[:, groups == g].sum(axis=1), rtol=1e-12)
+
+
+def test_cells_grow_wider_when_there_are_too_many():
+    C, nothing = posteriors(4000, 4), np.zeros(4000, dtype=np.int32)
+    sketch = Sketch(4, most_cells=300)
+    sketch.add(C, nothing)
+    _, weights, means = sketch.cells()
+    assert len(weights) <= 300
+    assert sketch.bits < 8
+    np.testing.assert_allclose(weights @ means, C.sum(axis=1), rtol=1e-12)
+    whole = Sketch(4, sketch.bits)
+    whole.add(C, nothing)
+    np.testing.assert_array_equal(np.sort(whole.cells()[1]), np.sort(weights))
+
+
+def test_merged_is_added():
+    C, groups = posteriors(3000, 3), np.zeros(3000, dtype=np.int32)
+    fine, wide, both = Sketch(3), Sketch(3, 5), Sketch(3, 5)
+    fine.add(C[:, :1000].copy(), groups[:1000])
+    wide.add(C[:, 1000:].copy(), groups[1000:])
+    both.add(C, groups)
+    fine.merged(wide, np.array([0]))
+    assert fine.bits == 5
+    for one, other in zip(fine.cells(), both.cells(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_zeros_and_ones_are_welcome():
+    sketch = Sketch(2)
+    sketch.add(np.array([[0.0, 1.0, 1e-300], [1.0, 0.0, 1.0]]), np.zeros(3, dtype=np.int32))
+    assert sorted(sketch.cells()[1].tolist()) == [1.0, 2.0]
+
+
+def test_more_groups_than_there_is_room_for():
+    sketch = Sketch(2, most_cells=8)
+    with pytest.raises(DataError, match="more groups than a sketch"):
+        sketch.add(np.full((2, 40), 0.5), np.arange(40, dtype=np.int32))

@@ -1,0 +1,195 @@
+"""Adding up in batches gives what one pass over all items gives."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, difference, estimate
+from headcount.checks import check
+from headcount.exceptions import DataError
+from headcount.stream import Recipe, Tally, compared, shares_of
+from headcount.stream.tally import WrongRowError
+from tests.conftest import frozen, scored_items
+
+pytestmark = pytest.mark.kernels
+
+
+def fitted(method, k, n=400, **more):
+    codes, P = scored_items(n, k, 1, separation=1.0)
+    return method(frozen(range(k)), **more).fit(P, codes), P, codes
+
+
+def pile(n, k, seed=3):
+    shares = np.arange(1, k + 1) / np.arange(1, k + 1).sum()
+    _, P = scored_items(n, k, seed, separation=1.0, shares=shares)
+    groups = np.random.default_rng(seed).choice(["b", "a", "c"], n, p=[0.5, 0.3, 0.2])
+    return P, groups
+
+
+def in_batches(recipe, P, groups, size):
+    """Add up in batches, each into a tally of its own, and merge them."""
+    whole = recipe.start()
+    for start in range(0, len(P), size):
+        part = recipe.start()
+        values, own = np.unique(groups[start : start + size], return_inverse=True)
+        outputs = Outputs.from_posteriors(P[start : start + size], list(range(P.shape[1])))
+        part.add(outputs, own.astype(np.int32), values)
+        whole = whole + part
+    return whole
+
+
+CASES = [(CC, 2, {}), (CC, 3, {}), (PCC, 3, {}), (ACC, 2, {}), (ACC, 4, {}), (PACC, 2, {}), (PACC, 4, {}), (HDy, 2, {})]
+
+
+@pytest.mark.parametrize(("method", "k", "more"), CASES, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_merged_batches_equal_one_pass(method, k, more):
+    quantifier, _, _ = fitted(method, k, **more)
+    P, groups = pile(3000, k)
+    outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
+    found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
+    assert found.names == ["a", "b", "c"]
+    np.testing.assert_array_equal(found.n_items, samples.sizes)
+    np.testing.assert_allclose(found.shares, quantifier.aggregate(outputs, samples), rtol=0, atol=1e-12)
+    if method is HDy:
+        assert "No interval" not in found.note
+        assert found.note.startswith("HDy's estimates are biased")
+        assert np.isnan(found.low).all()
+        return
+    for estimand in ("population", "pile") if method in (ACC, PACC) else ("population",):
+        found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand)
+        whole = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
+        np.testing.assert_allclose(found.low, whole.low, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(found.high, whole.high, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("more", [{"prior": "uniform"}, {"calibration": "bcts"}], ids=["plain", "calibrated"])
+def test_sld_in_batches_is_within_its_bound(k, more):
+    quantifier, _, _ = fitted(SLD, k, **more)
+    P, groups = pile(3000, k)
+    outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
+    tally = in_batches(Recipe(quantifier), P, groups, 700)
+    found, whole = shares_of(tally), estimate(quantifier, outputs, samples)
+    assert 0 < found.precision == tally.precision < 2e-5
+    np.testing.assert_allclose(found.shares, whole.shares, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(found.low, whole.low, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found.high, whole.high, rtol=0, atol=1e-4)
+    R = quantifier.calibrated(outputs).posteriors / quantifier.prior_
+    for s, rows in enumerate(samples):
+        best, ours = (np.log(R[rows] @ shares).mean() for shares in (whole.shares[s], found.shares[s]))
+        assert best - ours <= found.precision + 1e-12
+
+
+def test_the_check_is_that_of_one_pass():
+    quantifier, P_labelled, codes = fitted(PACC, 3, n=900)
+    P, groups = pile(3000, 3)
+    tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 500)
+    found = shares_of(tally)
+    for g, name in enumerate(found.names):
+        whole = check(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1, 2]))
+        assert (found.verdicts[g], found.advice[g]) == (whole.verdict, whole.advice)
+        assert found.reports[g].p_label_shift == pytest.approx(whole.p_label_shift, abs=1e-9)
+
+
+def test_drifted_items_are_not_trusted():
+    quantifier, P_labelled, codes = fitted(PACC, 2, n=2000)
+    recipe = Recipe(quantifier, (P_labelled, codes))
+    tally = recipe.start()
+    tally.add(Outputs.from_posteriors(np.full((2000, 2), 0.5), [0, 1]))
+    assert shares_of(tally).verdicts == ["do not trust"]
+
+
+def test_decisions_alone():
+    quantifier, _, _ = fitted(ACC, 2)
+    tally = Recipe(quantifier).start()
+    tally.add_columns(None, np.array([0, 1, 1, 0] * 20), np.array([0, 0, 1, 1] * 20, dtype=np.int32), ["x", None])
+    found = shares_of(tally)
+    assert found.names == ["x", None]
+    assert found.n_items.tolist() == [40, 40]
+    np.testing.assert_allclose(found.shares[0], quantifier.aggregate(Outputs.from_decisions([0, 1] * 20, [0, 1]))[0])
+    assert found.verdicts == ["not checked", "not checked"]
+    assert found.records()[2]["group"] == "(none)"
+
+
+def test_small_groups_are_reported_not_estimated():
+    quantifier, P_labelled, codes = fitted(PACC, 2)
+    tally = Recipe(quantifier, (P_labelled, codes)).start()
+    _, P = scored_items(103, 2, 0)
+    tally.add(Outputs.from_posteriors(P, [0, 1]), (np.arange(103) >= 100).astype(np.int32), ["many", "few"])
+    found = shares_of(tally)
+    assert found.names == ["few", "many"]
+    assert found.verdicts[0] == "too few items"
+    assert "3 items are too few" in found.advice[0][0]
+    assert np.isnan(found.shares[0]).all()
+    assert np.isfinite(found.low[1]).all()
+    frame = found.to_frame()
+    assert frame.share.isna().sum() == 2
+    assert shares_of(tally, min_items=3).verdicts[0] != "too few items"
+    with pytest.raises(DataError, match="'few' has too few items"):
+        compared(found, "few", "many")
+    assert shares_of(tally, min_items=1000).verdicts == ["too few items"] * 2
+
+
+@pytest.mark.parametrize(("method", "more"), [(PACC, {}), (SLD, {"calibration": "bcts"})], ids=["PACC", "SLD"])
+def test_two_groups_compared_as_two_estimates(method, more):
+    quantifier, _, _ = fitted(method, 2, **more)
+    P, groups = pile(2000, 2)
+    found = compared(shares_of(in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
+    a, b = (estimate(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1])) for name in "ab")
+    whole = difference(a, b)
+    for one in ("change", "low", "high"):
+        np.testing.assert_allclose(getattr(found, one), getattr(whole, one), atol=1e-4)
+    np.testing.assert_allclose(found.p_value, whole.p_value, atol=0.02)
+
+
+def test_what_can_not_be_compared():
+    quantifier, _, _ = fitted(PCC, 2)
+    P, groups = pile(500, 2)
+    tally = in_batches(Recipe(quantifier), P, groups, 500)
+    with pytest.raises(DataError, match=r"without intervals\. PCC is biased"):
+        compared(shares_of(tally), "a", "b")
+    with pytest.raises(DataError, match="no covariance"):
+        compared(shares_of(tally, assume="no-shift"), "a", "b")
+    with pytest.raises(DataError, match="There is no group 'z'; there are a, b, c"):
+        compared(shares_of(in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
+
+
+def test_the_baseline_needs_nothing_of_the_items():
+    quantifier = MLPE().fit([[0.0]] * 4, [0, 0, 0, 1])
+    tally = Recipe(quantifier).start()
+    tally.add(Outputs(quantifier.classes_, 50, decisions=np.zeros(50, dtype=int)))
+    assert shares_of(tally).shares.tolist() == [[0.75, 0.25]]
+
+
+def test_rows_that_are_no_posteriors():
+    quantifier, _, _ = fitted(PACC, 2)
+    for wrong in ([0.5, 0.6], [np.nan, 1.0], [-0.1, 1.1], [np.inf, 0.0]):
+        C = np.array([[0.5, 0.5], wrong]).T.copy()
+        with pytest.raises(WrongRowError) as caught:
+            Recipe(quantifier).start().add_columns(C)
+        assert caught.value.row == 1
+    tally = Recipe(quantifier).start()
+    tally.add_columns(np.array([[-1e-12], [1.0]]))
+    assert tally.held["sums"].tolist() == [[0.0, 1.0]]
+
+
+def test_too_many_groups_and_none():
+    quantifier, _, _ = fitted(CC, 2)
+    tally = Recipe(quantifier).start()
+    with pytest.raises(DataError, match="no items"):
+        shares_of(tally)
+    with pytest.raises(DataError, match="more than 10,000 groups"):
+        tally.add_columns(None, np.zeros(10_001, dtype=int), np.arange(10_001, dtype=np.int32), list(range(10_001)))
+
+
+def test_tallies_travel():
+    quantifier, P_labelled, codes = fitted(SLD, 2, calibration="bcts")
+    P, groups = pile(500, 2)
+    tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 200)
+    again = pickle.loads(pickle.dumps(tally))
+    np.testing.assert_array_equal(shares_of(again).shares, shares_of(tally).shares)
+    assert isinstance(again, Tally)
+    assert len(again) == 3
+    assert again.n_items == 500
+    assert "3 groups" in repr(shares_of(again))
