@@ -4,14 +4,13 @@ import csv
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from headcount.exceptions import DataError
-from headcount.report import gather, render, to_csv, to_json, write_all
+from headcount.data.writing import write_all
+from headcount.report import gather, render, to_csv, to_json
 from headcount.report.words import in_words
 from headcount.study import Results, read_plan
 
@@ -209,24 +208,6 @@ def test_csv_has_everything(contents, tmp_path):
     assert float(rows[0]["value"]) == contents.tables[-1].rows[0][1][0].value
     with (tmp_path / "figures" / "diagonals.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 16 * 2 * 5
-
-
-def test_files_are_written_all_or_none(tmp_path):
-    (tmp_path / "file").write_text("as it was")
-    (tmp_path / "folder").mkdir()
-    first = tmp_path / "new.html"
-    for wrong, said in (
-        (tmp_path / "file" / "x.json", "can't be written"),
-        (tmp_path / "folder", "is a folder"),
-        (tmp_path / "nul\0.json", "can't be written"),
-        (first.parent / "folder" / ".." / "new.html", "named twice"),
-        (Path(), "is a folder"),
-    ):
-        with pytest.raises(DataError, match=said):
-            write_all({first: "page", wrong: "figures"})
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
-    write_all({first: "a name that is no text: \udcff", tmp_path / "made" / "x.json": "figures"})
-    assert first.read_text() == "a name that is no text: ?"
 
 
 @pytest.mark.parametrize(

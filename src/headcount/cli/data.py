@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from headcount.exceptions import DataError
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -89,3 +91,32 @@ def info(
             low, middle, high = np.percentile(lengths, [5, 50, 95]).astype(int)
             typer.echo(f"  words a document: {middle} in the middle, {low} to {high} in nine of ten")
         typer.echo(f"  fingerprint {corpus.fingerprint[:16]}")
+
+
+@app.command()
+def example(
+    folder: Annotated[Path, typer.Argument(help="Where the files go; it is made if it is not there.")] = Path(),
+) -> None:
+    """Write a made-up case to try the tool on: labelled reviews, a year of unlabelled ones, and the true shares.
+
+    Example: headcount data example .
+    """
+    from headcount.data.example import example_files
+    from headcount.data.writing import write_all
+
+    texts = {folder / name: text.encode() for name, text in example_files().items()}
+    there = [str(path) for path in texts if path.exists()]
+    if there:
+        raise DataError(f"{', '.join(there)} would be overwritten: name another folder, or remove what is there.")
+    write_all(texts)
+    what = {
+        "reviews.csv": "3,000 labelled reviews (review, stars)",
+        "new.csv": "6,000 unlabelled ones (date, review)",
+        "truth.csv": "what the shares of their stars are",
+    }
+    for path in texts:
+        typer.echo(f"{path}: {what[path.name]}")
+    typer.echo(
+        "\nNext: headcount fit reviews.csv --text review --label stars -o stars.headcount\n"
+        "      headcount estimate stars.headcount new.csv --by date:month --html shares.html"
+    )

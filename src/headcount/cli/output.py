@@ -2,44 +2,18 @@
 
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["as_json", "as_table", "print_shares", "print_table", "to_stdout", "write_all"]
+__all__ = ["as_json", "as_table", "print_shares", "print_table", "to_stdout"]
 
 _WIDTH = 140
 """Of tables that go to a file or a pipe."""
 _MOST_COLUMNS = 6
-
-
-def write_all(contents: dict[Path, bytes]) -> None:
-    """Write files: all to temporary names first, then renamed, so that none is there in part."""
-    waiting: list[tuple[str, Path]] = []
-    try:
-        for path, content in contents.items():
-            try:
-                handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-                waiting.append((name, path))
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                mask = os.umask(0)
-                os.umask(mask)
-                Path(name).chmod(0o666 & ~mask)
-            except OSError as error:
-                raise DataError(f"{path} can't be written: {error.strerror or error}.") from error
-        for name, path in waiting:
-            if path.is_dir():
-                raise DataError(f"{path} is a folder: name a file to write to.")
-            Path(name).replace(path)
-    finally:
-        for name, _ in waiting:
-            Path(name).unlink(missing_ok=True)
 
 
 def to_stdout(content: bytes) -> None:

@@ -263,7 +263,8 @@ def summary(
 
     Example: headcount study summary paper --store results -o studies/paper.md
     """
-    from headcount.report import Errors, gather, write_all
+    from headcount.data.writing import write_all
+    from headcount.report import Errors, gather
     from headcount.report import summary as written
     from headcount.study import Results
 
@@ -305,7 +306,8 @@ def report(
 
     Example: headcount study report paper --store results -o report.html --csv figures
     """
-    from headcount.report import gather, render, to_csv, to_json, write_all
+    from headcount.data.writing import write_all
+    from headcount.report import gather, render, to_csv, to_json
     from headcount.study import Results
 
     contents = gather(Results(_read(plan, only, runs, on), store))

@@ -13,8 +13,8 @@ from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, va
 __all__ = [
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
-    "CNNClassifier",
     "BlackBox",
+    "CNNClassifier",
     "Fit",
     "FitCache",
     "Fits",

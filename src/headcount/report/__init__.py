@@ -3,7 +3,7 @@
 from headcount.report.claims import Claim, claims
 from headcount.report.contents import Contents, gather, missing_of
 from headcount.report.figures import Errors
-from headcount.report.page import render, to_csv, to_json, write_all
+from headcount.report.page import render, to_csv, to_json
 from headcount.report.reproduction import Reproduction, reproduction
 from headcount.report.summary import summary
 from headcount.report.table import Cell, Column, Table
@@ -26,5 +26,4 @@ __all__ = [
     "tables",
     "to_csv",
     "to_json",
-    "write_all",
 ]

@@ -2,16 +2,13 @@
 
 import csv
 import json
-from collections.abc import Mapping
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
-from headcount.exceptions import DataError
 from headcount.report.contents import Contents
 from headcount.report.plots import bias_plots, diagonal_plots, rank_plot, shift_plots, time_plots
 
-__all__ = ["render", "to_csv", "to_json", "write_all"]
+__all__ = ["render", "to_csv", "to_json"]
 
 _CLASSES = {"holds": "holds", "does not hold": "fails"}
 
@@ -85,27 +82,3 @@ def _as_csv(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         writer.writerow({k: " ".join(map(str, v)) if isinstance(v, list) else v for k, v in row.items()})
     return written.getvalue()
-
-
-def write_all(texts: Mapping[Path, str]) -> None:
-    """Write files, all of them or none: each under another name first, then all are renamed."""
-    parts: list[tuple[Path, Path]] = []
-    path = Path()
-    try:
-        for path, text in texts.items():
-            if not path.name or path.is_dir():
-                raise DataError(f"{path} is a folder; name a file to write.")
-            if any(path.resolve() == other.resolve() for _, other in parts):
-                raise DataError(f"Each file must have a name of its own; {path} is named twice.")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f".{path.name}.part")
-            parts.append((part, path))
-            part.write_text(text, "utf-8", errors="replace")
-        for part, path in parts:
-            part.replace(path)
-    except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        raise DataError(f"{path} can't be written: {said}.") from error
-    finally:
-        for part, _ in parts:
-            part.unlink(missing_ok=True)

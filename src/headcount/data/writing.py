@@ -1,0 +1,38 @@
+"""Writing files such that they are there complete or not at all."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from headcount.exceptions import DataError
+
+__all__ = ["write_all"]
+
+
+def write_all(contents: Mapping[Path, bytes | str]) -> None:
+    """Write files, all of them or none: each under another name first, then all are renamed. Folders are made as needed."""
+    waiting: list[tuple[Path, Path]] = []
+    path = Path()
+    try:
+        for path, content in contents.items():
+            if not path.name or path.is_dir():
+                raise DataError(f"{path} is a folder: name a file to write to.")
+            if any(path.resolve() == other.resolve() for _, other in waiting):
+                raise DataError(f"Each file must have a name of its own; {path} is named twice.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+            waiting.append((Path(name), path))
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+        for part, path in waiting:
+            part.replace(path)
+    except (OSError, ValueError) as error:
+        said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise DataError(f"{path} can't be written: {said}.") from error
+    finally:
+        for part, _ in waiting:
+            part.unlink(missing_ok=True)

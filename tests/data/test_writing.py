@@ -1,0 +1,26 @@
+"""Files are written all or none."""
+
+from pathlib import Path
+
+import pytest
+
+from headcount.data.writing import write_all
+from headcount.exceptions import DataError
+
+
+def test_files_are_written_all_or_none(tmp_path):
+    (tmp_path / "file").write_text("as it was")
+    (tmp_path / "folder").mkdir()
+    first = tmp_path / "new.html"
+    for wrong, said in (
+        (tmp_path / "file" / "x.json", "can't be written"),
+        (tmp_path / "folder", "is a folder"),
+        (tmp_path / "nul\0.json", "can't be written"),
+        (first.parent / "folder" / ".." / "new.html", "named twice"),
+        (Path(), "is a folder"),
+    ):
+        with pytest.raises(DataError, match=said):
+            write_all({first: "page", wrong: "figures"})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+    write_all({first: "a name that is no text: \udcff", tmp_path / "made" / "x.json": "figures"})
+    assert first.read_text() == "a name that is no text: ?"
