@@ -6,7 +6,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, QuantifierSearch, Samples
-from headcount.checks import check, label_shift_test
+from headcount.checks import check, check_counted, label_shift_test
+from headcount.checks.label_shift import LabelledCells
 from headcount.exceptions import DataError
 from tests.conftest import frozen, scored_items
 
@@ -141,3 +142,27 @@ def test_a_search_is_checked_by_its_best():
         check(PACC(), items(y, generator))
     with pytest.raises(DataError, match="has no items"):
         label_shift_test(search, items(y, generator), Samples([0, 1], [0, 2, 2]))
+
+
+def test_among_many_groups_a_false_alarm_is_as_rare_as_in_one():
+    """Under mere shifts of shares, 20 groups at a time: some group is called wrong about as often as one group alone would be."""
+    alarms = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 600)
+        P1 = 1.0 / (1.0 + np.exp(-(2.0 * (2 * y - 1) + rng.standard_normal(600) * 1.5)))
+        cells = LabelledCells(np.column_stack([1 - P1, P1]), y)
+        counts, sums = [], []
+        for share in np.linspace(0.1, 0.9, 20):
+            t = (rng.random(300) < share).astype(int)
+            Q1 = 1.0 / (1.0 + np.exp(-(2.0 * (2 * t - 1) + rng.standard_normal(300) * 1.5)))
+            Q = np.column_stack([1 - Q1, Q1])
+            counts.append(np.bincount(cells.cells(Q), minlength=cells.n_cells))
+            sums.append(Q.sum(axis=0))
+        shares = np.full((20, 2), 0.5)
+        reports = check_counted(cells, np.array(counts, dtype=float), np.array(sums), shares, np.array([0, 1]))
+        assert sum(report.p_label_shift < 0.05 for report in reports) <= 12
+        alarms += any(
+            "mixture of the training classes (p" in sentence for report in reports for sentence in report.advice
+        )
+    assert alarms <= 8  # 40 times 5 % is 2; without the correction it would be about 25

@@ -11,6 +11,7 @@ from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
 from headcount.quantifiers import Quantifier
+from headcount.significance import holm
 from headcount.simplex import mixture_least_squares
 
 __all__ = ["Report", "check", "check_counted"]
@@ -103,6 +104,9 @@ def check_counted(
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
 
+    With several samples the label-shift test's p-values are corrected by Holm's method before they are judged, so that the chance
+    of any false alarm among them, not in each, is ``level``.
+
     Parameters
     ----------
     labelled : LabelledCells
@@ -120,6 +124,7 @@ def check_counted(
     M, sizes, k = labelled.means, labelled.sizes, labelled.k
     matched = mixture_least_squares(M, sums / n[:, None])
     separation = float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[k - 2])
+    corrected = holm(np.where(test.dof >= 1, test.p_value, 1.0))
     reports = []
     for s in range(len(counts)):
         found = {
@@ -129,7 +134,8 @@ def check_counted(
             "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
         }
         noise = 3.0 * np.sqrt(0.25 / n[s] + 0.25 / sizes.min()) / max(separation, 1e-6)
-        verdict, advice = _judged(**found, level=level, noise=noise, tested=bool(test.dof[s] >= 1))
+        judged = {**found, "p_label_shift": float(corrected[s])}
+        verdict, advice = _judged(**judged, level=level, noise=noise, tested=bool(test.dof[s] >= 1), among=len(counts))
         reports.append(Report(verdict, advice, **found, classes=classes, shares=shares[s]))
     return reports
 
@@ -142,6 +148,7 @@ def _judged(
     level: float,
     noise: float,
     tested: bool,
+    among: int,
 ) -> tuple[str, list[str]]:
     advice = []
     verdict = "trust"
@@ -163,10 +170,11 @@ def _judged(
         )
     if p_label_shift < level:
         verdict = "do not trust" if p_label_shift < level / 10 else "caution"
+        corrected = f", corrected for {among:,} groups" if among > 1 else ""
         advice.append(
-            f"The scores do not look like any mixture of the training classes (p = {p_label_shift:.2g}): there may be a class "
-            "never seen in training, or the items themselves have changed. Look at items with middling scores, label some of this "
-            "pile and train again."
+            f"The scores do not look like any mixture of the training classes (p = {p_label_shift:.2g}{corrected}): there may be a "
+            "class never seen in training, or the items themselves have changed. Look at items with middling scores, label some of "
+            "this pile and train again."
         )
     if not tested:
         verdict = "caution"
