@@ -6,7 +6,7 @@ The public names are imported when they are first used, so that ``import headcou
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from headcount._version import __version__
 
 if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier

@@ -10,7 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from headcount import (
+    ACC,
     CC,
+    PACC,
+    PCC,
+    SLD,
     ArtificialPrevalence,
     CNNClassifier,
     Outputs,
@@ -29,7 +33,10 @@ from headcount.exceptions import (
     TrainingError,
     TrainingWarning,
 )
+from headcount.learners import Fits
+from headcount.quantifiers.quanet.gathered import in_order
 from tests.conftest import Linear, blobs, frozen, scored_items
+from tests.learners.neural.test_classifier import phrases
 
 torch = pytest.importorskip("torch", reason="needs the package torch, of the extra 'neural'")
 
@@ -38,7 +45,7 @@ SMALL |= {"random_state": 0}
 
 
 def test_it_halves_the_error_of_counting_over_the_same_network():
-    train, test = SyntheticReviews("reviews", 2000, 2000, positive=0.7, strength=0.9, median_length=25, seed=4).draw()
+    train, test = SyntheticReviews("reviews", 2400, 1500, positive=0.7, strength=1.0, median_length=40, seed=2).draw()
     terms = TermIds()
     X, X_test = terms.fit_transform(train.items), terms.transform(test.items)
     cnn = CNNClassifier(24, 32, document_size=16, max_epochs=8, device="cpu", random_state=0)
@@ -236,3 +243,89 @@ def test_progress_and_a_missing_torch(monkeypatch, capfd):
     monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
         QuaNet(Linear(), **SMALL).fit(X, y)
+
+
+def labelled(n):
+    return blobs(n, 2, 0)
+
+
+def test_the_estimates_are_those_of_the_methods_fitted_on_the_third_part():
+    X, y = labelled(600)
+    quanet = QuaNet(Linear(), **SMALL).fit(X, y)
+    fits = Fits(X, y)
+    _, codes = np.unique(y, return_inverse=True)
+    parts, _, _ = quanet._parts(fits, codes)
+    assert [len(part) for part in parts] == [240, 240, 120]
+    assert len(set(np.concatenate(parts))) == 600
+    frozen = FrozenEstimator(quanet.classifier_)
+    prior = np.bincount(codes[parts[0]]) / len(parts[0])
+    methods = [CC(frozen), ACC(frozen), PCC(frozen), PACC(frozen), SLD(frozen, prior=prior)]
+    rows = parts[2]
+    samples, _ = ArtificialPrevalence(5, repeats=2, sample_size=40, random_state=0).draw(y)
+    outputs = quanet.outputs(X)
+    side_by_side = np.hstack([m.fit(X[rows], y[rows]).aggregate(outputs, samples) for m in methods])
+    np.testing.assert_allclose(quanet.estimates_(outputs, samples), side_by_side, atol=1e-12)
+
+
+def test_the_best_network_is_kept():
+    X, y = labelled(600)
+    settings = SMALL | {"max_epochs": 15, "patience": 15, "learning_rate": 0.05}
+    longer = QuaNet(Linear(), **settings).fit(X, y)
+    assert longer.best_epoch_ < 15
+    shorter = QuaNet(Linear(), **settings | {"max_epochs": longer.best_epoch_}).fit(X, y)
+    for name, value in longer.parameters_.items():
+        np.testing.assert_array_equal(value, shorter.parameters_[name])
+
+
+def test_dropout_and_the_stretch_are_there():
+    from headcount.quantifiers.quanet.network import Network, Sizes
+
+    X, y = labelled(400)
+    with_, without = (QuaNet(Linear(), **SMALL, dropout=d).fit(X, y).parameters_ for d in (0.5, 0.0))
+    assert any((with_[name] != without[name]).any() for name in with_)
+    network = Network(Sizes(3, 4, 2, 2, 1, ()), torch.device("cpu"))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        network.layers[0].bias.copy_(torch.tensor([50.0, -50.0]))
+        answered = network(torch.zeros(1, 5, 3), torch.zeros(1, 4))
+    np.testing.assert_allclose(answered.numpy(), [[1.1, -0.1]], atol=1e-6)
+
+
+HARDLY_TRAINED = pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
+
+
+@HARDLY_TRAINED
+def test_its_seed_decides_all():
+    ids, y = phrases(300)
+    small = {"embedding_size": 4, "channels": 4, "document_size": 3, "max_epochs": 2, "device": "cpu"}
+    one, other = (QuaNet(CNNClassifier(**small), **SMALL).fit(ids, y) for _ in range(2))
+    np.testing.assert_array_equal(one.predict(ids), other.predict(ids))
+    assert one.classifier_.random_state is not None
+
+
+@HARDLY_TRAINED
+def test_its_device_is_that_of_its_own_classifier(monkeypatch):
+    small = CNNClassifier(4, 4, document_size=3, max_epochs=1)
+    monkeypatch.setattr(QuaNet, "default_classifier", staticmethod(lambda: small))
+    fitted = QuaNet(**SMALL).fit(*phrases(300))
+    assert fitted.classifier_.device == "cpu"
+
+
+def test_items_that_look_alike_so_far_are_read_in_one_order():
+    rng = np.random.default_rng(0)
+    P = np.repeat([[0.3, 0.7], [0.6, 0.4]], 20, axis=0)
+    E = np.hstack([np.zeros((40, 2)), rng.integers(0, 3, (40, 4))])
+    shuffled = rng.permutation(40)
+    first, second = (
+        in_order(Outputs.from_posteriors(P[rows], [0, 1], embeddings=E[rows])) for rows in (np.arange(40), shuffled)
+    )
+    np.testing.assert_array_equal(E[first], E[shuffled][second])
+
+
+def test_without_torch_reading_is_a_sentence(monkeypatch):
+    X, y = labelled(300)
+    quanet = QuaNet(Linear(), **SMALL).fit(X, y)
+    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
+        quanet.predict(X)

@@ -1,6 +1,7 @@
 """A study of networks: over term ids, the same figures for any number of jobs."""
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from headcount.study import Results, read_plan, run_study
 
@@ -51,3 +52,57 @@ def test_a_study_of_networks_has_the_same_figures_for_any_number_of_jobs(tmp_pat
         figures.append({(c.method, c.target, c.run): c.estimated.tolist() for c in cells})
     assert len(figures[0]) == 2 * 3 + 2
     assert figures[0] == figures[1]
+
+
+def test_what_a_device_had_no_memory_for_is_computed_another_time(tmp_path, data_folder, monkeypatch):
+    import torch
+
+    from headcount.learners.neural import training
+
+    (tmp_path / "plan.toml").write_text(PLAN)
+    plan = read_plan(tmp_path / "plan.toml")
+
+    def full(self, rows):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate much")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training._Trainer, "epoch", full)
+        first = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
+    assert first.failures
+    again = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
+    assert again.failures == []
+    assert again.computed > 0
+
+
+def test_results_say_what_computed_them(tmp_path, data_folder):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    plan = read_plan(tmp_path / "plan.toml")
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
+    said = {versions.get("device") for versions, _ in Results(plan, tmp_path / "store").versions}
+    assert all(device.startswith("cpu, torch ") for device in said)
+    assert any("float32 products" in device for device in said)
+
+
+class WithDevice(LogisticRegression):
+    """A learner that means something else by a device."""
+
+    def __init__(self, device=None, C=1.0):
+        super().__init__(C=C)
+        self.device = device
+
+
+def test_devices_of_other_learners_are_their_own_business(tmp_path, data_folder):
+    text = (
+        PLAN[: PLAN.index("[learners.cnn]")]
+        + """
+[learners.other]
+class = "tests.study.test_networks.WithDevice"
+
+[[methods]]
+names = ["CC"]
+learners = ["other"]
+"""
+    )
+    (tmp_path / "plan.toml").write_text(text)
+    summary = run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert summary.failures == []

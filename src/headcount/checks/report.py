@@ -124,7 +124,7 @@ def check_counted(
     M, sizes, k = labelled.means, labelled.sizes, labelled.k
     matched = mixture_least_squares(M, sums / n[:, None])
     separation = float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[k - 2])
-    corrected = holm(np.where(test.dof >= 1, test.p_value, 1.0))
+    corrected = holm(np.where(test.dof >= 1, test.p_value, 1.0).tolist())
     reports = []
     for s in range(len(counts)):
         found = {

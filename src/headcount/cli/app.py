@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount import __version__
+from headcount._version import __version__
 from headcount.cli import data, study
 from headcount.cli.estimate import check, compare, estimate
 from headcount.cli.fit import fit, inspect

@@ -1,6 +1,7 @@
 """A small made-up case to try the tool on: labelled reviews, a year of unlabelled ones, and the shares that only we know."""
 
 import csv
+from collections.abc import Sequence
 from io import StringIO
 
 import numpy as np
@@ -73,7 +74,7 @@ def _review(stars: str, generator: np.random.Generator) -> str:
     return ", ".join(_KINDS[kind][generator.integers(len(_KINDS[kind]))] for kind in kinds)
 
 
-def _csv(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+def _csv(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(names)

@@ -8,6 +8,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from sklearn.utils import _safe_indexing
 from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
+from headcount._version import __version__
 from headcount.exceptions import DataError
 from headcount.learners.forests import prefix_of, size_of_forest
 from headcount.learners.paths import on_path, without_place
@@ -231,4 +233,5 @@ def _versions() -> tuple[str, ...]:
     import scipy
     import sklearn
 
-    return version("headcount"), np.__version__, scipy.__version__, sklearn.__version__
+    torch = version("torch") if find_spec("torch") is not None else ""
+    return __version__, np.__version__, scipy.__version__, sklearn.__version__, torch

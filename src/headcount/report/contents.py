@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headcount import __version__
+from headcount._version import __version__
 from headcount.data import PAPER_SETS
 from headcount.report import series
 from headcount.report.claims import Claim, claims

@@ -12,8 +12,9 @@ from typing import Any
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
+import headcount.exceptions as known
 from headcount.data import load_set
-from headcount.exceptions import DataError, StoreError
+from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
 from headcount.selection.progress import Progress, results_of
 from headcount.study.choice import choose, distinct
 from headcount.study.data import StudyData
@@ -25,7 +26,7 @@ __all__ = ["Summary", "run_study"]
 
 
 _SECONDS_BETWEEN_LINES = 20.0
-_PASSING = (MemoryError, OSError, ImportError)
+_PASSING = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
 """Errors that say more about the moment than about the method."""
 
 
@@ -204,7 +205,8 @@ def _failures(data_set: str, task: Task, outcome: dict[str, Any]) -> list[str]:
 
 def _passes(error: str) -> bool:
     """Whether an error, told as its type and message, may be gone another time."""
-    kind = getattr(builtins, error.partition(":")[0], None)
+    name = error.partition(":")[0]
+    kind = getattr(builtins, name, None) or getattr(known, name, None)
     return isinstance(kind, type) and issubclass(kind, _PASSING)
 
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from headcount import __version__
 from headcount._typing import AnyArray
+from headcount._version import __version__
 from headcount.exceptions import DataError, StoreError
 
 __all__ = ["FORMAT", "Record", "Store", "from_plain", "to_plain", "versions"]

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._validation import encode
 from headcount.errors import get_error
-from headcount.learners import Need, Outputs
+from headcount.learners import CNNClassifier, Need, Outputs
 from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
-from headcount.quantifiers import Quantifier
+from headcount.quantifiers import QuaNet, Quantifier
 from headcount.selection.candidates import Candidate, group
 from headcount.selection.tasks import Fold, fit_through, judge, outputs_of
 from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
@@ -212,14 +213,20 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
 
 
 def device_of(task: Task) -> str:
-    """Return the name of the device that the networks of a task compute on here; nothing for a task without networks."""
-    parameters = [member.quantifier.get_params() for member in task.members]
-    named = {str(value) for own in parameters for key, value in own.items() if key.rpartition("__")[2] == "device"}
-    if not named:
+    """Return what the networks of a task compute on here, by what and how; nothing for a task without networks."""
+    networks = [
+        network
+        for member in task.members
+        for network in (member.quantifier, *member.quantifier.get_params().values())
+        if isinstance(network, CNNClassifier | QuaNet)
+    ]
+    if not networks or find_spec("torch") is None:
         return ""
     from headcount.learners.neural.device import device_label
 
-    return device_label(min(named))
+    return "; ".join(
+        sorted({device_label(network.device, getattr(network, "precision", None)) for network in networks})
+    )
 
 
 def described(value: Any) -> Any:

@@ -319,3 +319,135 @@ def test_a_missing_torch_says_what_to_install(monkeypatch):
 def test_unfitted_says_so():
     with pytest.raises(NotFittedError):
         CNNClassifier().predict([[0]])
+
+
+def test_weight_decay_reaches_the_optimiser():
+    plain, decayed = (CNNClassifier(**SMALL, weight_decay=w).fit(*phrases()).parameters_ for w in (0.0, 0.1))
+    assert np.abs(decayed["output.weight"]).sum() < np.abs(plain["output.weight"]).sum()
+
+
+def test_the_best_network_passes_over_the_held_out_part_once(monkeypatch):
+    from headcount.learners.neural import training
+
+    passes = []
+    epoch = training._Trainer.epoch
+
+    def recorded(self, rows):
+        passes.append((len(rows), {name: value.detach().numpy().copy() for name, value in self.parameters.items()}))
+        return epoch(self, rows)
+
+    monkeypatch.setattr(training._Trainer, "epoch", recorded)
+    fitted = CNNClassifier(**SMALL | {"max_epochs": 12, "patience": 4}).fit(*phrases())
+    assert [n for n, _ in passes] == [240] * fitted.n_iter_ + [160]
+    if fitted.best_epoch_ < fitted.n_iter_:  # what the pass begins with is what the epoch after the best one began with
+        for name, value in passes[-1][1].items():
+            np.testing.assert_array_equal(value, passes[fitted.best_epoch_][1][name])
+    assert any((passes[-1][1][name] != fitted.parameters_[name]).any() for name in fitted.parameters_)
+
+
+def test_stopping_goes_by_the_f1_of_the_rarer_class():
+    from sklearn.metrics import f1_score
+
+    from headcount.learners.neural.training import _Trainer, read
+
+    for n_classes in (2, 3):
+        ids, y = phrases(300, n_classes)
+        y[y == 1] = np.where(np.arange((y == 1).sum()) % 3 == 0, 1, 0)
+        rows = np.arange(300)
+        how = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
+        trainer = _Trainer(ids, y, rows, 50, how)
+        arrays = {name: value.detach().numpy() for name, value in trainer.parameters.items()}
+        decided = read(ids, arrays, how)[1].argmax(axis=1)
+        expected = f1_score(y, decided, pos_label=1) if n_classes == 2 else f1_score(y, decided, average="macro")
+        assert float(trainer.f1(rows)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_padding_is_zero_and_stays_so(fitted):
+    assert (fitted.parameters_["embedding"][0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"numbers": None},
+        {"numbers": {"predict": 3}},
+        {"settings": []},
+        {"settings": {"device": "zzz"}},
+        {"settings": {"windows": [3, 5]}},
+    ],
+)
+def test_a_saved_file_that_was_altered_is_refused(fitted, tmp_path, change):
+    fitted.save(tmp_path / "cnn.npz")
+    with np.load(tmp_path / "cnn.npz") as file:
+        held = dict(file)
+    about = json.loads(str(held["about"]))
+    for key, value in change.items():
+        about[key] = about[key] | value if isinstance(value, dict) and key == "settings" else value
+    held["about"] = np.array(json.dumps(about))
+    np.savez(tmp_path / "altered.npz", **held)
+    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+        CNNClassifier.load(tmp_path / "altered.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("network:output.weight", np.zeros((5, 6), np.float32)),
+        ("network:output.bias", np.full(2, np.nan, np.float32)),
+        ("network:document.bias", np.zeros(6)),
+        ("network:more", np.zeros(2, np.float32)),
+    ],
+)
+def test_a_network_that_is_not_as_its_settings_say_is_refused(fitted, tmp_path, name, value):
+    fitted.save(tmp_path / "cnn.npz")
+    with np.load(tmp_path / "cnn.npz") as file:
+        held = dict(file)
+    np.savez(tmp_path / "altered.npz", **held | {name: value})
+    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+        CNNClassifier.load(tmp_path / "altered.npz")
+
+
+def test_settings_of_all_kinds_are_kept(tmp_path):
+    ids, y = phrases(200)
+    cnn = CNNClassifier(**SMALL | {"random_state": np.int64(3), "windows": range(2, 4), "max_epochs": 1}).fit(ids, y)
+    cnn.save(tmp_path / "cnn")
+    loaded = CNNClassifier.load(tmp_path / "cnn")
+    assert (loaded.random_state, tuple(loaded.windows)) == (3, (2, 3))
+    np.testing.assert_array_equal(loaded.predict_proba(ids), cnn.predict_proba(ids))
+    with pytest.raises(DataError, match="There is no file"):
+        CNNClassifier.load(tmp_path / "none")
+
+
+def test_a_failed_fit_leaves_it_unfitted():
+    cnn = CNNClassifier(**SMALL | {"learning_rate": 1e30})
+    with pytest.raises(TrainingError):
+        cnn.fit(*phrases())
+    with pytest.raises(NotFittedError):
+        cnn.predict(phrases()[0])
+
+
+def test_parameters_set_after_fitting_do_not_change_the_network(fitted):
+    ids, _ = phrases()
+    before = fitted.predict_proba(ids)
+    changed = pickle.loads(pickle.dumps(fitted)).set_params(windows=(2,), document_size=3)
+    np.testing.assert_array_equal(changed.predict_proba(ids), before)
+    with pytest.raises(DeviceError, match="There is no device 'cdua'"):
+        changed.set_params(device="cdua").predict(ids)
+
+
+def test_torch_settings_of_the_caller_do_not_matter(fitted):
+    ids, y = phrases()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.inference_mode():
+            again = CNNClassifier(**SMALL | {"max_epochs": 40}).fit(ids, y)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    np.testing.assert_array_equal(again.predict_proba(ids), fitted.predict_proba(ids))
+
+
+def test_an_array_that_can_not_be_written_to_is_read_without_a_word(fitted):
+    frozen = pickle.loads(pickle.dumps(fitted))
+    for value in frozen.parameters_.values():
+        value.flags.writeable = False
+    np.testing.assert_array_equal(frozen.predict(phrases()[0]), fitted.predict(phrases()[0]))

@@ -1,6 +1,7 @@
 """`CNNClassifier`: scikit-learn's contract around the convolutional network."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,8 @@ __all__ = ["CNNClassifier"]
 
 _UNKNOWN = 1
 _LOWER = "batch_size, channels or embedding_size"
+_NUMBERS = ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_")
+_ARRAYS = ("losses_", "scores_")
 
 
 class CNNClassifier(ClassifierMixin, BaseEstimator):
@@ -164,16 +167,16 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         from headcount.learners.neural.training import train
 
         X, y = validate_data(self, X, y, dtype=None)
-        self.classes_, codes = learn_classes(y)
+        classes, codes = learn_classes(y)
         ids = _whole(X)
-        self.n_ids_ = max(int(ids.max()), _UNKNOWN) + 1 if self.n_ids is None else int(self.n_ids)
-        ids = self._known(ids)
+        n_ids = max(int(ids.max()), _UNKNOWN) + 1 if self.n_ids is None else int(self.n_ids)
+        ids = self._known(ids, n_ids)
         splitting, training = seed_sequence(self.random_state).spawn(2)
         seed = int(splitting.generate_state(1)[0])
         parts = next(iter(validation_parts(float(self.held_out), codes, seed, "held_out")))
         with computing(self.n_jobs, _LOWER):
-            trained = train(ids, codes, parts, self.n_ids_, self._settings(training))
-        self.parameters_ = trained.parameters
+            trained = train(ids, codes, parts, n_ids, self._settings(training))
+        self.classes_, self.n_ids_, self.parameters_ = classes, n_ids, trained.parameters
         self.n_iter_, self.best_epoch_ = trained.n_epochs, trained.best_epoch
         self.losses_, self.scores_ = trained.losses, trained.scores
         return self
@@ -204,24 +207,40 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file of plain arrays (.npz) that holds no code."""
-        check_is_fitted(self)
-        save_estimator(self, path, ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_"), ("losses_", "scores_"))
+        check_is_fitted(self, "parameters_")
+        save_estimator(self, path, _NUMBERS, _ARRAYS)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a classifier that :meth:`save` has written."""
-        loaded: Self = load_estimator(cls, path)
+        loaded: Self = load_estimator(cls, path, _NUMBERS, _ARRAYS, cls._shapes)
         return loaded
 
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the network's arrays must have."""
+        e, c, d, windows = self.embedding_size, self.channels, self.document_size, _checked_windows(self.windows)
+        layers = {f"window{w}": (c, w * e) for w in windows}
+        layers |= {"document": (d, len(windows) * c), "output": (len(self.classes_), d)}
+        shapes: dict[str, tuple[int, ...]] = {"embedding": (self.n_ids_, e)}
+        for name, shape in layers.items():
+            shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+        return shapes
+
     def _read(self, X: Any) -> tuple[AnyArray, AnyArray]:
-        check_is_fitted(self)
+        check_is_fitted(self, "parameters_")
         require_torch("CNNClassifier")
         from headcount.learners.neural.device import computing
         from headcount.learners.neural.training import read
 
-        ids = self._known(_whole(validate_data(self, X, dtype=None, reset=False)))
+        ids = self._known(_whole(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
+        # The network is as it was learnt, whatever parameters have been set since.
+        windows = tuple(
+            int(name[6:-7]) for name in self.parameters_ if name.startswith("window") and name.endswith(".weight")
+        )
+        sizes = {"document": len(self.parameters_["document.bias"])}
+        how = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
         with computing(self.n_jobs, _LOWER):
-            return read(ids, self.parameters_, self._settings(np.random.SeedSequence(0)))
+            return read(ids, self.parameters_, how)
 
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.learners.neural.device import device_named, dtype_named
@@ -244,9 +263,9 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
 
-    def _known(self, ids: IntArray) -> IntArray:
+    def _known(self, ids: IntArray, n_ids: int) -> IntArray:
         """Return ids of the vocabulary: others are errors where it is given, else unknown terms."""
-        beyond = ids >= self.n_ids_
+        beyond = ids >= n_ids
         if not beyond.any():
             return ids
         if self.n_ids is not None:
@@ -259,6 +278,10 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
 def _whole(X: AnyArray) -> IntArray:
     """Return ids as whole numbers from 0."""
+    if X.dtype.kind == "O":
+        raise DataError(
+            "X must hold term ids, whole numbers from 0 (padding), not Python objects: use an array of integers."
+        )
     if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
         raise DataError(
             f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "

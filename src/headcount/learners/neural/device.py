@@ -16,15 +16,17 @@ def device_named(name: str) -> torch.device:
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         name = next(kind for kind, found in there.items() if found)
-    if not there[name]:
+    if not there.get(name):
         raise DeviceError(f"There is no device {name!r} here: use device='auto', which takes the best that is found.")
     return torch.device(name)
 
 
-def device_label(name: str) -> str:
-    """Return what a device is called: the model of a graphics card, else its kind."""
+def device_label(name: str, precision: str | None = None) -> str:
+    """Return what computes: the model of a graphics card, else the kind of device, torch's version, and the products' precision."""
     device = device_named(name)
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    kind = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    products = "" if precision is None else f", {str(dtype_named(precision, device)).removeprefix('torch.')} products"
+    return f"{kind}, torch {torch.__version__}{products}"
 
 
 def dtype_named(name: str, device: torch.device) -> torch.dtype:
@@ -53,7 +55,8 @@ class _Threads:
         finally:
             with self._lock:
                 self._inside -= 1
-                torch.set_num_threads(self._before)
+                if self._inside == 0:
+                    torch.set_num_threads(self._before)
 
 
 _threads = _Threads()
@@ -65,9 +68,12 @@ def computing(n_jobs: int | None, lower: str) -> Iterator[None]:
     from joblib import effective_n_jobs
 
     try:
-        with _threads.limited(int(effective_n_jobs(1 if n_jobs is None else n_jobs))):
+        n_threads = int(effective_n_jobs(1 if n_jobs is None else n_jobs))
+        with _threads.limited(n_threads), torch.inference_mode(False), torch.enable_grad():
             yield
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:  # torch.OutOfMemoryError among them
+        if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
+            raise
         raise DeviceError(
             f"The device ran out of memory ({str(error).split('. ')[0]}): lower {lower}, or use device='cpu'."
         ) from error

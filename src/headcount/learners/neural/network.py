@@ -27,13 +27,13 @@ def initial(
     drawn["embedding"][0] = 0.0
     for name, (rows, columns) in layers.items():
         drawn[f"{name}.weight"] = _uniform(rows, columns, generator)
-        drawn[f"{name}.bias"] = torch.zeros(rows)
+        drawn[f"{name}.bias"] = torch.zeros(rows, dtype=torch.float32)
     return drawn
 
 
 def _uniform(rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
     bound: float = (6.0 / (rows + columns)) ** 0.5
-    return (2.0 * torch.rand((rows, columns), generator=generator) - 1.0) * bound
+    return (2.0 * torch.rand((rows, columns), generator=generator, dtype=torch.float32) - 1.0) * bound
 
 
 class _PooledWindows(torch.autograd.Function):
@@ -160,7 +160,7 @@ def dropped(shape: tuple[int, int], dropout: float, generator: torch.Generator) 
     """Draw what dropout leaves: 0, or one over the share that is kept."""
     if dropout == 0.0:
         return None
-    keep = torch.empty(shape, device=generator.device)
+    keep = torch.empty(shape, device=generator.device, dtype=torch.float32)
     return keep.bernoulli_(1.0 - dropout, generator=generator).div_(1.0 - dropout)
 
 

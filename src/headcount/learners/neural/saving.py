@@ -2,14 +2,16 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from headcount.exceptions import DataError, FileFormatError
+from headcount._typing import AnyArray
+from headcount.exceptions import DataError, FileFormatError, HeadcountError
 
 __all__ = ["load_estimator", "save_estimator"]
 
@@ -22,7 +24,7 @@ def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arr
     if classes.dtype.kind == "O":
         raise DataError("Classes of mixed or unusual types can't be saved: use strings, numbers or booleans as labels.")
     settings = estimator.get_params(deep=False)
-    if not isinstance(settings["random_state"], int | None):
+    if not isinstance(settings["random_state"], Integral | None):
         settings["random_state"] = None  # the state of a generator is not kept
     about = {
         "format": _FORMAT,
@@ -33,6 +35,8 @@ def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arr
     }
     held = {f"learnt:{name}": getattr(estimator, name) for name in arrays}
     held |= {f"network:{name}": value for name, value in estimator.parameters_.items()}
+    if hasattr(estimator, "feature_names_in_"):
+        held["feature_names"] = np.array([str(name) for name in estimator.feature_names_in_])
     written = Path(f"{path}.{os.getpid()}.part")
     try:
         with written.open("wb") as file:
@@ -42,8 +46,14 @@ def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arr
         written.unlink(missing_ok=True)
 
 
-def load_estimator(kind: type, path: str | Path) -> Any:
-    """Read what `save_estimator` has written of an estimator of this class."""
+def load_estimator(
+    kind: Any,
+    path: str | Path,
+    numbers: Sequence[str],
+    arrays: Sequence[str],
+    shapes: Callable[[Any], dict[str, tuple[int, ...]]],
+) -> Any:
+    """Read what `save_estimator` has written of an estimator of this class; ``shapes`` says what its network must look like."""
     try:
         with np.load(path, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
@@ -52,25 +62,41 @@ def load_estimator(kind: type, path: str | Path) -> Any:
                     f"{path} holds a {about['class']} in format {about['format']}, not a {kind.__name__} in format {_FORMAT}."
                 )
             estimator = kind(**{name: _back(value) for name, value in about["settings"].items()})
+            estimator._validate_params()
             estimator.classes_ = file["classes"]
+            for name in numbers:
+                setattr(estimator, name, int(about["numbers"][name]))
+            for name in arrays:
+                setattr(estimator, name, file[f"learnt:{name}"])
+            if "feature_names" in file.files:
+                estimator.feature_names_in_ = file["feature_names"].astype(object)
             estimator.parameters_ = {
                 name.removeprefix("network:"): file[name] for name in file.files if name.startswith("network:")
             }
-            for name in about["arrays"]:
-                setattr(estimator, name, file[f"learnt:{name}"])
+        _check_network(estimator.parameters_, shapes(estimator))
     except FileFormatError:
         raise
-    except (ValueError, KeyError, EOFError, BadZipFile, TypeError) as error:
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}.") from error
+    except (ValueError, KeyError, EOFError, BadZipFile, TypeError, AttributeError, HeadcountError) as error:
         raise FileFormatError(f"{path} is no saved {kind.__name__}: {error}") from error
-    for name, value in about["numbers"].items():
-        setattr(estimator, name, value)
     return estimator
+
+
+def _check_network(found: dict[str, AnyArray], shapes: dict[str, tuple[int, ...]]) -> None:
+    if {name: value.shape for name, value in found.items()} != shapes:
+        raise ValueError("its network does not have the layers that its settings say")
+    for name, value in found.items():
+        if value.dtype != np.float32 or not np.isfinite(value).all():
+            raise ValueError(f"the layer {name} holds other than finite numbers of 32 bits")
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Integral):
+        return value if value is True or value is False else int(value)
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def _back(value: Any) -> Any:

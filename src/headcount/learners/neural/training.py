@@ -17,9 +17,6 @@ from headcount.learners.neural.recording import Recorded
 
 __all__ = ["Settings", "Trained", "read", "train"]
 
-_READ = 200
-"""Documents that are read at once where nothing is learnt."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -67,7 +64,7 @@ class _Trainer:
             self.parameters.values(), lr=how.learning_rate, weight_decay=how.weight_decay,
             fused=self.on_cuda or how.device.type == "cpu", capturable=self.on_cuda,
         )  # fmt: skip
-        self.total = torch.zeros((), device=how.device)
+        self.total = torch.zeros((), device=how.device, dtype=torch.float32)
         self._recorded: Recorded | None = None
         self.documents = Documents(ids, max(how.windows), how.device)
         self.codes = torch.from_numpy(codes.astype(np.int64)).to(how.device)
@@ -108,7 +105,7 @@ class _Trainer:
     def f1(self, rows: IntArray) -> torch.Tensor:
         """Return the F1 of the rarer of two classes, or the mean F1 of more, on the device."""
         pairs = []
-        for batch in self.documents.batches(rows, _READ):
+        for batch in self.documents.batches(rows, self.how.batch_size):
             for block in batch:
                 documents = embedded(self.parameters, self.documents.ids(block), self.how.windows, self.how.dtype)
                 decided = scored(self.parameters, documents).argmax(dim=1)
@@ -153,6 +150,8 @@ def train(ids: IntArray, codes: IntArray, parts: tuple[IntArray, IntArray], n_id
             stacklevel=2,
         )
     arrays = {name: value.detach().cpu().numpy().copy() for name, value in trainer.parameters.items()}
+    if not all(np.isfinite(value).all() for value in arrays.values()):
+        _check(np.nan, len(losses), how)
     return Trained(arrays, len(losses), best_epoch, np.array(losses), np.array(scores))
 
 
@@ -173,10 +172,10 @@ def _check(loss: float, epoch: int, how: Settings) -> None:
 @torch.no_grad()
 def read(ids: IntArray, parameters: dict[str, AnyArray], how: Settings) -> tuple[AnyArray, AnyArray]:
     """Return the document embeddings of items, and the posteriors of the classes."""
-    there: dict[str, Any] = {name: torch.from_numpy(value).to(how.device) for name, value in parameters.items()}
+    there: dict[str, Any] = {name: torch.tensor(value, device=how.device) for name, value in parameters.items()}
     documents = Documents(ids, max(how.windows), how.device)
-    found = torch.empty((len(ids), how.sizes["document"]), device=how.device)
-    for batch in documents.batches(np.arange(len(ids)), _READ):
+    found = torch.empty((len(ids), how.sizes["document"]), device=how.device, dtype=torch.float32)
+    for batch in documents.batches(np.arange(len(ids)), how.batch_size):
         for block in batch:
             found[block.rows] = embedded(there, documents.ids(block), how.windows, how.dtype)
     posteriors = torch.softmax(

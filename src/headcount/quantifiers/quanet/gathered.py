@@ -59,5 +59,12 @@ def in_order(outputs: Outputs) -> IntArray:
     """
     P, E = outputs.need("posteriors"), outputs.need("embeddings")
     position = P @ np.arange(P.shape[1], dtype=np.float64)
-    keys = [*E[:, :2].T[::-1], *P.T[::-1], position]
-    return np.lexsort(keys)
+    order: IntArray = np.lexsort([*E[:, :2].T[::-1], *P.T[::-1], position])
+    seen = np.column_stack([position, P, E[:, :2]])[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (seen[1:] != seen[:-1]).any(axis=1)
+    if not new.all():  # some are alike so far: what else is known of them decides
+        groups = np.cumsum(new)
+        tied = np.flatnonzero(np.bincount(groups)[groups] > 1)
+        order[tied] = order[tied][np.lexsort([*E[order[tied]].T[::-1], groups[tied]])]
+    return order

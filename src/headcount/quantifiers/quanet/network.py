@@ -34,17 +34,23 @@ class Network(nn.Module):
         super().__init__()
         self.classes = sizes.classes
         self.lstm = nn.LSTM(
-            sizes.features, sizes.lstm, sizes.lstm_layers, batch_first=True, bidirectional=True, device="meta"
+            sizes.features,
+            sizes.lstm,
+            sizes.lstm_layers,
+            batch_first=True,
+            bidirectional=True,
+            device="meta",
+            dtype=torch.float32,
         )
         widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
-        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta") for a, b in pairwise(widths))
+        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta", dtype=torch.float32) for a, b in pairwise(widths))
         self.to_empty(device=device)  # nothing is drawn from torch's global generator
 
     @classmethod
     def of(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
         """Return the network with these parameters."""
         network = cls(sizes, device)
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in parameters.items()})
+        network.load_state_dict({name: torch.tensor(value) for name, value in parameters.items()})
         return network
 
     @torch.no_grad()
@@ -53,7 +59,7 @@ class Network(nn.Module):
         inputs = {name: layer.in_features for name, layer in self.named_modules() if isinstance(layer, nn.Linear)}
         for name, parameter in self.named_parameters():
             root = inputs.get(name.rpartition(".")[0], self.lstm.hidden_size) ** 0.5
-            parameter.copy_((2.0 * torch.rand(parameter.shape, generator=generator) - 1.0) / root)
+            parameter.copy_((2.0 * torch.rand(parameter.shape, generator=generator, dtype=torch.float32) - 1.0) / root)
 
     def forward(
         self,

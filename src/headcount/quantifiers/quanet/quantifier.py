@@ -71,7 +71,7 @@ class QuaNet(AggregativeQuantifier):
     n_jobs : int, optional
         Threads on the CPU. With one, the default, the same seed gives the same bits, on one machine, whatever else runs.
     random_state : int, RandomState, Generator or None, default=None
-        For the splits, the first parameters, the samples and dropout.
+        For the splits, the first parameters, the samples and dropout, and for a classifier that has no seed of its own.
     keep_when_interrupted : bool, default=False
         End with the best network so far, and a warning, when the user interrupts training.
     verbose : bool, default=False
@@ -188,7 +188,8 @@ class QuaNet(AggregativeQuantifier):
 
     def solve(self, statistics: GatheredOutputs) -> FloatArray:
         """Read the samples, and turn them into shares."""
-        check_is_fitted(self)
+        check_is_fitted(self, "parameters_")
+        require_torch("QuaNet")
         require_items(statistics.weights)
         from headcount.learners.neural.device import computing
         from headcount.quantifiers.quanet.reading import shares_of, tensors
@@ -209,9 +210,11 @@ class QuaNet(AggregativeQuantifier):
         from headcount.learners.neural.device import computing
         from headcount.quantifiers.quanet.training import Part, train
 
-        learner = self.classifier if self._is_frozen() else self._learner(codes)
-        require(learner, "transform")
-        parts, seed = self._parts(fits, codes)
+        if self.classifier is not None:
+            for method in ("transform", "predict_proba"):
+                require(self.classifier, method)
+        parts, seed, own = self._parts(fits, codes)
+        learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, own)
         prior = self._known_prior(codes[parts[0]])
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
         fitting, judging = (
@@ -222,17 +225,34 @@ class QuaNet(AggregativeQuantifier):
         E = fitting.outputs.need("embeddings")
         spread = E.std(axis=0)
         self.scale_ = E.mean(axis=0), np.where(spread > 1e-6, spread, 1.0).astype(np.float32)
+        self.sizes_ = self._sizes()
         with computing(self.n_jobs, _LOWER):
             trained = train(fitting, judging, self.estimates_, self.scale_, self._settings(seed))
         self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
         self.losses_, self.validation_losses_ = trained.losses, trained.validation_losses
 
-    def _parts(self, fits: Fits, codes: IntArray) -> tuple[list[IntArray], np.random.SeedSequence]:
-        """Return the rows of the three parts, and a seed for what follows; a frozen classifier needs none of the first part."""
-        shares = np.asarray(self.split, dtype=np.float64)
+    def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
+        """Return a new classifier; what of it is random and has no seed gets one, so that QuaNet's seed decides all."""
+        learner = self._learner(codes)
+        if self.classifier is None:
+            own = ("device", "n_jobs", "keep_when_interrupted", "verbose")
+            learner.set_params(**{name: getattr(self, name) for name in own})
+        if self.random_state is not None:
+            unseeded = [
+                name for name, value in learner.get_params().items() if name.endswith("random_state") and value is None
+            ]
+            learner.set_params(**dict.fromkeys(unseeded, int(seed.generate_state(1)[0])))
+        return learner
+
+    def _parts(
+        self, fits: Fits, codes: IntArray
+    ) -> tuple[list[IntArray], np.random.SeedSequence, np.random.SeedSequence]:
+        """Return the rows of the three parts, and seeds for the network and the classifier; a frozen one needs no first part."""
+        shares = np.asarray(self.split)
+        shares = shares.astype(np.float64) if shares.dtype.kind in "iuf" else np.zeros(0)
         if shares.shape != (3,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
             raise DataError(f"split must hold three positive shares that sum to 1; got {self.split!r}.")
-        first, second, rest = seed_sequence(self.random_state).spawn(3)
+        first, second, rest, own = seed_sequence(self.random_state).spawn(4)
         seeds = [int(sequence.generate_state(1)[0]) for sequence in (first, second)]
         training, others = (
             (np.arange(len(codes)),) * 2
@@ -243,7 +263,7 @@ class QuaNet(AggregativeQuantifier):
         fitting, judging = next(
             iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of"))
         )
-        return [training, others[fitting], others[judging]], rest
+        return [training, others[fitting], others[judging]], rest, own
 
     def _known_prior(self, codes: IntArray) -> FloatArray:
         k = len(self.classes_)
@@ -303,4 +323,4 @@ class QuaNet(AggregativeQuantifier):
         from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.network import Network
 
-        return Network.of(self._sizes(), device_named(self.device), self.parameters_)
+        return Network.of(self.sizes_, device_named(self.device), self.parameters_)

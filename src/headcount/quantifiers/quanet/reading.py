@@ -46,7 +46,6 @@ def shares_of(
         chunk = by_size[start : start + max(1, _ITEMS_A_CHUNK // longest)]
         start += len(chunk)
         lengths = sizes[chunk]
-        rows = np.zeros((len(chunk), longest), dtype=np.int64)
         filled = np.arange(longest) < lengths[:, None]
         starts = samples.indptr[chunk][:, None]
         entries = np.where(filled, starts + np.arange(longest), 0)

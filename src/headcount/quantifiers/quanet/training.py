@@ -149,6 +149,8 @@ def train(fitting: Part, judging: Part, estimates: Estimates, scale: Scale, how:
             stacklevel=2,
         )
     arrays = {name: value.cpu().numpy().copy() for name, value in best.items()}
+    if not all(np.isfinite(value).all() for value in arrays.values()):
+        raise TrainingError(f"The network has diverged. Lower learning_rate (it is {how.learning_rate:g}).")
     return Trained(arrays, best_epoch, np.array(losses), np.array(judged))
 
 
