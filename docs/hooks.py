@@ -86,7 +86,9 @@ def _told(command: Any, name: str) -> list[str]:
         lines += ["```sh", *examples, "```", ""]
     lines += ["| argument or option | what it is |", "|---|---|"]
     for one in command.params:
-        names = ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
+        names = (
+            ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
+        )
         if one.name == "help":
             continue
         lines.append(f"| {names} | {_cell(one)} |")
@@ -95,10 +97,16 @@ def _told(command: Any, name: str) -> list[str]:
 
 def _cell(one: Any) -> str:
     default = one.default() if callable(one.default) else one.default
-    known = one.param_type_name == "option" and not getattr(one, "is_flag", False) and isinstance(default, int | float | str | Path)
+    known = (
+        one.param_type_name == "option"
+        and not getattr(one, "is_flag", False)
+        and isinstance(default, int | float | str | Path)
+    )
     said = (getattr(one, "help", "") or "").replace("|", "\\|").replace("*", "\\*").replace("[default", "\\[default")
-    return said + (f" Default: `{default}`." if known and "default" not in said and str(default) else "") + (
-        " Required." if one.required and one.param_type_name == "option" else ""
+    return (
+        said
+        + (f" Default: `{default}`." if known and "default" not in said and str(default) else "")
+        + (" Required." if one.required and one.param_type_name == "option" else "")
     )
 
 

@@ -34,7 +34,9 @@ def main(picture: str) -> None:
             axes.vlines(at[which], low[which], high[which], color=colour, linewidth=1.5)
             axes.plot(at[which], share[which], ".", color=colour, markersize=4)
         axes.axhline(SHARE, color="#808080", linestyle=":")
-        axes.set(xlabel="repetition", ylabel="share", title=f"{held.sum()} of 100 intervals hold the true share, {SHARE}")
+        axes.set(
+            xlabel="repetition", ylabel="share", title=f"{held.sum()} of 100 intervals hold the true share, {SHARE}"
+        )
         axes.set_ylim(bottom=0)
         figure.savefig(picture, metadata={"Date": None})
 
