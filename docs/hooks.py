@@ -55,7 +55,8 @@ def taken(page: str) -> str:
         place = places.get((source.parent / match[1]).resolve())
         return match[0] if place is None else "../" * page.count("/") + place + (match[2] or "")
 
-    return _LINK.sub(linked, source.read_text(encoding="utf-8")) + BEHIND.get(page, "")
+    text = source.read_text(encoding="utf-8").replace("\\<", "&lt;")  # an escape that Python's Markdown does not know
+    return _LINK.sub(linked, text) + BEHIND.get(page, "")
 
 
 def commands() -> str:
@@ -82,9 +83,8 @@ def _told(command: Any, name: str) -> list[str]:
     lines += [f"## {name.removeprefix('headcount ')}", ""]
     for paragraph in text:
         lines += [paragraph, ""]
-    if examples:
-        lines += ["```sh", *examples, "```", ""]
-    lines += ["| argument or option | what it is |", "|---|---|"]
+    lines += ["```sh", *(examples or [name]), "```", ""]
+    lines += ["| | what it is |", "|---|---|"]
     for one in command.params:
         names = (
             ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
