@@ -25,7 +25,8 @@ def main(picture: str) -> None:
             bins = (shift / 0.05).astype(int)
             at = np.unique(bins)
             axes.plot(0.05 * (at + 0.5), [found.ae[bins == b].mean() for b in at], marker=".", label=found.name)
-        axes.set(xlabel="shift: |share − training share|", ylabel="mean absolute error", ylim=(0, 0.4))
+        axes.set(xlabel="shift: |share − training share|", ylabel="mean absolute error")
+        axes.set_ylim(bottom=0)
         axes.legend()
         figure.savefig(picture, metadata={"Date": None})
 
