@@ -8,7 +8,9 @@ from griffe import Extension
 from latex2mathml.converter import convert
 
 _BLOCK = re.compile(r"^([ ]*)\.\. math:: ?(.*(?:\n(?:[ ]*\n)*\1[ ]+\S.*)*)", re.M)
-_INLINE = re.compile(r":math:`([^`]*)`")
+_INLINE = re.compile(r"(?:(?<=\S)\n[ ]*)?:math:`([^`]*)`")
+"""A formula that begins a line would be taken for a block."""
+_SESSION = re.compile(r"(?:^>>> .*\n?(?:^(?!\s*$).*\n?)*)", re.M)
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc):`~?\.?([^`]*)`")
 
 
@@ -22,7 +24,12 @@ class Formulas(Extension):
 
 
 def readable(text: str) -> str:
-    """Return a docstring with its formulas as MathML and its roles as code."""
-    text = _BLOCK.sub(lambda m: f"{m[1]}{convert(' '.join(dedent(m[2]).split()), display='block')}", text)
-    text = _INLINE.sub(lambda m: convert(m[1]), text)
-    return _ROLE.sub(r"`\1`", text)
+    """Return a docstring with its formulas as MathML, its roles as code, and examples without a heading as code."""
+    text = _BLOCK.sub(lambda m: f"{m[1]}{_formula(' '.join(dedent(m[2]).split()), 'block')}", text)
+    text = _INLINE.sub(lambda m: ("" if m[0].startswith(":") else " ") + _formula(m[1], "inline"), text)
+    text = _ROLE.sub(r"`\1`", text)
+    return text if "Examples\n---" in text else _SESSION.sub(lambda m: f"```python\n{m[0].rstrip()}\n```\n", text)
+
+
+def _formula(latex: str, display: str) -> str:
+    return convert(re.sub(r"\\[lr]Vert\b", r"\\Vert ", latex), display=display)

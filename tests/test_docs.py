@@ -178,6 +178,8 @@ def test_every_public_name_is_in_the_api():
     helpers = {"Fit", "Fits", "Need", "Validation", "require", "score", "validation_parts", "as_samples"}
     shown = {name.rpartition(".")[2] for name in described}
     for module in {name.rpartition(".")[0] for name in described} - {"headcount"}:
+        if module.count(".") > 1:  # a function whose module has its name
+            continue
         public = import_module(module)
         names = {
             n for n in public.__all__ if inspect.isclass(getattr(public, n)) or inspect.isfunction(getattr(public, n))
