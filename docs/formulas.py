@@ -4,7 +4,7 @@ import re
 from textwrap import dedent
 from typing import Any
 
-from griffe import Extension
+from griffe import Alias, Extension
 from latex2mathml.converter import convert
 
 _BLOCK = re.compile(r"^([ ]*)\.\. math:: ?(.*(?:\n(?:[ ]*\n)*\1[ ]+\S.*)*)", re.M)
@@ -21,6 +21,11 @@ class Formulas(Extension):
         """Rewrite the docstring of a module, class, function or attribute."""
         if obj.docstring is not None:
             obj.docstring.value = readable(obj.docstring.value)
+
+    def on_package(self, *, pkg: Any, **_: Any) -> None:
+        """Let `headcount.estimate` be the function, not the module of `headcount.intervals` that has its name."""
+        if pkg.name == "headcount":
+            pkg.set_member("estimate", Alias("estimate", "headcount.intervals.methods.estimate", parent=pkg))
 
 
 def readable(text: str) -> str:
