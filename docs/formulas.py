@@ -11,6 +11,8 @@ _BLOCK = re.compile(r"^([ ]*)\.\. math:: ?(.*(?:\n(?:[ ]*\n)*\1[ ]+\S.*)*)", re.
 _INLINE = re.compile(r"(?:(?<=\S)\n[ ]*)?:math:`([^`]*)`")
 """A formula that begins a line would be taken for a block."""
 _SESSION = re.compile(r"(?:^>>> .*\n?(?:^(?!\s*$).*\n?)*)", re.M)
+_CHOICE = re.compile(r"^([ ]*[\w, ]+ : )\{([^}]*)\}", re.M)
+"""The first of several values would be taken for the default."""
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc):`~?\.?([^`]*)`")
 
 
@@ -32,6 +34,7 @@ def readable(text: str) -> str:
     """Return a docstring with its formulas as MathML, its roles as code, and examples without a heading as code."""
     text = _BLOCK.sub(lambda m: f"{m[1]}{_formula(' '.join(dedent(m[2]).split()), 'block')}", text)
     text = _INLINE.sub(lambda m: ("" if m[0].startswith(":") else " ") + _formula(m[1], "inline"), text)
+    text = _CHOICE.sub(lambda m: f"{m[1]}one of {m[2]}", text)
     text = _ROLE.sub(r"`\1`", text)
     return text if "Examples\n---" in text else _SESSION.sub(lambda m: f"```python\n{m[0].rstrip()}\n```\n", text)
 
