@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table clean
+.PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table docs clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -20,6 +20,10 @@ $(VENV)/.dev: pyproject.toml constraints.txt
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 test: $(VENV)/.dev  ## all tests and doctests, the kernels also as plain Python
@@ -73,6 +77,10 @@ bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 coverage-table: $(VENV)/.dev  ## how often the intervals hold the truth, by simulation (about 25 minutes): docs/coverage.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table
 
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/.docs  ## the documentation site, pictures included: site/index.html
+	$(BIN)/mkdocs build --strict --quiet
+
 clean:           ## remove the environment and all caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
+	rm -rf site $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

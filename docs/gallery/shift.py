@@ -1,0 +1,35 @@
+"""Error against shift: how far the shares of a sample are from those of the training part, and what that costs."""
+
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from headcount import CC, MLPE, PACC, PCC, SLD, ArtificialPrevalence, evaluate
+
+
+def main(picture: str) -> None:
+    """Draw the picture."""
+    X, y = make_classification(8000, n_informative=4, weights=[0.7], flip_y=0.1, random_state=1)
+    learner = LogisticRegression()
+    methods = [MLPE(), CC(learner), PCC(learner), PACC(learner, random_state=0), SLD(learner)]
+    fitted = [method.fit(X[:2000], y[:2000]) for method in methods]
+    protocol = ArtificialPrevalence(21, repeats=50, sample_size=500, random_state=0)
+    with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
+        figure, axes = plt.subplots()
+        for found in evaluate(fitted, X[2000:], y[2000:], protocol):
+            shift = np.abs(found.true[:, 1] - y[:2000].mean())
+            bins = (shift / 0.05).astype(int)
+            at = np.unique(bins)
+            axes.plot(0.05 * (at + 0.5), [found.ae[bins == b].mean() for b in at], marker=".", label=found.name)
+        axes.set(xlabel="shift: |share − training share|", ylabel="mean absolute error")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+        figure.savefig(picture, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
