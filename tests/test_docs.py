@@ -25,8 +25,6 @@ PAGES |= {page: HOOKS["taken"](page) for page in HOOKS["TAKEN"]}
 TEXTS = PAGES | {"README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-# `headcount data example` is being written; remove it from here when it is there.
-COMING = {("data", "example")}
 
 
 def blocks(text, *languages):
@@ -125,8 +123,6 @@ def commands():
 
 @pytest.mark.parametrize("words", list(commands()))
 def test_commands_and_their_options_exist(words):
-    if tuple(words[:2]) in COMING:
-        return
     command = get_command(app)
     while hasattr(command, "commands"):
         assert words[0] in command.commands
