@@ -447,7 +447,7 @@ def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
 
 
 def test_what_was_skipped_is_told(reviews, run):
-    code, out, err = run(*FIT[:8], "--budget", "0.000001", "-j", "1")
+    code, out, err = run(*FIT[:8], "--budget", "0.001", "-j", "1")
     assert code == 0, err
     assert "Skipped forest: not for text" in out
     assert "the time budget was spent (" in out
@@ -478,3 +478,178 @@ def test_standard_output_without_bytes(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out)
     to_stdout(b"shares\n")
     assert out.getvalue() == "shares\n"
+
+
+def test_numbers_with_gaps_are_filled_kept_and_estimated(tmp_path, run):
+    X, y = blobs(400, 2, 0)
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(y=y)
+    table.loc[[3, 50, 90], "b"] = np.nan
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    code, _, err = run(
+        "fit", "labelled.csv", "--features", "a,b,c,d", "--label", "y", "-o", "m.headcount", "--learner", "lr", "-j", 1
+    )
+    assert code == 0, err
+    code, out, err = run("estimate", "m.headcount", "labelled.csv", "--json")
+    assert code == 0, err
+    shares = json.loads(out)["groups"]["all"]["shares"]
+    assert shares["1"]["share"] == pytest.approx(y.mean(), abs=0.08)
+
+
+def scored_table(n, seed=0):
+    y, P = scored_items(n, 2, seed)
+    return pd.DataFrame({"score_0": P[:, 0], "score_1": P[:, 1], "y": y})
+
+
+def test_times_are_grouped_by_their_dates(tmp_path, run):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    new = scored_table(400, 1).drop(columns="y")
+    new["at"] = pd.date_range("2015-12-20", periods=400, freq="97min")
+    new.to_parquet(tmp_path / "new.parquet")
+    new.assign(at=new["at"].dt.strftime("%Y-%m-%d %H:%M:%S")).to_csv(tmp_path / "new.csv", index=False)
+    new.assign(at=new["at"].dt.tz_localize("Europe/Rome")).to_parquet(tmp_path / "rome.parquet")
+    counts = new["at"].dt.strftime("%Y-%m").value_counts().to_dict()
+    for file in ("new.parquet", "new.csv", "rome.parquet"):
+        code, out, err = run("estimate", "--scored", "labelled.csv", file, "--label", "y", "--by", "at:month", "--json")
+        assert code == 0, err
+        assert {name: own["n"] for name, own in json.loads(out)["groups"].items()} == counts
+
+
+def test_groups_are_the_same_whatever_their_type(tmp_path, run):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    new = scored_table(360, 1).drop(columns="y")
+    new["g"] = np.repeat([1, 2, 10], 120)
+    (tmp_path / "folder").mkdir()
+    new[:180].to_parquet(tmp_path / "folder" / "a.parquet")
+    new[180:].assign(g=new["g"][180:].astype(str)).to_parquet(tmp_path / "folder" / "b.parquet")
+    new[:0].to_parquet(tmp_path / "folder" / "empty.parquet")
+    (tmp_path / "folder" / "_temporary").mkdir()
+    (tmp_path / "folder" / "_temporary" / "x.parquet").write_text("half")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    answers = []
+    for source in ("folder", "new.csv"):
+        code, out, err = run("estimate", "--scored", "labelled.csv", source, "--label", "y", "--by", "g", "--json")
+        assert code == 0, err
+        answers.append(json.loads(out)["groups"])
+        assert [(name, own["n"]) for name, own in answers[-1].items()] == [("1", 120), ("2", 120), ("10", 120)]
+    for name in ("1", "2", "10"):
+        assert answers[0][name]["shares"]["1"]["share"] == pytest.approx(
+            answers[1][name]["shares"]["1"]["share"], abs=1e-12
+        )
+
+
+def test_a_folder_of_empty_files(tmp_path, refused):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    (tmp_path / "folder").mkdir()
+    scored_table(3).drop(columns="y")[:0].to_parquet(tmp_path / "folder" / "a.parquet")
+    refused("There are no rows in 'folder'", "estimate", "--scored", "labelled.csv", "folder", "--label", "y")
+
+
+def test_a_table_that_ends_inside_quotes(model, refused, tmp_path):
+    (tmp_path / "cut.csv").write_text('day,review\n1,"a fine one"\n2,"two\nlines"\n3,"cut in the mid')
+    refused(
+        "cut.csv ends in the middle: the quote that opens in line 5 is not closed", "estimate", "m.headcount", "cut.csv"
+    )
+
+
+def test_what_can_not_be_grouped_by(tmp_path, refused):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    new = scored_table(60, 1).drop(columns="y")
+    new["g"] = [[1, 2]] * 60
+    new.to_parquet(tmp_path / "new.parquet")
+    command = "estimate", "--scored", "labelled.csv", "new.parquet", "--label", "y", "--by", "g"
+    refused("column 'g' holds lists or records", *command)
+
+
+def test_one_class_is_no_confusion_matrix(tmp_path, refused):
+    (tmp_path / "confusion.csv").write_text("true,a\na,90\n")
+    (tmp_path / "counts.csv").write_text("class,count\na,5\n")
+    refused("one class only", "estimate", "--confusion", "confusion.csv", "counts.csv")
+    (tmp_path / "confusion.csv").write_text("true,a,b\na,1e400,3\nb,2,90\n")
+    refused("is no number of items", "estimate", "--confusion", "confusion.csv", "counts.csv")
+
+
+def test_a_folder_is_no_model_file_to_write(reviews, refused):
+    (reviews / "folder").mkdir()
+    refused("is a folder", *FIT[:7], "folder", *FIT[8:])
+    refused("budget", *FIT, "--budget", "0")
+
+
+def test_names_that_look_like_formulas_and_many_classes_are_drawn(tmp_path, run):
+    rng = np.random.default_rng(0)
+    names = [r"$\frac$", "_hidden", "$200 & $300", *(f"class {i}" for i in range(12))]
+    P = rng.dirichlet(np.full(len(names), 0.2), 1500)
+    table = pd.DataFrame(P, columns=[f"score_{name}" for name in names])
+    table["y"] = [names[j] for j in P.argmax(axis=1)]
+    table["g"] = [f"group {i % 3}" for i in range(1500)]
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    command = (
+        "estimate",
+        "--scored",
+        "labelled.csv",
+        "labelled.csv",
+        "--label",
+        "y",
+        "--by",
+        "g",
+        "--html",
+        "p.html",
+        "--plot",
+        "p.svg",
+    )
+    code, _, err = run(*command)
+    assert code == 0, err
+    plot = (tmp_path / "p.svg").read_text()
+    assert "classes with smaller shares are not drawn" in plot
+    assert r"$\frac$" in (tmp_path / "p.html").read_text()
+
+
+def test_the_page_of_a_counting_method_does_not_say_that_it_corrects(tmp_path, run):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    command = "estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "--html", "p.html", "--method"
+    code, _, err = run(*command, "PCC", "--assume-no-shift")
+    assert code == 0, err
+    page = (tmp_path / "p.html").read_text()
+    assert "does not correct the classifier's mistakes" in page
+    assert "assumes that the shares have not changed" in page
+    assert "holds the true share" not in page
+    run(*command, "PACC")
+    page = (tmp_path / "p.html").read_text()
+    assert "the method PACC corrects them" in page
+    assert "holds the true share" in page
+
+
+def test_compare_tells_of_groups_that_can_not_be_trusted(tmp_path, run):
+    rng = np.random.default_rng(1)
+    P = np.column_stack([p := rng.beta(30, 30, 800), 1 - p])
+    table = pd.DataFrame({"score_0": P[:, 0], "score_1": P[:, 1], "y": rng.integers(0, 2, 800), "g": ["a", "b"] * 400})
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    command = (
+        "compare",
+        "--scored",
+        "labelled.csv",
+        "labelled.csv",
+        "--label",
+        "y",
+        "--by",
+        "g",
+        "--from",
+        "a",
+        "--to",
+        "b",
+    )
+    code, out, err = run(*command)
+    assert code == 0, err
+    assert "a: caution. The classifier hardly tells some classes apart" in out
+    code, out, _ = run(*command, "--json")
+    assert json.loads(out)["verdicts"]["a"]["verdict"] == "caution"
+
+
+def test_the_reason_why_nothing_is_checked_is_true(tmp_path, run):
+    table = scored_table(400)
+    few = pd.concat([table[table["y"] == 0], table[table["y"] == 1][:9]])
+    few.to_csv(tmp_path / "labelled.csv", index=False)
+    code, out, err = run("estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "--json")
+    assert code == 0, err
+    group = json.loads(out)["groups"]["all"]
+    if group["verdict"] == "not checked":
+        assert "has only 9 labelled items" in group["advice"][0]

@@ -15,6 +15,7 @@ def test_files_are_written_all_or_none(tmp_path):
     for wrong, said in (
         (tmp_path / "file" / "x.json", "can't be written"),
         (tmp_path / "folder", "is a folder"),
+        (tmp_path / "none" / "x.json", "can't be written"),
         (tmp_path / "nul\0.json", "can't be written"),
         (first.parent / "folder" / ".." / "new.html", "named twice"),
         (Path(), "is a folder"),
@@ -22,5 +23,5 @@ def test_files_are_written_all_or_none(tmp_path):
         with pytest.raises(DataError, match=said):
             write_all({first: "page", wrong: "figures"})
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
-    write_all({first: "a name that is no text: \udcff", tmp_path / "made" / "x.json": "figures"})
+    write_all({first: "a name that is no text: \udcff", tmp_path / "made" / "x.json": "figures"}, [tmp_path / "made"])
     assert first.read_text() == "a name that is no text: ?"

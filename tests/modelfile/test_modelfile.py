@@ -126,7 +126,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path, written):
 
 def test_a_learner_that_could_not_be_read_again_is_not_written(tmp_path):
     model = model_of(PACC(KNeighborsClassifier(), random_state=0), *blobs(200, 2, 0))
-    with pytest.raises(DataError, match="can't be kept in a file: it is made of 'sklearn"):
+    with pytest.raises(DataError, match="can't be kept in a file: it holds 'sklearn"):
         save_model(model, tmp_path / "m.headcount")
     assert list(tmp_path.iterdir()) == []
 

@@ -189,7 +189,7 @@ def test_json_has_everything(contents):
 
 
 def test_csv_has_everything(contents, tmp_path):
-    write_all({tmp_path / "figures" / name: text for name, text in to_csv(contents).items()})
+    write_all({tmp_path / "figures" / name: text for name, text in to_csv(contents).items()}, [tmp_path / "figures"])
     names = {path.stem for path in (tmp_path / "figures").iterdir()}
     assert names == {
         *(f"table-{i}" for i in range(1, 7)),

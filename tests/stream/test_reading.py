@@ -160,7 +160,7 @@ def test_dates(tmp_path, unit, names):
 def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
     grouping = Grouping("d", "quarter")
     assert [grouping.name(value) for value in ("2016-08", "2016", " ", None)] == ["2016-Q3", "2016-Q1", None, None]
-    assert Grouping("d").name(7) == 7
+    assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
     assert Grouping("d").name(True) == "True"
     assert Grouping.parse("a:b", ["a:b"]) == Grouping("a:b")
     with pytest.raises(DataError, match="--by d:moon: there is no unit 'moon'; group dates by day, week, month"):

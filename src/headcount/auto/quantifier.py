@@ -25,6 +25,7 @@ from headcount._validation import (
 )
 from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
 from headcount.auto.ranking import Tried, ranked
+from headcount.auto.reference import held_out_scores
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Need, Outputs, validation_parts
@@ -42,6 +43,7 @@ __all__ = ["AutoQuantifier"]
 _LEAST_OF_A_CLASS = 5
 _MOST_CLASSES = 100
 _FOR_THE_LAST_FIT = 0.2
+_MOST_REFITS, _APART = 4, 0.02
 """Share of the budget that is kept for fitting the best again."""
 _METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
 
@@ -173,9 +175,9 @@ class AutoQuantifier(Quantifier):
             for i, own in enumerate(groups)
         ]
         outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
-        tried, best = self._tried(candidates, learner_of, outcomes)
+        tried, keep = self._tried(candidates, learner_of, outcomes)
         self.ranking_ = ranked(tried, sequence.spawn(1)[0])
-        self.best_estimator_ = self._refitted(best, X, labels)
+        self.best_estimator_ = self._telling_apart(keep, X, labels)
         return self
 
     # ------------------------------------------------------------------------------------------ what is tried
@@ -246,8 +248,8 @@ class AutoQuantifier(Quantifier):
 
     def _tried(
         self, candidates: Sequence[Candidate], learner_of: dict[int, str], outcomes: Sequence[Outcome]
-    ) -> tuple[list[Tried], Candidate]:
-        """Return the best setting of each method over each learner, and the candidate to keep."""
+    ) -> tuple[list[Tried], list[Candidate]]:
+        """Return the best setting of each method over each learner, and the candidates that may be kept, the best first."""
         by_index = {outcome.index: outcome for outcome in outcomes}
         found: dict[tuple[str, str], list[Candidate]] = {}
         for candidate in candidates:
@@ -270,7 +272,25 @@ class AutoQuantifier(Quantifier):
         if not keep:
             first = self.skipped_[0]["reason"] if self.skipped_ else "nothing could be tried"
             raise SearchError(f"No method with an interval could be fitted; the first reason: {first}")
-        return tried, min(keep, key=lambda c: by_index[c.index].scores["ae"])
+        return tried, sorted(keep, key=lambda c: by_index[c.index].scores["ae"])
+
+    def _telling_apart(self, keep: Sequence[Candidate], X: Items, labels: AnyArray) -> Quantifier:
+        """Refit the best; one that does not tell some classes apart, and so would say nothing of them, gives way to the next."""
+        first: Quantifier | None = None
+        for candidate in keep[:_MOST_REFITS]:
+            fitted = self._refitted(candidate, X, labels)
+            first = fitted if first is None else first
+            apart = _separation(fitted, X, labels)
+            if apart is None or apart >= _APART:
+                return fitted
+            name = type(candidate.quantifier).__name__
+            reason = (
+                f"it does not tell some classes apart (separation {apart:.2f} of 1), so its intervals would be too wide"
+            )
+            self.skipped_.append({"method": name, "settings": candidate.params, "reason": reason})
+        if first is None:
+            raise SearchError("No method could be fitted.")
+        return first
 
     def _refitted(self, best: Candidate, X: Items, labels: AnyArray) -> Quantifier:
         features = features_for(self.kind_, X, len(labels))
@@ -332,6 +352,21 @@ def _quantifier_named(name: Any) -> Quantifier:
             f"{method.name} can't be tried here, since it brings its own learner or none: choose of {quoted(_METHODS, 10)}."
         )
     return method.make()
+
+
+def _separation(quantifier: Quantifier, X: Items, labels: AnyArray) -> float | None:
+    """Return how well the classes are told apart on labelled items that were not trained on; None if it is not known."""
+    own: Any = quantifier
+    kept = getattr(own, "validation_outputs_", None)
+    known = (kept, own.validation_codes_) if kept is not None and kept.posteriors is not None else None
+    known = held_out_scores(quantifier, X, labels) if known is None else known
+    if known is None:
+        return None
+    P, codes = known[0].need("posteriors"), known[1]
+    if len(np.unique(codes)) < P.shape[1]:
+        return None
+    M = np.column_stack([P[codes == j].mean(axis=0) for j in range(P.shape[1])])
+    return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[P.shape[1] - 2])
 
 
 def _has_interval(quantifier: Quantifier) -> bool:

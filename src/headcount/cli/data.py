@@ -108,7 +108,7 @@ def example(
     there = [str(path) for path in texts if path.exists()]
     if there:
         raise DataError(f"{', '.join(there)} would be overwritten: name another folder, or remove what is there.")
-    write_all(texts)
+    write_all(texts, [folder])
     what = {
         "reviews.csv": "3,000 labelled reviews (review, stars)",
         "new.csv": "6,000 unlabelled ones (date, review)",

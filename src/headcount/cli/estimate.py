@@ -183,7 +183,8 @@ def _explain(groups: Any) -> None:
     from headcount.stream.shares import shown
 
     meant = "these very items" if groups.estimand == "pile" else "the process that the items came from"
-    typer.echo(f"\n{groups.method}, {100 * groups.level:g} % intervals, shares in {meant}. {summary(groups)}")
+    intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
+    typer.echo(f"\n{groups.method}{intervals}, shares in {meant}. {summary(groups)}")
     if groups.note:
         typer.echo(f"No intervals: {groups.note}")
     elif groups.estimate is not None and groups.estimate.parts is None:
@@ -251,7 +252,9 @@ def compare(
         raise DataError("--by needs the two groups to compare: --from GROUP --to GROUP.")
     else:
         tally = request.tally(known)
-    found = compared(request.groups(tally), first, second)
+    groups = request.groups(tally)
+    found = compared(groups, first, second)
+    verdicts = _verdicts(groups, (first, second))
     records = [
         {"class": label, "change": change, "low": low, "high": high, "p_value": p}
         for label, change, low, high, p in zip(
@@ -266,7 +269,7 @@ def compare(
     if output is not None and output != "-":
         write_all({Path(output): as_table(records, output)})
     if as_json:
-        to_stdout(json_of({"from": first, "to": second, "level": level, "changes": records}))
+        to_stdout(json_of({"from": first, "to": second, "level": level, "changes": records, "verdicts": verdicts}))
     elif output == "-":
         to_stdout(as_table(records, "-"))
     else:
@@ -281,6 +284,19 @@ def compare(
             for one in records
         ]
         print_table(f"Change from {first} to {second}", columns, rows)
+        for name, own in verdicts.items():
+            if own["verdict"] != "trust":
+                typer.echo(f"{name}: {own['verdict']}. {' '.join(own['advice'])}")
+
+
+def _verdicts(groups: Any, names: tuple[Any, Any]) -> dict[str, dict[str, Any]]:
+    from headcount.stream.shares import shown
+
+    known = [shown(name) for name in groups.names]
+    return {
+        str(name): {"verdict": groups.verdicts[known.index(str(name))], "advice": groups.advice[known.index(str(name))]}
+        for name in names
+    }
 
 
 def _two_names(files: list[str]) -> tuple[str, str]:

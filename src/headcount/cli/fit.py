@@ -26,7 +26,7 @@ def fit(
     method: Annotated[str, typer.Option("--method", help="auto, CC, PCC, ACC, PACC, SLD or HDy.")] = "auto",
     learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest or svm.")] = "auto",
     budget: Annotated[
-        float | None, typer.Option("--budget", help="Seconds to spend on choosing.", show_default=False)
+        float | None, typer.Option("--budget", help="Seconds to spend on choosing.", show_default=False, min=0.001)
     ] = None,
     shift: Annotated[
         str,
@@ -48,6 +48,8 @@ def fit(
     from headcount.exceptions import DataError
     from headcount.modelfile import save_model
 
+    if output.is_dir() or not output.name:
+        raise DataError(f"{output} is a folder: name a file to write the model to.")
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
     options: dict[str, Any] = {"text": text, "features": features, "method": method, "learner": learner}

@@ -175,7 +175,7 @@ def confusion_model(source: str, method: str = "auto") -> Any:
             "Needed is a row for each true class, named in the first column, and a column for each decided class."
         )
     counts = np.concatenate([batch.matrix(names) for batch in table.batches(dict.fromkeys(names, "number"))])
-    wrong = ~((counts >= 0) & (np.mod(counts, 1) == 0))
+    wrong = ~(np.isfinite(counts) & (counts >= 0)) | (np.mod(np.nan_to_num(counts, posinf=0.5), 1) != 0)
     if wrong.any():
         row, column = (int(place) for place in np.argwhere(wrong)[0])
         raise DataError(f"{table.place(row, names[column])}: {counts[row, column]:g} is no number of items.")
@@ -184,6 +184,8 @@ def confusion_model(source: str, method: str = "auto") -> Any:
         raise DataError(f"{table.place(row)}: class {rows[row]!r} has fewer than {_LEAST_OF_A_CLASS} labelled items.")
     if counts.sum() > _MOST_COUNTED:
         raise DataError(f"{table.name} counts more than {_MOST_COUNTED:,} items: divide all counts by a number.")
+    if len(rows) < 2:
+        raise DataError(f"{table.name} has one class only; a confusion matrix needs at least two.")
     known = typed_labels([str(name) for name in rows])
     classes = np.unique(known)
     whole = counts.astype(np.int64)
@@ -208,7 +210,9 @@ def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     for batch in table.batches(kinds):
         codes, values = batch.groups("class")
         counts = batch.numbers("count")
-        wrong = np.flatnonzero(~((counts >= 0) & (np.mod(counts, 1) == 0)))
+        wrong = np.flatnonzero(
+            ~(np.isfinite(counts) & (counts >= 0)) | (np.mod(np.nan_to_num(counts, posinf=0.5), 1) != 0)
+        )
         if wrong.size:
             raise DataError(f"{batch.place(int(wrong[0]), 'count')}: {counts[wrong[0]]:g} is no number of items.")
         strange = [i for i, value in enumerate(values) if str(value) not in place]

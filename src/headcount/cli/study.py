@@ -319,7 +319,7 @@ def report(
         texts[as_json] = to_json(contents)
     if as_csv is not None:
         texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
-    write_all(texts)
+    write_all(texts, [] if as_csv is None else [as_csv])
     if to_terminal:
         typer.echo(to_json(contents), nl=False)
     for figures in (as_csv, None if to_terminal else as_json):

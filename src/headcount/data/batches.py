@@ -62,11 +62,20 @@ class Batch:
                 raise DataError(f"{self.place(row, name)} is empty: fill such rows, or leave them out.")
         return np.array(values, dtype=object)
 
-    def groups(self, name: str) -> tuple[AnyArray, list[Any]]:
-        """Return each row's position in the list of distinct values of a column, and that list; a missing value is None."""
+    def groups(self, name: str, dates: bool = False) -> tuple[AnyArray, list[Any]]:
+        """Return each row's position in the list of distinct values of a column, and that list; a missing value is None.
+
+        Of times, only the dates are taken if these are asked for.
+        """
         import pyarrow as pa
 
         column = self.columns.column(name)
+        if pa.types.is_nested(column.type):
+            raise DataError(
+                f"{self.table.name}: column {name!r} holds lists or records, by which rows can't be grouped."
+            )
+        if dates:
+            column = _dates(column)
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         values = column.dictionary.to_pylist()
@@ -99,6 +108,10 @@ class Batch:
             )
         flat = column.flatten().to_numpy(zero_copy_only=False)
         return np.asarray(flat, dtype=np.float64).reshape(len(column), int(sizes[0]))
+
+
+class NoRowsError(FileFormatError):
+    """A table without rows: of one file a mistake, among the files of a folder none."""
 
 
 class TableFile:
@@ -201,7 +214,7 @@ class TableFile:
                 yield Batch(self, columns.slice(start, rows or columns.num_rows), first + start)
             first += columns.num_rows
         if first == 0:
-            raise FileFormatError(
+            raise NoRowsError(
                 f"{self.name} holds no rows below its header." if self.text else f"{self.name} holds no rows."
             )
 
@@ -277,17 +290,48 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names) if arrays else columns
 
 
+_TIME = r"^\d{4}-\d{2}-\d{2}[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
+
+
+def _dates(column: Any) -> Any:
+    """Return the dates of times, as their own clock shows them; a column of something else stays as it is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        local = compute.local_timestamp(column) if kind.tz is not None else column
+        return local.cast(pa.date32(), safe=False)
+    values = column.dictionary if pa.types.is_dictionary(kind) else column
+    if pa.types.is_string(values.type) and compute.all(compute.match_substring_regex(values, _TIME)).as_py():
+        days = compute.utf8_slice_codeunits(values, 0, 10)
+        if not pa.types.is_dictionary(kind):
+            return days
+        encoded = days.dictionary_encode()  # the days of many times are few
+        return pa.DictionaryArray.from_arrays(encoded.indices.take(column.indices), encoded.dictionary)
+    return column
+
+
 def files_of(source: str | Path) -> list[str | Path]:
     """Return the file itself, or the Parquet files of a folder in the order of their names."""
     path = Path(source)
     if str(source) == STDIN or not path.is_dir():
         return [source]
-    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq") and p.is_file())
+    files = sorted(
+        p
+        for p in path.rglob("*")
+        if p.suffix.lower() in (".parquet", ".pq") and p.is_file() and not _hidden(p.relative_to(path))
+    )
     if not files:
         raise DataError(
             f"{path} is a folder without Parquet files (*.parquet): name a file, or a folder that holds some."
         )
     return list(files)
+
+
+def _hidden(path: Path) -> bool:
+    """Whether a file, or a folder that it lies in, is one that other programs keep for themselves."""
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _kept_input(source: str | Path) -> tuple[Path, str]:

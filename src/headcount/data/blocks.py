@@ -9,11 +9,15 @@ import numpy as np
 
 from headcount._typing import AnyArray
 
-__all__ = ["parsed", "whole_rows"]
+__all__ = ["OpenQuoteError", "parsed", "whole_rows"]
 
 _AT_A_TIME, _AHEAD = 2, 3
 _LINE_END, _BOM = b"\n", b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
+
+
+class OpenQuoteError(EOFError):
+    """A table that ends inside a quoted field."""
 
 
 def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: Any, convert: Any) -> Iterator[Any]:
@@ -61,6 +65,8 @@ def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: An
         while waiting:
             yield from waiting.popleft().result()
         rest = letters.tobytes()
+        if end >= 0 and quotes and rest.count(b'"') % 2:
+            raise OpenQuoteError("a quoted field is not closed")
         if rest.strip():
             yield from _in_sequence(rest, stream, names, size, parse, convert)
     finally:

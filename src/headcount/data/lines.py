@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from headcount.data.blocks import OpenQuoteError
 from headcount.data.files import GZIP_MARK
 from headcount.exceptions import DataError, FileFormatError
 
@@ -113,6 +114,11 @@ class Text:
         wrong = self._not_utf8()
         if wrong is not None:
             return wrong
+        if isinstance(error, OpenQuoteError):
+            return FileFormatError(
+                f"{self.name} ends in the middle: the quote that opens in line {self._open_quote():,} is not closed. Copy or "
+                "export it again."
+            )
         try:
             names = self.header()
             ragged = self._first(lambda _, fields: len(fields) != len(names))
@@ -132,6 +138,15 @@ class Text:
             return self._cut_off(damage)
         reason = " ".join(str(error).split())
         return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {reason}")
+
+    def _open_quote(self) -> int:
+        """Return the line in which the last quote opens that no other one closes."""
+        opened = 0
+        with self._bytes() as file:
+            for number, line in enumerate(file, start=1):
+                if line.count(b'"') % 2:
+                    opened = 0 if opened else number
+        return opened
 
     def _not_utf8(self) -> FileFormatError | None:
         try:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headcount.exceptions import DataError
@@ -10,17 +10,25 @@ from headcount.exceptions import DataError
 __all__ = ["write_all"]
 
 
-def write_all(contents: Mapping[Path, bytes | str]) -> None:
-    """Write files, all of them or none: each under another name first, then all are renamed. Folders are made as needed."""
+def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:
+    """Write files, all of them or none: each under another name first, then all are renamed.
+
+    Parameters
+    ----------
+    contents : mapping of path to text or bytes
+    make : sequence of paths
+        Folders to make first, if they are not there.
+    """
     waiting: list[tuple[Path, Path]] = []
     path = Path()
     try:
+        for path in make:
+            path.mkdir(parents=True, exist_ok=True)
         for path, content in contents.items():
             if not path.name or path.is_dir():
                 raise DataError(f"{path} is a folder: name a file to write to.")
             if any(path.resolve() == other.resolve() for _, other in waiting):
                 raise DataError(f"Each file must have a name of its own; {path} is named twice.")
-            path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
             waiting.append((Path(name), path))
             with os.fdopen(handle, "wb") as file:

@@ -49,7 +49,17 @@ ALLOWED = frozenset(
     for name in names
 )
 _LOADERS = frozenset(
-    {"CachedNode", "DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "RandomStateNode", "SetNode"}
+    {
+        "CachedNode",
+        "DTypeNode",
+        "DictNode",
+        "JsonNode",
+        "ListNode",
+        "NdArrayNode",
+        "ObjectNode",
+        "RandomStateNode",
+        "SetNode",
+    }
     | {"SparseMatrixNode", "TreeNode", "TupleNode", "TypeNode"}
 )
 """How skops may make an object: none of these calls a function that the file names."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
+from headcount.learners import Outputs
 from headcount.modelfile.allowed import check_types
 from headcount.modelfile.manifest import check_member, checked, columns_of, described, sealed
 from headcount.modelfile.model import Model
@@ -64,10 +65,10 @@ def _check_own_types(body: bytes, path: Path) -> None:
     try:
         check_types(_schema_of(body, path), path)
     except FileFormatError as error:
-        reason = str(error).removeprefix(f"{path} is refused: it holds ").partition(", which")[0]
+        reason = str(error).removeprefix(f"{path} is refused: it ").partition(", which")[0]
         raise DataError(
-            f"This model can't be kept in a file: it is made of {reason}, which is not among the types that are safe to load. Use "
-            "one of scikit-learn's learners that `headcount fit` offers."
+            f"This model can't be kept in a file: it {reason}, which is not among the types that are safe to load. Use one of "
+            "scikit-learn's learners that `headcount fit` offers."
         ) from error
 
 
@@ -87,15 +88,23 @@ def load_model(path: str | Path) -> Model:
     held = _made(body, path, manifest)
     quantifier = held.get("quantifier") if isinstance(held, dict) else None
     classes = getattr(quantifier, "classes_", None)
-    if not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
+    fitted = not (quantifier is not None and getattr(quantifier, "needs", None)) or hasattr(quantifier, "classifier_")
+    if not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray) or not fitted:
         raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
+    reference, codes = held.get("reference"), held.get("reference_codes")
+    if (reference is None) != (codes is None) or (
+        reference is not None and not (isinstance(reference, Outputs) and np.shape(codes) == (reference.n_items,))
+    ):
+        raise FileFormatError(
+            f"{path} is damaged: what it holds of labelled items does not fit together. Make it again."
+        )
     if classes.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
         raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
     return Model(
         quantifier,
         columns,
-        held["reference"],
-        held["reference_codes"],
+        reference,
+        codes,
         manifest["source"],
         manifest.get("seed"),
         manifest.get("ranking", []),

@@ -14,6 +14,8 @@ __all__ = ["VERSION", "checked", "columns_of", "described", "sealed"]
 FORMAT, VERSION = "headcount-model", 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 _NEEDED = {"members": dict, "columns": dict, "classes": list, "method": str, "learner": str, "source": dict}
+_NEEDED |= {"libraries": dict, "ranking": list, "skipped": list, "written": str}
+_RANKED = {"method": str, "learner": str, "ae": float, "behind": float, "p_best": float}
 
 
 def described(model: Model, written: str) -> dict[str, Any]:
@@ -68,11 +70,28 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
         raise FileFormatError(
             f"{path} was changed after it was written: its manifest does not fit its checksum. Get it again."
         )
-    if any(not isinstance(manifest.get(name), kind) for name, kind in _NEEDED.items()):
+    whole = all(isinstance(manifest.get(name), kind) for name, kind in _NEEDED.items())
+    if not whole or not _sound(manifest):
         raise FileFormatError(
             f"{path} is damaged: its manifest lacks some of {', '.join(_NEEDED)}. Make the model again."
         )
     return manifest
+
+
+def _sound(manifest: dict[str, Any]) -> bool:
+    """Whether the entries that people are shown are what they should be."""
+    rows = manifest["source"].get("rows", 0)
+    shares = manifest["source"].get("shares", {})
+    return (
+        isinstance(rows, int)
+        and isinstance(shares, dict)
+        and all(isinstance(share, int | float) for share in shares.values())
+        and all(isinstance(one, dict) and "reason" in one for one in manifest["skipped"])
+        and all(
+            isinstance(one, dict) and all(isinstance(one.get(key), kind) for key, kind in _RANKED.items())
+            for one in manifest["ranking"]
+        )
+    )
 
 
 def check_member(manifest: dict[str, Any], name: str, content: bytes, path: Any) -> None:
@@ -88,6 +107,11 @@ def columns_of(manifest: dict[str, Any], path: Any) -> Columns:
     columns = manifest["columns"]
     kind, names, label = columns.get("kind"), columns.get("names"), columns.get("label")
     strings = isinstance(names, list) and all(isinstance(name, str) for name in [*names, label])
-    if kind not in ("text", "numbers", "scores", "decisions") or not strings:
+    alone = kind in ("text", "decisions")
+    if (
+        kind not in ("text", "numbers", "scores", "decisions")
+        or not strings
+        or (len(names) != 1 if alone else not names)
+    ):
         raise FileFormatError(f"{path} is damaged: its manifest names no columns. Make the model again.")
     return Columns(kind, tuple(names), label)

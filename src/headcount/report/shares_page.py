@@ -18,7 +18,8 @@ def summary(groups: GroupShares) -> str:
     count = {verdict: groups.verdicts.count(verdict) for verdict in dict.fromkeys(groups.verdicts)}
     judged = len(groups) - count.get(TOO_FEW, 0) - count.get(NOT_CHECKED, 0)
     if judged == 0:
-        said = "Whether the shares can be trusted was not checked, since there are no held-out scores to check by."
+        reasons = dict.fromkeys(a[0] for a, v in zip(groups.advice, groups.verdicts, strict=True) if v == NOT_CHECKED)
+        said = f"Whether the shares can be trusted was not checked. {next(iter(reasons), '')}".rstrip()
         if count.get(TOO_FEW, 0) == len(groups):
             said = "All groups are too small for shares."
         return said
@@ -61,6 +62,9 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         level=f"{100 * groups.level:g} %",
         whose="the process that the items came from" if groups.estimand == "population" else "these very items",
         method=groups.method,
+        corrects=groups.method not in ("CC", "PCC", "MLPE"),
+        no_shift=not groups.note and groups.estimate is not None and groups.estimate.parts is None,
+        checked=any(verdict not in (NOT_CHECKED, TOO_FEW) for verdict in groups.verdicts),
         note=groups.note,
         n_items=f"{int(groups.n_items.sum()):,}",
         facts=facts or {},

@@ -14,6 +14,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7
 """Told apart by people who do not see all colours, on light and on dark ground (after Okabe and Ito 2008)."""
 _GREY = "#808080"
 _INCHES_A_GROUP = 0.42
+_MOST_TICKS, _LONGEST = 36, 30
 
 
 def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_label: str = "") -> bytes:  # noqa: A002
@@ -33,7 +34,9 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
     from matplotlib.figure import Figure
 
     width = float(np.clip(_INCHES_A_GROUP * len(groups) + 2.5, 5.0, 16.0))
-    with matplotlib.rc_context({"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif"}):
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif", "text.parse_math": False}
+    ):
         figure = Figure(figsize=(width, 4.2), layout="constrained")
         axes: Any = figure.add_subplot()
         _draw(axes, groups)
@@ -51,23 +54,31 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
 
 
 def _draw(axes: Any, groups: GroupShares) -> None:
-    k, places = len(groups.classes), np.arange(len(groups))
+    drawn, places = _drawn(groups), np.arange(len(groups))
+    k = len(drawn)
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
-    for j, label in enumerate(groups.classes):
+    handles, names = [], []
+    for j, offset, colour in zip(drawn, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
-        colour = COLOURS[j % len(COLOURS)]
-        at = places + offsets[j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
-        axes.errorbar(
-            at, share, yerr=bars, color=colour, marker="o", markersize=4, capsize=2, linewidth=1.2, label=str(label)
+        handles.append(
+            axes.errorbar(
+                places + offset, share, yerr=bars, color=colour, marker="o", markersize=4, capsize=2, linewidth=1.2
+            )
         )
+        names.append(_short(str(groups.classes[j])))
+    if k < len(groups.classes):
+        names[-1] += f"\n({len(groups.classes) - k} classes with smaller shares are not drawn)"
     doubtful = [g for g, verdict in enumerate(groups.verdicts) if verdict == "do not trust"]
     for i, g in enumerate(doubtful):
-        axes.axvspan(
-            g - 0.45, g + 0.45, color=_GREY, alpha=0.2, linewidth=0, label="not to be trusted" if i == 0 else None
-        )
-    axes.set_xticks(places, [shown(name) for name in groups.names], rotation=45 if len(groups) > 6 else 0)
+        band = axes.axvspan(g - 0.45, g + 0.45, color=_GREY, alpha=0.2, linewidth=0)
+        if i == 0:
+            handles.append(band)
+            names.append("not to be trusted")
+    step = -(-len(groups) // _MOST_TICKS)
+    ticks = [_short(shown(name)) for name in groups.names[::step]]
+    axes.set_xticks(places[::step], ticks, rotation=45 if len(groups) > 6 else 0)
     for label in axes.get_xticklabels():
         label.set_horizontalalignment("right" if len(groups) > 6 else "center")
     top = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
@@ -78,4 +89,15 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(_GREY)
-    axes.legend(frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _drawn(groups: GroupShares) -> list[int]:
+    """Return the classes that are drawn, in their order: those of the largest shares, if there are more than colours."""
+    mean = np.nan_to_num(groups.shares).mean(axis=0)
+    largest = np.argsort(-mean, kind="stable")[: len(COLOURS)]
+    return sorted(int(j) for j in largest)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

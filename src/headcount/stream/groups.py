@@ -8,7 +8,10 @@ from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["UNITS", "Grouping"]
+__all__ = ["MISSING", "UNITS", "Grouping"]
+
+MISSING = "(none)"
+"""How the group of items without a value is named."""
 
 UNITS: dict[str, Callable[[date], str]] = {
     "day": lambda d: d.isoformat()[:10],
@@ -59,14 +62,16 @@ class Grouping:
         return found
 
     def name(self, value: Any) -> Any:
-        """Return the group of one value; a value that is missing or empty has none."""
-        if value is None or (isinstance(value, str) and not value.strip()) or value != value:
+        """Return the group of one value, as it is written, so that files of different types agree; what is missing has none."""
+        if value is None or value != value or (isinstance(value, str) and value.strip() in ("", MISSING)):
             return None
-        return UNITS[self.unit](_as_date(value)) if self.unit else _plain(value)
+        return UNITS[self.unit](_as_date(value)) if self.unit else _written(value)
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | float | str) and not isinstance(value, bool) else str(value)
+def _written(value: Any) -> str:
+    """Return a value as text; a whole number is written as such, whatever its type."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if whole else str(value)
 
 
 def _as_date(value: Any) -> date:

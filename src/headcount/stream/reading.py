@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import plain, quoted
-from headcount.data.batches import Batch, Kind, TableFile, files_of
+from headcount.data.batches import Batch, Kind, NoRowsError, TableFile, files_of
 from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
@@ -123,7 +123,7 @@ class Reading:
 def _grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
     if grouping is None:
         return None, ("all",)
-    codes, values = batch.groups(grouping.column)
+    codes, values = batch.groups(grouping.column, dates=bool(grouping.unit))
 
     def place(position: int) -> str:
         return batch.place(int(np.flatnonzero(codes == position)[0]), grouping.column)
@@ -132,7 +132,11 @@ def _grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, 
     if not used.all():  # the values are those of more rows than these
         values = [value for value, here in zip(values, used, strict=True) if here]
         codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
-    return codes, grouping.names(values, place)
+    names = grouping.names(values, place)
+    distinct = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    if len(distinct) < len(names):  # many dates of one month: what is added up has a row for each month
+        codes = np.array([distinct[name] for name in names], dtype=np.int32)[codes]
+    return codes, list(distinct)
 
 
 def no_posteriors(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
@@ -227,12 +231,17 @@ def tally_files(
         The address of a Dask scheduler whose workers see the files under the same paths: a task for each file.
     """
     files = [file for source in sources for file in files_of(source)]
+    in_folders = {str(file) for source in sources for file in files_of(source) if str(file) != str(source)}
     if cluster is None:
-        parts: Iterable[Tally] = (reading.tally(file, tell) for file in files)
-        return _all(parts, reading)
-    if "-" in map(str, files):
+        parts: Iterable[Tally] = (_tally(reading, file, str(file) in in_folders, tell) for file in files)
+    elif "-" in map(str, files):
         raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
-    return _all(_on_cluster(cluster, files, reading, tell), reading)
+    else:
+        parts = _on_cluster(cluster, files, in_folders, reading, tell)
+    whole = _all(parts, reading)
+    if whole.n_items == 0:
+        raise DataError(f"There are no rows in {quoted(sources)}.")
+    return whole
 
 
 def _all(parts: Iterable[Tally], reading: Reading) -> Tally:
@@ -243,7 +252,11 @@ def _all(parts: Iterable[Tally], reading: Reading) -> Tally:
 
 
 def _on_cluster(
-    cluster: str, files: Sequence[str | Path], reading: Reading, tell: Callable[[int], None] | None
+    cluster: str,
+    files: Sequence[str | Path],
+    in_folders: Container[str],
+    reading: Reading,
+    tell: Callable[[int], None] | None,
 ) -> Iterator[Tally]:
     try:
         from dask.distributed import Client as Connected
@@ -256,7 +269,10 @@ def _on_cluster(
         raise DataError(f"There is no Dask scheduler at {cluster!r}: {error}") from error
     with client:
         shared = client.scatter(reading, broadcast=True)
-        futures = [client.submit(_tally, shared, str(Path(file).resolve()), pure=False) for file in files]
+        futures = [
+            client.submit(_tally, shared, str(Path(file).resolve()), str(file) in in_folders, pure=False)
+            for file in files
+        ]
         for future in futures:
             part: Tally = future.result()
             if tell is not None:
@@ -265,5 +281,10 @@ def _on_cluster(
             future.release()
 
 
-def _tally(reading: Reading, path: str) -> Tally:
-    return reading.tally(path)
+def _tally(reading: Reading, path: str | Path, may_be_empty: bool, tell: Callable[[int], None] | None = None) -> Tally:
+    try:
+        return reading.tally(path, tell)
+    except NoRowsError:
+        if may_be_empty:
+            return reading.recipe.start()
+        raise

@@ -13,6 +13,7 @@ from headcount.intervals import Difference, Estimate, Moments, difference, estim
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers import ACC, CC, PCC, Statistics
+from headcount.stream.groups import MISSING
 from headcount.stream.tally import Tally
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "NOT_CHECKED", "TOO_FEW", "GroupShares", "compared", "shares_of"]
 
 TOO_FEW, NOT_CHECKED = "too few items", "not checked"
-MISSING = "(none)"
-"""How the group of items without a value is named."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,7 +217,7 @@ def _checked(
 ) -> tuple[list[str], list[list[str]], tuple[Report | None, ...]]:
     verdicts, advice = (
         [NOT_CHECKED] * n_groups,
-        [["There are no held-out scores to check by."] for _ in range(n_groups)],
+        [[tally.recipe.unchecked] for _ in range(n_groups)],
     )
     reports: list[Report | None] = [None] * n_groups
     if tally.recipe.cells is not None and len(large):

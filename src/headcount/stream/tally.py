@@ -41,7 +41,7 @@ class Recipe:
     def __init__(self, quantifier: Quantifier, labelled: tuple[FloatArray, IntArray] | None = None) -> None:
         self.quantifier = quantifier
         self.k = len(quantifier.classes_)
-        self.cells = None if labelled is None else _cells_of(*labelled)
+        self.cells, self.unchecked = (None, _NO_SCORES) if labelled is None else _cells_of(*labelled, quantifier)
         self.products = isinstance(quantifier, PCC | PACC)
         self.histograms = quantifier.representation if isinstance(quantifier, HDy) else None
         self.likelihood = isinstance(quantifier, SLD)
@@ -52,9 +52,20 @@ class Recipe:
         return Tally(self)
 
 
-def _cells_of(P: FloatArray, codes: IntArray) -> LabelledCells | None:
+_NO_SCORES = "There are no held-out scores to check by."
+
+
+def _cells_of(P: FloatArray, codes: IntArray, quantifier: Quantifier) -> tuple[LabelledCells | None, str]:
+    """Return the cells that items are counted in for the check, or why there can be none."""
     cells = LabelledCells(P, codes)
-    return cells if cells.n_cells > cells.k else None
+    if cells.n_cells > cells.k:
+        return cells, ""
+    counts = np.bincount(codes, minlength=cells.k)
+    rarest = int(counts.argmin())
+    return None, (
+        f"Class {plain(quantifier.classes_[rarest])} has only {int(counts[rarest])} labelled items that the classifier was not "
+        "trained on: too few to check by. Label more of it."
+    )
 
 
 @dataclass
@@ -188,10 +199,20 @@ class Tally:
 
     def in_order(self) -> list[int]:
         """Return the rows of the groups in the order of their names; a missing name comes last."""
-        return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row]))
+        known = [name for name in self.names if name is not None]
+        numbers = all(_number(name) is not None for name in known)
+        return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numbers))
 
 
-def _sort_key(name: Any) -> tuple[int, Any, str]:
+def _sort_key(name: Any, numbers: bool) -> tuple[int, Any, str]:
     if name is None:
-        return 2, 0, ""
-    return (0, name, "") if isinstance(name, int | float) else (1, 0, str(name))
+        return 1, 0, ""
+    return (0, _number(name), str(name)) if numbers else (0, 0, str(name))
+
+
+def _number(name: Any) -> float | None:
+    try:
+        value = float(name)
+    except (TypeError, ValueError):
+        return None
+    return value if value == value else None
