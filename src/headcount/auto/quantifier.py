@@ -25,7 +25,6 @@ from headcount._validation import (
 )
 from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
 from headcount.auto.ranking import Tried, ranked
-from headcount.auto.reference import held_out_scores
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Need, Outputs, validation_parts
@@ -43,7 +42,7 @@ __all__ = ["AutoQuantifier"]
 _LEAST_OF_A_CLASS = 5
 _MOST_CLASSES = 100
 _FOR_THE_LAST_FIT = 0.2
-_MOST_REFITS, _APART = 4, 0.02
+_MOST_REFITS, _APART = 8, 0.05
 """Share of the budget that is kept for fitting the best again."""
 _METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
 
@@ -280,7 +279,7 @@ class AutoQuantifier(Quantifier):
         for candidate in keep[:_MOST_REFITS]:
             fitted = self._refitted(candidate, X, labels)
             first = fitted if first is None else first
-            apart = _separation(fitted, X, labels)
+            apart = _separation(fitted)
             if apart is None or apart >= _APART:
                 return fitted
             name = type(candidate.quantifier).__name__
@@ -354,19 +353,15 @@ def _quantifier_named(name: Any) -> Quantifier:
     return method.make()
 
 
-def _separation(quantifier: Quantifier, X: Items, labels: AnyArray) -> float | None:
-    """Return how well the classes are told apart on labelled items that were not trained on; None if it is not known."""
-    own: Any = quantifier
-    kept = getattr(own, "validation_outputs_", None)
-    known = (kept, own.validation_codes_) if kept is not None and kept.posteriors is not None else None
-    known = held_out_scores(quantifier, X, labels) if known is None else known
-    if known is None:
+def _separation(quantifier: Quantifier) -> float | None:
+    """Return how well a method that matches profiles of the classes tells them apart: 0 if some mixture of them looks like another.
+
+    None for a method that matches none: SLD's likelihood knows more of the items than their means.
+    """
+    M = getattr(quantifier, "M_", None)
+    if M is None:
         return None
-    P, codes = known[0].need("posteriors"), known[1]
-    if len(np.unique(codes)) < P.shape[1]:
-        return None
-    M = np.column_stack([P[codes == j].mean(axis=0) for j in range(P.shape[1])])
-    return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[P.shape[1] - 2])
+    return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[M.shape[1] - 2])
 
 
 def _has_interval(quantifier: Quantifier) -> bool:
