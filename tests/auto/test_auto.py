@@ -174,3 +174,39 @@ def test_held_out_scores_are_those_of_the_validation_part():
         ACC(validation=3, random_state=0).fit(X, Y),
     )
     assert [held_out_scores(one, X, Y) for one in without] == [None] * 4
+
+
+def test_what_does_not_tell_classes_apart_is_not_kept(monkeypatch):
+    from headcount.auto import quantifier as module
+
+    monkeypatch.setattr(module, "_separation", lambda fitted: None if isinstance(fitted, SLD) else 0.01)
+    auto = quick(methods=["ACC", "PACC", "SLD"]).fit(X, Y)
+    assert isinstance(auto.best_estimator_, SLD)
+    rows = auto.ranking_.to_dict("records")
+    sld = next(row["ae"] for row in rows if row["method"] == "SLD")
+    better = [row for row in rows if row["method"] != "SLD" and row["ae"] < sld]
+    reasons = [one["reason"] for one in auto.skipped_]
+    assert len([reason for reason in reasons if "does not tell some classes apart" in reason]) == len(better)
+    monkeypatch.setattr(module, "_separation", lambda fitted: 0.01)
+    auto = quick(methods=["ACC", "PACC"]).fit(X, Y)  # if none does, the best by error is kept all the same
+    assert type(auto.best_estimator_).__name__ == auto.ranking_.to_dict("records")[0]["method"]
+
+
+def test_separation_is_zero_where_two_classes_look_alike():
+    from headcount.auto.quantifier import _separation
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 900)
+    apart = np.array([[3.0, 0], [0, 3.0], [-3.0, -3.0]])[y] + rng.standard_normal((900, 2))
+    alike = np.array([[3.0, 0], [0, 3.0], [0, 3.0]])[y] + rng.standard_normal((900, 2))
+    assert _separation(PACC(random_state=0).fit(apart, y)) > 0.5
+    assert _separation(PACC(random_state=0).fit(alike, y)) < 0.05
+    assert _separation(SLD(prior="uniform").fit(apart, y)) is None
+
+
+def test_a_short_time_is_spent_on_all_learners():
+    auto = quick(learners=["lr", "svm"])
+    auto.kind_, auto.skipped_, auto.classes_ = "numbers", [], np.array([0, 1])
+    candidates, learner_of = auto._candidates(400, 0)
+    first = [learner_of[candidate.index] for candidate in candidates[: 2 * 3]]
+    assert first == ["lr"] * 3 + ["svm"] * 3

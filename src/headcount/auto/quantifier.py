@@ -185,13 +185,16 @@ class AutoQuantifier(Quantifier):
         methods = self._methods(seed)
         candidates: list[Candidate] = []
         learner_of: dict[int, str] = {}
-        for learner in self._learners(n_items):
-            for classifier in learner.settings(seed):
-                setting = {key: classifier.get_params()[key] for key in learner.grid}
-                for position, method in enumerate(methods):
-                    one = clone(method).set_params(classifier=classifier)
-                    learner_of[len(candidates)] = learner.name
-                    candidates.append(Candidate(len(candidates), position, one, setting))
+        settings = [(learner, list(learner.settings(seed))) for learner in self._learners(n_items)]
+        # The first setting of each learner comes before the second of any: a short time is spent on all of them.
+        for turn in range(max(len(own) for _, own in settings)):
+            for learner, own in settings:
+                if turn < len(own):
+                    setting = {key: own[turn].get_params()[key] for key in learner.grid}
+                    for position, method in enumerate(methods):
+                        one = clone(method).set_params(classifier=own[turn])
+                        learner_of[len(candidates)] = learner.name
+                        candidates.append(Candidate(len(candidates), position, one, setting))
         return candidates, learner_of
 
     def _methods(self, seed: int) -> list[Quantifier]:
