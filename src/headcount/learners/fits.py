@@ -182,8 +182,10 @@ class Fits:
             forest = self._forests[family]
             share = size / len(forest.classifier.estimators_)
             return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share, forest.warnings)
+        # A fit that may have been broken off half way is not kept for other programs.
+        lasting = self.cache and not getattr(classifier, "keep_when_interrupted", False)
         fit: Fit = (
-            self._kept(key, lambda: self._recorded(classifier, rows)) if self.cache else self._fitted(classifier, rows)
+            self._kept(key, lambda: self._recorded(classifier, rows)) if lasting else self._fitted(classifier, rows)
         )
         if size:
             self._forests[family] = fit
