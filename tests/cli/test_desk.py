@@ -653,3 +653,52 @@ def test_the_reason_why_nothing_is_checked_is_true(tmp_path, run):
     group = json.loads(out)["groups"]["all"]
     if group["verdict"] == "not checked":
         assert "has only 9 labelled items" in group["advice"][0]
+
+
+@pytest.mark.filterwarnings("default::headcount.exceptions.HeadcountWarning")
+def test_scores_of_the_other_class_are_told_of(tmp_path, run):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    command = "estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "-o", "-", "--scores"
+    code, _, err = run(*command, "0=score_1,1=score_0")
+    assert code == 0
+    assert err.startswith("headcount: The scores of class 0 (column 'score_1') are lower for items of that class")
+    assert err.count("\n") == 1
+    assert run(*command, "0=score_0,1=score_1")[2] == ""
+
+
+def test_what_the_system_ends_leaves_nothing_behind(tmp_path):
+    import os
+    import signal
+    import subprocess
+    import time
+
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "headcount",
+        "estimate",
+        "--scored",
+        "labelled.csv",
+        "-",
+        "--label",
+        "y",
+        "-o",
+        "out.csv",
+    ]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, env=environment, stderr=subprocess.DEVNULL
+    ) as running:
+        rows = scored_table(50).drop(columns="y").to_csv(index=False).encode()
+        running.stdin.write(rows)
+        running.stdin.flush()
+        end = time.monotonic() + 60
+        while not list((tmp_path / "tmp").glob("headcount-*")) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert list((tmp_path / "tmp").glob("headcount-*"))
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 143
+    assert list((tmp_path / "tmp").glob("headcount-*")) == []
+    assert not (tmp_path / "out.csv").exists()

@@ -1,7 +1,10 @@
 """The application: its commands, and how a user's mistake is told."""
 
 import json
+import signal
 import sys
+import threading
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +14,7 @@ from headcount.cli import data, study
 from headcount.cli.estimate import check, compare, estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods_as_records, print_methods
-from headcount.exceptions import HeadcountError
+from headcount.exceptions import HeadcountError, HeadcountWarning
 
 __all__ = ["app", "main"]
 
@@ -56,7 +59,10 @@ def options(
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """List the methods and error measures, with references."""
+    """List the methods and error measures, with references.
+
+    Example: headcount methods --json
+    """
     if as_json:
         typer.echo(json.dumps(methods_as_records(), indent=2))
     else:
@@ -64,21 +70,51 @@ def methods(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line and exit code 2."""
+    """Run the command line; a user's mistake is one line and exit code 2, a warning of ours one line."""
+    here = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, _ended) if here else None
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned(warnings.showwarning)
+            sys.exit(_run())
+    finally:
+        if here:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _run() -> int:
+    """Run the command that was asked for, and return the exit code."""
     try:
         status = app(standalone_mode=False)
     except HeadcountError as error:
-        sys.exit(_told(str(error)))
+        return _told(str(error))
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())
-            sys.exit(2)
-        sys.exit(_told(f"{_sentence(error.format_message())} Try 'headcount --help'."))
+            return 2
+        return _told(f"{_sentence(error.format_message())} Try 'headcount --help'.")
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
-        sys.exit(0)
-    sys.exit(status if isinstance(status, int) else 0)
+        return 0
+    return status if isinstance(status, int) else 0
+
+
+def _ended(*_: Any) -> None:
+    """Leave in order when the system asks to: temporary files go, results that are not complete do not appear."""
+    sys.exit(143)
+
+
+def _warned(others: Any) -> Any:
+    """Return how warnings are shown: ours as a line, all others as before."""
+
+    def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+        if issubclass(category, HeadcountWarning):
+            sys.stderr.write(f"headcount: {message}\n")
+        else:
+            others(message, category, *more, **named)
+
+    return show
 
 
 def _sentence(words: str) -> str:

@@ -62,7 +62,8 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
     for row in rows:
         table.add_row(*row)
     console = Console()
-    Console(width=console.width if console.is_terminal else _WIDTH, markup=False, highlight=False).print(table)
+    width = console.width if console.is_terminal else _WIDTH
+    Console(width=width, markup=False, highlight=False, emoji=False).print(table)
 
 
 def print_shares(groups: Any, by: str) -> None:

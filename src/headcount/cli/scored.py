@@ -1,5 +1,6 @@
 """Models of black boxes: from a labelled table with its scores or decisions, or from a confusion matrix."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +11,13 @@ from headcount._validation import plain, quoted
 from headcount.cli.labelled import read_labels, source_of
 from headcount.data.batches import TableFile
 from headcount.data.files import typed_labels
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, HeadcountWarning
 
 __all__ = ["confusion_model", "scored_model", "tally_counts"]
 
 _LEAST_OF_A_CLASS = 2
 _MOST_COUNTED = 20_000_000
+_SWAPPED = 0.05
 
 
 def scored_model(
@@ -51,10 +53,26 @@ def scored_model(
 
     quantifier = _fitted(_named(method, "PACC"), classes, P, labels)
     codes = np.searchsorted(classes, labels).astype(np.int32)
+    _warn_if_swapped(P, codes, names, classes)
     from headcount.learners import Outputs
 
     reference = Outputs(quantifier.classes_, len(P), posteriors=P)
     return Model(quantifier, Columns("scores", tuple(names), label), reference, codes, source_of(table, labels))
+
+
+def _warn_if_swapped(P: FloatArray, codes: AnyArray, names: list[str], classes: AnyArray) -> None:
+    """Warn of scores that are lower for items of their class than for others: such columns are easily mixed up."""
+    for j, label in enumerate(classes):
+        own, others = P[codes == j, j].mean(), P[codes != j, j].mean()
+        if own < others - _SWAPPED:
+            column = names[j] if len(names) == len(classes) else names[0]
+            warnings.warn(
+                f"The scores of class {plain(label)} (column {column!r}) are lower for items of that class than for others "
+                f"({own:.2f} and {others:.2f} on average): are the columns mixed up? Say which is which: --scores NAME=COLUMN,...",
+                HeadcountWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def _named(method: str, default: str) -> str:

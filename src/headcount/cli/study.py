@@ -72,7 +72,7 @@ def _table(title: str, columns: dict[str, str], rows: list[list[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     console = Console()
-    Console(width=console.width if console.is_terminal else _WIDTH, markup=False).print(table)
+    Console(width=console.width if console.is_terminal else _WIDTH, markup=False, emoji=False).print(table)
 
 
 @app.command()

@@ -342,7 +342,7 @@ def _kept_input(source: str | Path) -> tuple[Path, str]:
     import shutil
 
     with tempfile.NamedTemporaryFile(prefix="headcount-", delete=False) as file:
+        kept = Path(file.name)
+        atexit.register(kept.unlink, missing_ok=True)
         shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-    kept = Path(file.name)
-    atexit.register(kept.unlink, missing_ok=True)
     return kept, "standard input"
