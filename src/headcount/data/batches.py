@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["text", "number", "group"]
 
 STDIN = "-"
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
-_BLOCK = 1 << 21
+_BLOCK = 3 << 20
 """Bytes of text that are parsed at a time."""
 _ROWS = 1 << 17
 """Rows of a Parquet file that are read at a time."""

@@ -11,7 +11,7 @@ from headcount._typing import AnyArray
 
 __all__ = ["OpenQuoteError", "parsed", "whole_rows"]
 
-_AT_A_TIME, _AHEAD = 2, 3
+_AT_A_TIME, _AHEAD = 2, 8
 _LINE_END, _BOM = b"\n", b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
 

@@ -20,7 +20,7 @@ from headcount.stream.tally import Recipe, Tally, WrongRowError
 __all__ = ["Reading", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
-_LANES, _AHEAD = 2, 2
+_LANES, _AHEAD = 2, 4
 """Threads that add up batches, each into a tally of its own, and the batches that wait for each."""
 
 
