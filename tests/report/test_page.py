@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from headcount.data.writing import write_all
+from headcount._writing import write_all
 from headcount.report import gather, render, to_csv, to_json
 from headcount.report.words import in_words
 from headcount.study import Results, read_plan

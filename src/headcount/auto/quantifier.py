@@ -1,7 +1,7 @@
 """`AutoQuantifier`: try the methods and learners that suit the data, each optimised for the error of shares, keep the best."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._threads import one_blas_thread
-from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
+from headcount._typing import AnyArray, IntArray, Items, Labels, RandomState
 from headcount._validation import (
     HasMethods,
     Interval,
@@ -25,12 +25,14 @@ from headcount._validation import (
 )
 from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
 from headcount.auto.ranking import Tried, ranked
+from headcount.checks.report import separation_of
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
-from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Need, Outputs, validation_parts
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, validation_parts
 from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
 from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier, method_named
 from headcount.selection.candidates import Candidate, group
+from headcount.selection.chosen import ChosenQuantifier
 from headcount.selection.progress import Progress, run_all
 from headcount.selection.tasks import Fold, Outcome, judge
 
@@ -47,7 +49,7 @@ _MOST_REFITS, _APART = 8, 0.05
 _METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
 
 
-class AutoQuantifier(Quantifier):
+class AutoQuantifier(ChosenQuantifier):
     """Choose method, learner and settings by the error of the shares under artificial prevalence.
 
     The labelled items are split, stratified, into a part to fit on and a part to judge on. From the latter samples of all kinds of
@@ -302,34 +304,9 @@ class AutoQuantifier(Quantifier):
             fitted: Quantifier = clone(best.quantifier).set_params(classifier=classifier).fit(X, labels)
         return fitted
 
-    # ---------------------------------------------------------------------------------------------- as the best
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """What the chosen quantifier must know of each item."""
-        return self._best().needs
-
-    @property
-    def classifier_(self) -> Any:
-        """The classifier of the chosen quantifier."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError("There is no classifier before fit.")
-        return self.best_estimator_.classifier_
-
     def _best(self) -> Quantifier:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
-
-    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
-        return self._best().outputs(X, needs)
-
-    def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
-        """Reduce outputs to statistics as the chosen quantifier does."""
-        return self._best().reduce(outputs, samples)
-
-    def solve(self, statistics: Any) -> FloatArray:
-        """Turn statistics into shares as the chosen quantifier does."""
-        return self._best().solve(statistics)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -357,14 +334,9 @@ def _quantifier_named(name: Any) -> Quantifier:
 
 
 def _separation(quantifier: Quantifier) -> float | None:
-    """Return how well a method that matches profiles of the classes tells them apart: 0 if some mixture of them looks like another.
-
-    None for a method that matches none: SLD's likelihood knows more of the items than their means.
-    """
+    """Return how well a method's profiles of the classes are told apart; None for SLD, whose likelihood knows more than means."""
     M = getattr(quantifier, "M_", None)
-    if M is None:
-        return None
-    return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[M.shape[1] - 2])
+    return None if M is None else separation_of(M)
 
 
 def _has_interval(quantifier: Quantifier) -> bool:

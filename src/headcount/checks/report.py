@@ -14,7 +14,7 @@ from headcount.quantifiers import Quantifier
 from headcount.significance import holm
 from headcount.simplex import mixture_least_squares
 
-__all__ = ["Report", "check", "check_counted"]
+__all__ = ["Report", "check", "check_counted", "separation_of"]
 
 _FAR = 0.3
 _APART = 0.3
@@ -121,9 +121,9 @@ def check_counted(
     """
     n = counts.sum(axis=1)
     test = labelled.test(counts, n)
-    M, sizes, k = labelled.means, labelled.sizes, labelled.k
+    M, sizes = labelled.means, labelled.sizes
     matched = mixture_least_squares(M, sums / n[:, None])
-    separation = float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[k - 2])
+    separation = separation_of(M)
     corrected = holm(np.where(test.dof >= 1, test.p_value, 1.0).tolist())
     reports = []
     for s in range(len(counts)):
@@ -138,6 +138,11 @@ def check_counted(
         verdict, advice = _judged(**judged, level=level, noise=noise, tested=bool(test.dof[s] >= 1), among=len(counts))
         reports.append(Report(verdict, advice, **found, classes=classes, shares=shares[s]))
     return reports
+
+
+def separation_of(M: FloatArray) -> float:
+    """Return how well profiles of the classes, the columns of M, are told apart: 0 if some mixture of them looks like another."""
+    return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[M.shape[1] - 2])
 
 
 def _judged(

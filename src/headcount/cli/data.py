@@ -101,8 +101,8 @@ def example(
 
     Example: headcount data example .
     """
+    from headcount._writing import write_all
     from headcount.data.example import example_files
-    from headcount.data.writing import write_all
 
     texts = {folder / name: text.encode() for name, text in example_files().items()}
     there = [str(path) for path in texts if path.exists()]

@@ -103,9 +103,9 @@ def estimate(
 
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
     """
+    from headcount._writing import write_all
     from headcount.cli.output import as_json as json_of
     from headcount.cli.output import as_table, print_shares, to_stdout
-    from headcount.data.writing import write_all
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
@@ -230,9 +230,9 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
+    from headcount._writing import write_all
     from headcount.cli.output import as_json as json_of
     from headcount.cli.output import as_table, print_table, to_stdout
-    from headcount.data.writing import write_all
     from headcount.stream import compared
 
     estimand: Any = "pile" if pile else "population"

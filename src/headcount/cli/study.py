@@ -263,7 +263,7 @@ def summary(
 
     Example: headcount study summary paper --store results -o studies/paper.md
     """
-    from headcount.data.writing import write_all
+    from headcount._writing import write_all
     from headcount.report import Errors, gather
     from headcount.report import summary as written
     from headcount.study import Results
@@ -306,7 +306,7 @@ def report(
 
     Example: headcount study report paper --store results -o report.html --csv figures
     """
-    from headcount.data.writing import write_all
+    from headcount._writing import write_all
     from headcount.report import gather, render, to_csv, to_json
     from headcount.study import Results
 

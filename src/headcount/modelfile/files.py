@@ -1,7 +1,5 @@
 """Writing a model into a file, complete or not at all, and reading it back without running anything that it holds."""
 
-import os
-import tempfile
 import warnings
 import zipfile
 from datetime import UTC, datetime
@@ -11,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._writing import write_all
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
 from headcount.learners import Outputs
 from headcount.modelfile.allowed import check_types
@@ -28,7 +27,7 @@ _LEAST_LIMIT, _MOST_RATIO = 256 * 2**20, 100
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model file: to a temporary name beside it, then renamed, so that it is there complete or not at all."""
+    """Write a model file, complete or not at all."""
     import skops.io
 
     path = Path(path)
@@ -39,25 +38,11 @@ def save_model(model: Model, path: str | Path) -> None:
     skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
     members = {_BODY: body.getvalue()}
     _check_own_types(members[_BODY], path)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise DataError(f"{path} can't be written: {error.strerror or error}.") from error
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(_MANIFEST, sealed(described(model, written), members))
-            archive.writestr(_BODY, members[_BODY])
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    whole = BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_MANIFEST, sealed(described(model, written), members))
+        archive.writestr(_BODY, members[_BODY])
+    write_all({path: whole.getvalue()})
 
 
 def _check_own_types(body: bytes, path: Path) -> None:

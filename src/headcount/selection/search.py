@@ -1,7 +1,7 @@
 """`QuantifierSearch`: try settings, judge them by a quantification loss on drawn samples, keep the best."""
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,10 +24,11 @@ from headcount._validation import (
 )
 from headcount.errors import ErrorMeasure, get_error, minority_class
 from headcount.exceptions import DataError, SearchError, SearchWarning
-from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, Need, Outputs, validation_parts
+from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, validation_parts
 from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate, expand, group
+from headcount.selection.chosen import ChosenQuantifier
 from headcount.selection.progress import Progress, run_all
 from headcount.selection.results import as_frame, collect
 from headcount.selection.tasks import Fold, fit_through, judge
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["QuantifierSearch"]
 
 
-class QuantifierSearch(Quantifier):
+class QuantifierSearch(ChosenQuantifier):
     """Choose a quantifier's settings by the error of the shares that it estimates under a protocol.
 
     The labelled data is split, stratified, into a part to fit on and a part to judge on. From the latter the protocol draws
@@ -246,34 +247,11 @@ class QuantifierSearch(Quantifier):
             self.best_estimators_ = [fitted.get(winners[i].index) if i in winners else None for i in range(last + 1)]
         self.classes_ = self.best_estimator_.classes_
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        """What the best quantifier must know of each item."""
-        return self._best().needs
-
-    @property
-    def classifier_(self) -> Any:
-        """The classifier of the best quantifier, if it has one."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError("There is no classifier before the search is fitted, nor after refit=False.")
-        return self.best_estimator_.classifier_
-
     def _best(self) -> Quantifier:
         check_is_fitted(self, "results_")
         if not hasattr(self, "best_estimator_"):
             raise DataError("The search was made with refit=False, so there is no fitted quantifier: pass refit=True.")
         return self.best_estimator_
-
-    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
-        return self._best().outputs(X, needs)
-
-    def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
-        """Reduce outputs to statistics as the best quantifier does."""
-        return self._best().reduce(outputs, samples)
-
-    def solve(self, statistics: Any) -> FloatArray:
-        """Turn statistics into shares as the best quantifier does."""
-        return self._best().solve(statistics)
 
 
 def _classes_of(quantifiers: Sequence[Quantifier], labels: AnyArray) -> tuple[AnyArray, IntArray]:

@@ -1,8 +1,8 @@
 """Estimators of plain arrays in one file: numpy's .npz with a line of JSON, so that reading it runs no code."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from headcount._typing import AnyArray
+from headcount._writing import write_all
 from headcount.exceptions import DataError, FileFormatError, HeadcountError
 
 __all__ = ["load_estimator", "save_estimator"]
@@ -37,13 +38,9 @@ def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arr
     held |= {f"network:{name}": value for name, value in estimator.parameters_.items()}
     if hasattr(estimator, "feature_names_in_"):
         held["feature_names"] = np.array([str(name) for name in estimator.feature_names_in_])
-    written = Path(f"{path}.{os.getpid()}.part")
-    try:
-        with written.open("wb") as file:
-            np.savez(file, about=np.array(json.dumps(about)), classes=classes, **held)
-        written.replace(path)
-    finally:
-        written.unlink(missing_ok=True)
+    content = BytesIO()
+    np.savez(content, about=np.array(json.dumps(about)), classes=classes, **held)
+    write_all({Path(path): content.getvalue()})
 
 
 def load_estimator(

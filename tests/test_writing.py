@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headcount.data.writing import write_all
+from headcount._writing import write_all
 from headcount.exceptions import DataError
 
 

@@ -1,0 +1,42 @@
+"""`ChosenQuantifier`: a quantifier that was found among others, and answers as that one does."""
+
+from abc import abstractmethod
+from collections.abc import Collection
+from typing import Any
+
+from headcount._typing import FloatArray, Items
+from headcount.learners import Need, Outputs
+from headcount.quantifiers import Quantifier
+
+__all__ = ["ChosenQuantifier"]
+
+
+class ChosenQuantifier(Quantifier):
+    """The face of a search: everything that a quantifier is asked goes to the one that was chosen."""
+
+    @abstractmethod
+    def _best(self) -> Quantifier:
+        """Return the chosen quantifier; raise a sentence if there is none."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the chosen quantifier must know of each item."""
+        return self._best().needs
+
+    @property
+    def classifier_(self) -> Any:
+        """The classifier of the chosen quantifier, if it has one."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError("There is no classifier before fit, nor after refit=False.")
+        return self.best_estimator_.classifier_
+
+    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
+        return self._best().outputs(X, needs)
+
+    def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
+        """Reduce outputs to statistics as the chosen quantifier does."""
+        return self._best().reduce(outputs, samples)
+
+    def solve(self, statistics: Any) -> FloatArray:
+        """Turn statistics into shares as the chosen quantifier does."""
+        return self._best().solve(statistics)
