@@ -60,7 +60,7 @@ def test_other_data_sets_have_nothing_to_be_compared_with(study_results):
 
 def test_the_summary_has_words_claims_tables_and_provenance(study_results):
     contents = gather(study_results)
-    text = summary(contents, Errors(study_results), "headcount study summary whole.toml")
+    text = summary(contents, "headcount study summary whole.toml")
     assert text.startswith("# A \\<small\\> & whole study\n")
     assert "`headcount study summary whole.toml`" in text
     for part in ("## The paper's conclusions", "### Table 1", "### Table 6", "## Provenance", "## Time"):

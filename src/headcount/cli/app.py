@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from headcount._version import __version__
-from headcount.cli import data, study
+from headcount.cli import data, study_results
 from headcount.cli.estimate import check, compare, estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods_as_records, print_methods
@@ -31,7 +31,7 @@ app = typer.Typer(
 for command in (fit, estimate, compare, check, inspect):
     app.command()(command)
 app.add_typer(data.app, name="data")
-app.add_typer(study.app, name="study")
+app.add_typer(study_results.app, name="study")
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 

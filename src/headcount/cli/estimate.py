@@ -19,7 +19,7 @@ _MODEL = Annotated[
 _FILES = Annotated[
     list[str],
     typer.Argument(
-        help="The items: CSV, TSV, Parquet (also gzipped), a folder of Parquet files, or - for standard input."
+        help="The items: CSV or TSV (also gzipped), Parquet, a folder of Parquet files, or - for standard input."
     ),
 ]
 _BY = Annotated[

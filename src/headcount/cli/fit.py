@@ -10,7 +10,7 @@ __all__ = ["fit", "inspect"]
 
 def fit(
     file: Annotated[
-        str, typer.Argument(help="The labelled table: CSV, TSV or Parquet, also gzipped; - is standard input.")
+        str, typer.Argument(help="The labelled table: CSV or TSV, also gzipped, or Parquet; - is standard input.")
     ],
     label: Annotated[str, typer.Option("--label", help="The column of labels.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],

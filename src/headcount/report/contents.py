@@ -11,6 +11,7 @@ from headcount.data import PAPER_SETS
 from headcount.report import series
 from headcount.report.claims import Claim, claims
 from headcount.report.figures import Errors
+from headcount.report.reproduction import Reproduction, reproduction
 from headcount.report.table import Table
 from headcount.report.tables import tables
 from headcount.report.words import in_words
@@ -41,6 +42,8 @@ class Contents:
     missing : list of str
         What the store lacks.
     provenance : list of (what, value)
+    reproduction : Reproduction
+        Measured beside published figures.
     """
 
     title: str
@@ -59,6 +62,7 @@ class Contents:
     measure: str
     missing: list[str]
     provenance: list[tuple[str, str]]
+    reproduction: Reproduction
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
@@ -113,6 +117,7 @@ def gather(results: Results) -> Contents:
         measure=plan.measures[0],
         missing=missing_of(results),
         provenance=_provenance(results),
+        reproduction=reproduction(errors),
     )
 
 

@@ -1,21 +1,19 @@
 """The summary of a study as Markdown, for those who read it in a repository: words, claims, tables, what it rests on."""
 
 from headcount.report.contents import Contents
-from headcount.report.figures import Errors
-from headcount.report.reproduction import reproduction
 from headcount.report.table import plain
 
 __all__ = ["summary"]
 
 
-def summary(contents: Contents, errors: Errors, command: str) -> str:
+def summary(contents: Contents, command: str) -> str:
     """Return the summary; `command` is what wrote it."""
     parts = [
         f"# {plain(contents.title)}",
         f"Written by `{command}`; from the store alone, nothing is fitted.",
         plain(" ".join(contents.words)),
     ]
-    near = reproduction(errors)
+    near = contents.reproduction
     if near.of:
         parts += ["## Measured beside published", near.in_words()]
         if near.misses:

@@ -1,0 +1,206 @@
+"""`headcount study overview`, `tables`, `claims`, `summary` and `report`: what a study found, from its store alone."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headcount.cli.output import print_table
+from headcount.cli.plans import DEFAULT_STORE, ON, ONLY, PLAN, RUNS, STORE, plan_of
+from headcount.cli.study import app
+from headcount.exceptions import DataError
+
+__all__ = ["app"]
+
+
+@app.command()
+def overview(
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="Show these methods only.", show_default=False)
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", help="Show what was optimised for these only: none, ae, ...", show_default=False),
+    ] = None,
+) -> None:
+    """Show the mean errors that a study found, from its store alone, the best methods first.
+
+    Example: headcount study overview paper --store results --target ae --target none
+    """
+    from headcount.study import Results
+    from headcount.study.overview import overview as made
+
+    results = Results(plan_of(plan, only, runs, on), store)
+    found = made(results, method, target)
+    columns = (
+        {"method": "left", "learner": "left", "optimised for": "left"}
+        | dict.fromkeys(found.columns, "right")
+        | {"mean rank": "right"}
+    )
+    rows = [
+        [
+            *names,
+            *("–" if figure != figure else f"{figure:.3f}" for figure in figures),
+            "–" if rank != rank else f"{rank:.1f}",
+        ]
+        for *names, figures, rank in found.rows
+    ]
+    print_table(results.plan.title, list(columns.items()), rows)
+    _say_missing(found.missing, 10)
+
+
+@app.command("tables")
+def tables_(
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
+    form: Annotated[str, typer.Option("--format", help="text, markdown, latex, html or csv.")] = "text",
+    number: Annotated[
+        list[int] | None, typer.Option("--number", "-n", help="Print these tables only.", show_default=False)
+    ] = None,
+) -> None:
+    """Print the paper's tables of a study, from its store alone: errors and changes (1 to 4), tests (5), all methods (6).
+
+    Example: headcount study tables paper --store results --format latex --number 6
+    """
+    from headcount.report import Table, missing_of, tables
+    from headcount.study import Results
+
+    writers = {
+        "text": Table.to_text,
+        "markdown": Table.to_markdown,
+        "latex": Table.to_latex,
+        "html": Table.to_html,
+        "csv": Table.to_csv,
+    }
+    if form not in writers:
+        raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
+    results = Results(plan_of(plan, only, runs, on), store)
+    made = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
+    missing = [n for n in number or () if n not in made]
+    if missing:
+        raise DataError(f"There is no table {missing[0]}; there are {', '.join(map(str, made))}.")
+    typer.echo("\n".join(writers[form](made[n]) for n in number or made), nl=False)
+    _say_missing(missing_of(results), 3)
+
+
+@app.command("claims")
+def claims_(
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
+    figures: Annotated[bool, typer.Option("--figures", help="Show the rule and the figures of each, too.")] = False,
+) -> None:
+    """Judge the paper's conclusions by a study's figures, from its store alone: holds, does not hold, cannot be judged here.
+
+    Example: headcount study claims paper --store results --figures
+    """
+    from headcount.report import claims, missing_of
+    from headcount.study import Results
+
+    results = Results(plan_of(plan, only, runs, on), store)
+    for claim in claims(results):
+        typer.echo(
+            f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)"
+        )
+        if figures:
+            listed = "; ".join(f"{figure.label} {figure.text()}" for figure in claim.figures)
+            typer.echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
+    _say_missing(missing_of(results), 3)
+
+
+@app.command()
+def summary(
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file [default: the terminal].", show_default=False)
+    ] = None,
+) -> None:
+    """Write the summary of a study as Markdown: measured beside published figures, claims, tables, provenance.
+
+    Example: headcount study summary paper --store results -o studies/paper.md
+    """
+    from headcount._writing import write_all
+    from headcount.report import gather
+    from headcount.report import summary as written
+    from headcount.study import Results
+
+    results = Results(plan_of(plan, only, runs, on), store)
+    options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
+    options += [f"--runs {runs}"] if runs is not None else []
+    command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
+    text = written(gather(results), command)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_all({output: text})
+        typer.echo(f"Summary: {output.resolve()}")
+
+
+@app.command()
+def report(
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page [default: report.html in the store].", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", help="Write everything that is shown to this file; - is the terminal.", show_default=False
+        ),
+    ] = None,
+    as_csv: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Write everything that is shown into this folder.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the page of a study: one HTML file with tables, plots, claims and provenance, from its store alone.
+
+    Example: headcount study report paper --store results -o report.html --csv figures
+    """
+    from headcount._writing import write_all
+    from headcount.report import gather, render, to_csv, to_json
+    from headcount.study import Results
+
+    contents = gather(Results(plan_of(plan, only, runs, on), store))
+    page, to_terminal = output or store / "report.html", str(as_json) == "-"
+    texts = {page: render(contents)}
+    if as_json is not None and not to_terminal:
+        if as_json == page:
+            raise DataError(f"{page} can't be both the page and its figures: name another file with --json.")
+        texts[as_json] = to_json(contents)
+    if as_csv is not None:
+        texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
+    write_all(texts, [] if as_csv is None else [as_csv])
+    if to_terminal:
+        typer.echo(to_json(contents), nl=False)
+    for figures in (as_csv, None if to_terminal else as_json):
+        if figures is not None:
+            typer.echo(f"Figures: {figures.resolve()}", err=True)
+    _say_missing(contents.missing, 5)
+    typer.echo(f"Page: {page.resolve()}", err=to_terminal)
+
+
+def _say_missing(sentences: list[str], most: int) -> None:
+    for sentence in sentences[:most]:
+        typer.echo(f"Missing: {sentence}", err=True)
+    if len(sentences) > most:
+        typer.echo(f"... and {len(sentences) - most} more like these.", err=True)
