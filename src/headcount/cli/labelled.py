@@ -9,8 +9,8 @@ import numpy as np
 
 from headcount._typing import AnyArray
 from headcount._validation import quoted
-from headcount.data.batches import Kind, TableFile
 from headcount.data.files import typed_labels
+from headcount.data.tablefile import Kind, TableFile
 from headcount.exceptions import DataError
 
 __all__ = ["chosen_columns", "fit_table", "read_labels", "source_of"]

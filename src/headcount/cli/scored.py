@@ -9,8 +9,8 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
 from headcount.cli.labelled import read_labels, source_of
-from headcount.data.batches import TableFile
 from headcount.data.files import typed_labels
+from headcount.data.tablefile import TableFile
 from headcount.exceptions import DataError, HeadcountWarning
 
 __all__ = ["confusion_model", "scored_model", "tally_counts"]
@@ -140,13 +140,13 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str
 
 
 def _posteriors(table: TableFile, names: Sequence[str], k: int) -> FloatArray:
-    from headcount.stream import _kernels
     from headcount.stream.reading import no_posteriors, scores_of
+    from headcount.stream.tally import first_wrong
 
     parts = []
     for batch in table.batches(dict.fromkeys(names, "number")):
         C = scores_of(batch, names, k)
-        wrong = int(_kernels.first_wrong(C))
+        wrong = first_wrong(C)
         if wrong >= 0:
             raise no_posteriors(batch, wrong, C[:, wrong].tolist(), names)
         parts.append(C.T)

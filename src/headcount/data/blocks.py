@@ -1,18 +1,19 @@
-"""Parsing text tables in blocks of whole rows, two at a time, in order; in one go from where quotes are not plain."""
+"""Text tables in blocks of whole rows, each of which can be parsed in a thread of its own."""
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from headcount._typing import AnyArray
 
-__all__ = ["OpenQuoteError", "parsed", "whole_rows"]
+__all__ = ["OpenQuoteError", "Parsing", "blocks_of", "whole_rows"]
 
-_AT_A_TIME, _AHEAD = 2, 8
-_LINE_END, _BOM = b"\n", b"\xef\xbb\xbf"
+Parsing: TypeAlias = Callable[[], list[Any]]
+"""Parses a block, in any thread, and returns its rows as Arrow's record batches."""
+
+_LINE_END, _QUOTE, _BOM = b"\n", b'"', b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
 
 
@@ -20,11 +21,13 @@ class OpenQuoteError(EOFError):
     """A table that ends inside a quoted field."""
 
 
-def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: Any, convert: Any) -> Iterator[Any]:
-    """Parse a table with a header, block by block, and yield its rows as Arrow's record batches.
+def blocks_of(
+    stream: Any, names: Sequence[str], quotes: bool, size: int, parse: Any, convert: Any
+) -> Iterator[Parsing]:
+    """Read a table with a header in blocks of whole rows, and yield what parses each, in their order.
 
-    Between quotes a line may break. Where quotes stand at the ends of fields only, rows can be told from anywhere; from the first
-    block on in which some do not, the rest is parsed in sequence.
+    Between quotes a line may break. Where quotes open at the beginning of fields only, the ends of rows are found by counting
+    quotes; from the first block on in which some do not, the rest is parsed here, in sequence.
 
     Parameters
     ----------
@@ -39,69 +42,51 @@ def parsed(stream: Any, names: Sequence[str], quotes: bool, size: int, parse: An
     """
     rest = stream.read(size).removeprefix(_BOM)
     first = rest.find(_LINE_END) + 1
-    if not first or (quotes and rest.count(b'"', 0, first) % 2):
+    if not first or (quotes and rest.count(_QUOTE, 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return
-    letters = np.frombuffer(rest, dtype=np.uint8)[first:]
-    waiting: deque[Future[list[Any]]] = deque()
-    pool = ThreadPoolExecutor(_AT_A_TIME)
-    try:
-        while True:
-            end = whole_rows(letters, parse.delimiter.encode()) if quotes else _last_line(letters, len(letters)) + 1
-            if end < 0:
-                break
-            if end:
-                waiting.append(pool.submit(_block, letters[:end], names, parse, convert))
-                letters = letters[end:]
-            while len(waiting) >= _AHEAD:
-                yield from waiting.popleft().result()
-            # What is left of the block comes before what is read next; only that little is copied.
-            block = np.empty(len(letters) + size, dtype=np.uint8)
-            block[: len(letters)] = letters
-            more = stream.readinto(block[len(letters) :])
-            letters = block[: len(letters) + more]
-            if not more:
-                break
-        while waiting:
-            yield from waiting.popleft().result()
-        rest = letters.tobytes()
-        if end >= 0 and quotes and rest.count(b'"') % 2:
-            raise OpenQuoteError("a quoted field is not closed")
-        if rest.strip():
-            yield from _in_sequence(rest, stream, names, size, parse, convert)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    letters, more = np.frombuffer(rest[first:], dtype=np.uint8), 1
+    block, parsed = letters, list[AnyArray]()
+    while more:
+        end = whole_rows(letters, parse.delimiter.encode()) if quotes else _last_line(letters) + 1
+        if end < 0:
+            break
+        if end:
+            yield partial(_parsed, block, end, parsed, names, parse, convert)
+            letters = letters[end:]
+        # What is left of the block comes before what is read next; only that little is copied. Memory is used again.
+        block = parsed.pop() if parsed else np.empty(0, dtype=np.uint8)
+        if len(block) < len(letters) + size:
+            block = np.empty(len(letters) + size + _WINDOW, dtype=np.uint8)
+        block[: len(letters)] = letters
+        more = stream.readinto(block[len(letters) : len(letters) + size])
+        letters = block[: len(letters) + more]
+    rest = letters.tobytes()
+    if not more and quotes and rest.count(_QUOTE) % 2:
+        raise OpenQuoteError("a quoted field is not closed")
+    if rest.strip():
+        yield from _in_sequence(rest, stream, names, size, parse, convert)
 
 
 def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
-    r"""Return where the last whole row of a block ends, which begins with a row; -1 if quotes stand elsewhere than around fields.
+    r"""Return how many letters are whole rows, or -1 where quotes open inside of fields.
 
     >>> whole_rows(np.frombuffer(b'1,"a\nb"\n2,"c', dtype=np.uint8), b",")
     8
     >>> whole_rows(np.frombuffer(b'1,24" wide\n', dtype=np.uint8), b",")
     -1
     """
-    quotes = np.flatnonzero(letters == ord('"'))
-    if not quotes.size:
-        return _last_line(letters, len(letters)) + 1
-    opening, closing = quotes[::2], quotes[1::2]
+    from headcount.data._kernels import after_last_row
+
     ends = np.zeros(256, dtype=bool)
-    ends[[delimiter[0], *b"\r\n"]] = True
-    begun = ends[letters[np.maximum(opening - 1, 0)]] | (opening == 0)
-    ended = ends[letters[np.minimum(closing + 1, len(letters) - 1)]] | (closing == len(letters) - 1)
-    if not (begun.all() and ended.all()):
-        return -1
+    ends[[*delimiter, *b"\r\n"]] = True
+    with np.errstate(over="ignore"):  # reckoned modulo 2^64, as plain Python too
+        return int(after_last_row(letters, letters[: len(letters) // 8 * 8].view(np.uint64), ends))
+
+
+def _last_line(letters: AnyArray) -> int:
+    """Return the place of the last line end, or -1."""
     end = len(letters)
-    while (end := _last_line(letters, end)) >= 0:
-        before = int(np.searchsorted(quotes, end))
-        if before % 2 == 0:
-            return end + 1
-        end = int(quotes[before - 1])  # inside quotes: go on before them
-    return 0
-
-
-def _last_line(letters: AnyArray, end: int) -> int:
-    """Return the place of the last line end before ``end``, or -1."""
     while end > 0:
         start = max(end - _WINDOW, 0)
         found = np.flatnonzero(letters[start:end] == _LINE_END[0])
@@ -111,30 +96,36 @@ def _last_line(letters: AnyArray, end: int) -> int:
     return -1
 
 
-def _block(letters: AnyArray, names: Sequence[str], parse: Any, convert: Any) -> list[Any]:
-    """Parse whole lines."""
+def _parsed(
+    block: AnyArray, end: int, parsed: list[AnyArray], names: Sequence[str], parse: Any, convert: Any
+) -> list[Any]:
+    """Parse the whole rows of a block, and put it to those that are not needed any more."""
     import pyarrow as pa
     from pyarrow import csv
 
-    if len(letters) < _WINDOW and not letters.tobytes().strip():
+    letters = block[:end]
+    if end < _WINDOW and not letters.tobytes().strip():
         return []
     # A block is parsed as one, so that nobody need look for line ends between quotes.
     parse = csv.ParseOptions(delimiter=parse.delimiter, quote_char=parse.quote_char, double_quote=parse.double_quote)
     options = csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(letters) + 1)
     table = csv.read_csv(pa.BufferReader(pa.py_buffer(letters)), options, parse, convert)
     batches: list[Any] = table.combine_chunks().to_batches()
+    if block.flags.writeable:
+        parsed.append(block)
     return batches
 
 
 def _in_sequence(
     first: bytes, stream: Any, names: Sequence[str] | None, size: int, parse: Any, convert: Any
-) -> Iterator[Any]:
+) -> Iterator[Parsing]:
     """Parse what was read of a stream already, and then the rest of it."""
     import pyarrow as pa
     from pyarrow import csv
 
     options = csv.ReadOptions(block_size=size, column_names=None if names is None else list(names))
-    yield from csv.open_csv(pa.PythonFile(_Joined(first, stream), mode="r"), options, parse, convert)
+    for batch in csv.open_csv(pa.PythonFile(_Joined(first, stream), mode="r"), options, parse, convert):
+        yield partial(list, [batch])
 
 
 class _Joined:
@@ -144,13 +135,10 @@ class _Joined:
         self.first, self.stream = first, stream
         self.closed = False
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, no more than asked for."""
-        if self.first:
-            part, self.first = (self.first, b"") if size < 0 else (self.first[:size], self.first[size:])
-            return part
-        content: bytes = self.stream.read(size)
-        return content
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, as many as asked for while there are some."""
+        part, self.first = self.first[:size], self.first[size:]
+        return part if len(part) == size else part + bytes(self.stream.read(size - len(part)))
 
     def close(self) -> None:
         """Leave the stream to whoever opened it."""

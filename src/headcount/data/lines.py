@@ -109,6 +109,16 @@ class Text:
             found = None
         return found[0] if found else row + 2
 
+    @contextmanager
+    def explaining(self, kinds: Mapping[str, str]) -> Iterator[None]:
+        """Say in a sentence what makes reading fail, and where."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError) as error:
+            raise self.explained(error, kinds) from error
+
     def explained(self, error: Exception, kinds: Mapping[str, str]) -> DataError:
         """Say in a sentence what made reading fail, and where."""
         wrong = self._not_utf8()

@@ -1,4 +1,4 @@
-"""Compiled: adding up a batch of posteriors over groups, in one pass, and the sketch of posteriors that likelihoods need."""
+"""Compiled: adding up a batch of posteriors over groups, and the sketch of posteriors that likelihoods need."""
 
 import numpy as np
 
@@ -7,61 +7,80 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 
 _LEAST = 2.0**-40
 """Posteriors below this are one and the same cell of a sketch."""
+_LEAST_WORD = np.array(_LEAST).view(np.uint64)[()]
+"""Its bits; those of larger numbers are larger."""
 _ROUNDING, _ROW_SUM = 1e-9, 1e-3
+_TOGETHER = 512
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B = np.uint64(32), np.uint64(29)
 
 
 @kernel()
-def first_wrong(C: FloatArray) -> int:
-    """Return the first column that is no vector of posteriors, or -1; what lies below 0 by rounding becomes 0."""
-    k, n = C.shape
-    for i in range(n):
-        total = 0.0
-        for j in range(k):
-            value = C[j, i]
-            if not value >= -_ROUNDING:
-                return i
-            if value < 0.0:
-                C[j, i] = 0.0
-            total += value
-        if not abs(total - 1.0) <= _ROW_SUM:
-            return i
-    return -1
+def add_up(
+    C: FloatArray, groups: IntArray, cuts: FloatArray, sums: FloatArray, products: FloatArray, counts: FloatArray
+) -> int:
+    """Add the posteriors of each item to those of its group, and count it; return the first that is no vector of them, or -1.
 
+    What lies below 0 by rounding becomes 0. Items are counted by the class of their largest posterior, and by how many of the
+    cuts it reaches. Some items at a time are looked at, one thing of all of them after the other, so that processors can do that
+    for several at once.
 
-@kernel()
-def add_up(C: FloatArray, groups: IntArray, sums: FloatArray, products: FloatArray) -> None:
-    """Add the posteriors of each item, and their products if there is room for them, to those of its group."""
-    k, n = C.shape
-    for i in range(n):
-        g = groups[i]
-        for j in range(k):
-            sums[g, j] += C[j, i]
-    if products.size:
-        for i in range(n):
-            g = groups[i]
-            for j in range(k):
-                for other in range(j + 1):
-                    products[g, j, other] += C[j, i] * C[other, i]
-
-
-@kernel()
-def decide(C: FloatArray, groups: IntArray, counts: FloatArray, cuts: FloatArray, cells: FloatArray) -> None:
-    """Count the items of each group by the class of their largest posterior, and by how large it is."""
+    Parameters
+    ----------
+    C : array of shape (n_classes, n_items)
+    groups : array of int, shape (n_items,)
+    cuts : array of shape (n_cuts,)
+    sums : array of shape (n_groups, n_classes)
+    products : array of shape (n_groups, n_classes, n_classes)
+        Of two posteriors, below the diagonal and on it; without any room if they are not asked for.
+    counts : array of shape (n_groups, n_classes * (n_cuts + 1))
+    """
     k, n = C.shape
     width = cuts.size + 1
-    for i in range(n):
-        best = 0
-        for j in range(1, k):
-            if C[j, i] > C[best, i]:
-                best = j
-        counts[groups[i], best] += 1.0
-        if cells.size:
-            place = 0
-            for cut in cuts:
-                place += int(C[best, i] >= cut)
-            cells[groups[i], best * width + place] += 1.0
+    total, least, most = np.empty(_TOGETHER), np.empty(_TOGETHER), np.empty(_TOGETHER)
+    cell = np.empty(_TOGETHER, dtype=np.int64)
+    for start in range(0, n, _TOGETHER):
+        some = min(_TOGETHER, n - start)
+        own = groups[start : start + some]
+        total[:some] = 0.0
+        least[:some] = 0.0
+        most[:some] = C[0, start : start + some]
+        cell[:some] = 0
+        for j in range(k):
+            row = C[j, start : start + some]
+            for i in range(some):
+                total[i] += row[i]
+                least[i] = min(least[i], row[i])
+                cell[i] = j * width if row[i] > most[i] else cell[i]
+                most[i] = max(most[i], row[i])
+        wrong = False
+        negative = False
+        for i in range(some):
+            wrong |= not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM)
+            negative |= least[i] < 0.0
+        if wrong:
+            for i in range(some):
+                if not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM):
+                    return start + i
+        if negative:
+            for j in range(k):
+                for i in range(start, start + some):
+                    C[j, i] = max(C[j, i], 0.0)
+        for j in range(k):
+            row = C[j, start : start + some]
+            for i in range(some):
+                sums[own[i], j] += row[i]
+            if products.size:
+                for other in range(j + 1):
+                    factor = C[other, start : start + some]
+                    for i in range(some):
+                        products[own[i], j, other] += row[i] * factor[i]
+        for cut in cuts:
+            for i in range(some):
+                cell[i] += int(most[i] >= cut)
+        for i in range(some):
+            counts[own[i], cell[i]] += 1.0
+    return -1
 
 
 @kernel()
@@ -69,10 +88,16 @@ def count_bins(
     p: FloatArray, groups: IntArray, bins: IntArray, starts: IntArray, edge: float, histograms: FloatArray
 ) -> None:
     """Count the items of each group in the bins of several histograms."""
-    for i in range(p.size):
+    place = np.empty(_TOGETHER, dtype=np.int32)
+    for start in range(0, p.size, _TOGETHER):
+        some = min(_TOGETHER, p.size - start)
+        own, value = groups[start : start + some], p[start : start + some]
         for h in range(bins.size):
-            place = min(int(p[i] * bins[h] + edge), bins[h] - 1)
-            histograms[groups[i], starts[h] + place] += 1.0
+            many, last, begins = float(bins[h]), np.int32(bins[h] - 1), np.int32(starts[h])
+            for i in range(some):
+                place[i] = min(np.int32(value[i] * many + edge), last) + begins
+            for i in range(some):
+                histograms[own[i], place[i]] += 1.0
 
 
 @kernel()
@@ -97,29 +122,32 @@ def into_cells(
     one, none = np.uint64(1), np.uint64(0)
     mask = np.uint64(keys.size) - one
     shift = np.uint64(52 - bits)
-    value = np.empty(1, dtype=np.float64)
-    word = value.view(np.uint64)
-    for i in range(first, n):
-        h = (np.uint64(groups[i]) + one) * _MIX_B
+    words = C.view(np.uint64)
+    hashes = np.empty(_TOGETHER, dtype=np.uint64)
+    for start in range(first, n, _TOGETHER):
+        some = min(_TOGETHER, n - start)
+        own = groups[start : start + some]
+        for i in range(some):
+            hashes[i] = (np.uint64(own[i]) + one) * _MIX_B
         for j in range(k):
-            value[0] = max(C[j, i], _LEAST)
-            h = (h ^ ((word[0] >> shift) + one)) * _MIX_A
-            h = h ^ (h >> _SHIFT_A)
-        h = h * _MIX_B
-        h = h ^ (h >> _SHIFT_B)
-        if h == none:
-            h = one
-        place = h & mask
-        while keys[place] != none and keys[place] != h:
-            place = (place + one) & mask
-        if keys[place] == none:
-            if filled >= most:
-                return i, filled
-            filled += 1
-            keys[place] = h
-            held_groups[place] = groups[i]
-        weight = weights[i] if weights.size else 1.0
-        held[place, k] += weight
-        for j in range(k):
-            held[place, j] += weight * C[j, i]
+            row = words[j, start : start + some]
+            for i in range(some):
+                h = (hashes[i] ^ ((max(row[i], _LEAST_WORD) >> shift) + one)) * _MIX_A
+                hashes[i] = h ^ (h >> _SHIFT_A)
+        for i in range(some):
+            h = hashes[i] * _MIX_B
+            h = max(h ^ (h >> _SHIFT_B), one)
+            place = h & mask
+            while keys[place] != none and keys[place] != h:
+                place = (place + one) & mask
+            if keys[place] == none:
+                if filled >= most:
+                    return start + i, filled
+                filled += 1
+                keys[place] = h
+                held_groups[place] = own[i]
+            weight = weights[start + i] if weights.size else 1.0
+            held[place, k] += weight
+            for j in range(k):
+                held[place, j] += weight * C[j, start + i]
     return n, filled

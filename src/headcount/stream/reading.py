@@ -4,7 +4,7 @@ import queue
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import plain, quoted
-from headcount.data.batches import Batch, Kind, NoRowsError, TableFile, files_of
+from headcount.data.batch import Batch
+from headcount.data.tablefile import Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
@@ -20,8 +21,8 @@ from headcount.stream.tally import Recipe, Tally, WrongRowError
 __all__ = ["Reading", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
-_LANES, _AHEAD = 2, 4
-"""Threads that add up batches, each into a tally of its own, and the batches that wait for each."""
+_LANES, _AHEAD = 2, 2
+"""Threads that make batches and add them up, each into a tally of its own, and the pieces of a file that wait for each."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,19 @@ class Reading:
             kinds[grouping.column] = "group"
         tallies = [self.recipe.start() for _ in range(_LANES)]
 
-        def lane(tally: Tally, batch: Batch) -> None:
-            self._add(tally, batch, grouping)
-            if tell is not None:
-                tell(len(batch))
+        def lane(tally: Tally, piece: Piece) -> None:
+            for batch in piece():
+                self._add(tally, batch, grouping)
+                if tell is not None:
+                    tell(len(batch))
 
         scored = self.kind in ("text", "numbers")
-        batches = table.batches(kinds, _ROWS_TO_SCORE if scored else None)
-        _in_lanes(batches, [partial(lane, tally) for tally in tallies])
-        return _all(tallies, self)
+        pieces = table.pieces(kinds, _ROWS_TO_SCORE if scored else None)
+        _in_lanes(pieces, [partial(lane, tally) for tally in tallies])
+        whole = _all(tallies)
+        if whole.n_items == 0:
+            raise table.no_rows()
+        return whole
 
     def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
         groups, values = _grouped(batch, grouping)
@@ -93,7 +98,7 @@ class Reading:
         expected = getattr(self.recipe.quantifier, "n_features_in_", X.shape[1])
         if X.shape[1] != expected:
             raise DataError(
-                f"{batch.table.name} has {X.shape[1]} features in {quoted(self.names)}; the model was fitted on {expected}."
+                f"{batch.file} has {X.shape[1]} features in {quoted(self.names)}; the model was fitted on {expected}."
             )
         wrong = ~np.isfinite(X) if not self._fills() else np.isinf(X)
         if wrong.any():
@@ -117,7 +122,7 @@ class Reading:
         except DataError:
             raise
         except ValueError as error:
-            raise DataError(f"{batch.table.name}: the model can't be used on these rows: {error}") from error
+            raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
 
 
 def _grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
@@ -175,21 +180,21 @@ def _decided(batch: Batch, name: str, recipe: Recipe) -> IntArray:
     return table[codes]
 
 
-def _in_lanes(batches: Iterable[Batch], lanes: Sequence[Callable[[Batch], None]]) -> None:
-    """Hand batches to lanes in turn, each of which works in a thread of its own while the next batches are read.
+def _in_lanes(pieces: Iterable[Piece], lanes: Sequence[Callable[[Piece], None]]) -> None:
+    """Hand pieces of a file to lanes in turn, each of which works in a thread of its own while the next pieces are read.
 
-    Which lane a batch goes to does not depend on the threads, and so neither does what comes out. Of several errors the one of the
-    earliest batch is raised.
+    Which lane a piece goes to does not depend on the threads, and so neither does what comes out. Of several errors the one of the
+    earliest piece is raised.
     """
     waiting: list[queue.Queue[Any]] = [queue.Queue(_AHEAD) for _ in lanes]
     wrong: dict[int, BaseException] = {}
 
     def work(lane: int) -> None:
         while (thing := waiting[lane].get()) is not None:
-            number, batch = thing
+            number, piece = thing
             if not wrong:
                 try:
-                    lanes[lane](batch)
+                    lanes[lane](piece)
                 except BaseException as error:
                     wrong[number] = error
 
@@ -198,8 +203,8 @@ def _in_lanes(batches: Iterable[Batch], lanes: Sequence[Callable[[Batch], None]]
         thread.start()
     number = -1
     try:
-        for number, batch in enumerate(batches):
-            waiting[number % len(lanes)].put((number, batch))
+        for number, piece in enumerate(pieces):
+            waiting[number % len(lanes)].put((number, piece))
             if wrong:
                 break
     except BaseException as error:
@@ -238,17 +243,15 @@ def tally_files(
         raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
     else:
         parts = _on_cluster(cluster, files, in_folders, reading, tell)
-    whole = _all(parts, reading)
+    whole = _all(parts)
     if whole.n_items == 0:
         raise DataError(f"There are no rows in {quoted(sources)}.")
     return whole
 
 
-def _all(parts: Iterable[Tally], reading: Reading) -> Tally:
-    whole = reading.recipe.start()
-    for part in parts:
-        whole.merge(part)
-    return whole
+def _all(parts: Iterable[Tally]) -> Tally:
+    """Merge tallies into the first of them."""
+    return reduce(Tally.merge, parts)
 
 
 def _on_cluster(

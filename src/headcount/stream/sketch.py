@@ -49,8 +49,8 @@ class Sketch:
     def __init__(self, n_classes: int, bits: int = _FINEST, most_cells: int | None = None) -> None:
         self.n_classes, self.bits = n_classes, bits
         largest = 1 << int(np.log2(_MOST_NUMBERS // (n_classes + 3)))
-        self.most_cells = largest // 2 if most_cells is None else most_cells
-        self._empty(min(_FIRST_SLOTS, 1 << int(np.ceil(np.log2(2 * self.most_cells)))))
+        self.most_cells = _filling(largest) if most_cells is None else most_cells
+        self._empty(min(_FIRST_SLOTS, 1 << int(np.ceil(np.log2(4 * self.most_cells / 3 + 1)))))
 
     def _empty(self, slots: int) -> None:
         self._keys = np.zeros(slots, dtype=np.uint64)
@@ -72,7 +72,7 @@ class Sketch:
         own = np.empty(0) if weights is None else weights
         done = 0
         while True:
-            most = min(self.most_cells, len(self._keys) // 2)
+            most = min(self.most_cells, _filling(len(self._keys)))
             held = self._keys, self._groups, self._held
             with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
                 done, self._filled = _kernels.into_cells(C, groups, own, done, self.bits, most, self._filled, *held)
@@ -84,7 +84,7 @@ class Sketch:
         """Double the table while it may grow; then double the width of the cells."""
         slots = len(self._keys)
         groups, weights, means = self._found()
-        if slots // 2 < self.most_cells:
+        if _filling(slots) < self.most_cells:
             slots *= 2
         elif self.bits <= _WIDEST:
             raise DataError(
@@ -109,7 +109,7 @@ class Sketch:
 
     def merged(self, other: "Sketch", rows: IntArray) -> None:
         """Add another sketch's items, whose group g is group ``rows[g]`` here."""
-        groups, weights, means = other.cells()
+        groups, weights, means = other._found()
         while self.bits > other.bits:
             self._widen()
         self.add(np.ascontiguousarray(means.T), rows[groups].astype(np.int32), weights)
@@ -122,3 +122,8 @@ class Sketch:
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+
+def _filling(slots: int) -> int:
+    """Return how many slots of a table may be filled before those are hard to find."""
+    return 3 * slots // 4

@@ -15,7 +15,7 @@ from headcount.quantifiers import PACC, PCC, SLD, HDy, Quantifier
 from headcount.quantifiers.histograms import EDGE
 from headcount.stream.sketch import Sketch
 
-__all__ = ["Recipe", "Tally", "WrongRowError"]
+__all__ = ["Recipe", "Tally", "WrongRowError", "first_wrong"]
 
 _MOST_GROUPS = 10_000
 
@@ -133,25 +133,26 @@ class Tally:
         some = len(values)
         found = {name: np.zeros((some, *shape)) for name, shape in self._shapes.items()}
         if C is not None:
-            wrong = int(_kernels.first_wrong(C))
+            recipe = self.recipe
+            cuts = np.empty(0) if recipe.cells is None else recipe.cells.edges[0]
+            counted = np.zeros((some, recipe.k * (len(cuts) + 1)))
+            wrong = int(_kernels.add_up(C, own, cuts, found["sums"], found["products"], counted))
             if wrong >= 0:
                 raise WrongRowError(wrong, [float(value) for value in C[:, wrong]])
-            recipe = self.recipe
-            _kernels.add_up(C, own, found["sums"], found["products"])
-            if decisions is None or found["cells"].size:
-                cuts = np.empty(0) if recipe.cells is None else recipe.cells.edges[0]
-                _kernels.decide(C, own, found["decisions"], cuts, found["cells"])
+            found["decisions"] = counted.reshape(some, recipe.k, -1).sum(axis=2)
+            if recipe.cells is not None:
+                found["cells"] = counted
             if recipe.histograms is not None:
-                counted = np.array(recipe.histograms.counted)
-                starts = np.array([recipe.histograms.starts[b] for b in counted.tolist()])
-                _kernels.count_bins(C[1], own, counted, starts, EDGE, found["bins"])
+                bins = np.array(recipe.histograms.counted)
+                starts = np.array([recipe.histograms.starts[b] for b in bins.tolist()])
+                _kernels.count_bins(C[1], own, bins, starts, EDGE, found["bins"])
         if decisions is not None:
             pairs = own.astype(np.int64) * self.recipe.k + decisions
             found["decisions"] = (
                 np.bincount(pairs, counts, some * self.recipe.k).reshape(some, self.recipe.k).astype(float)
             )
         rows = self._rows([plain(value) for value in values])
-        np.add.at(self.n, rows, np.bincount(own, counts, some).astype(np.float64))
+        np.add.at(self.n, rows, found["decisions"].sum(axis=1))
         self._take(found, rows)
         if self.sketch is not None and C is not None:
             self.sketch.add(C, rows[own].astype(np.int32))
@@ -202,6 +203,15 @@ class Tally:
         known = [name for name in self.names if name is not None]
         numbers = all(_number(name) is not None for name in known)
         return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numbers))
+
+
+def first_wrong(C: FloatArray) -> int:
+    """Return the first column that is no vector of posteriors, or -1; what lies below 0 by rounding becomes 0."""
+    from headcount.stream import _kernels
+
+    k, n = C.shape
+    rest = np.zeros((1, k)), np.zeros((1, 0, 0)), np.zeros((1, k))
+    return int(_kernels.add_up(C, np.zeros(n, dtype=np.int32), np.empty(0), *rest))
 
 
 def _sort_key(name: Any, numbers: bool) -> tuple[int, Any, str]:

@@ -5,109 +5,33 @@ What is wrong with a file is told with its line (of text files) or row (of Parqu
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
-from headcount._typing import AnyArray, FloatArray
 from headcount._validation import quoted
-from headcount.data.blocks import parsed
+from headcount.data.batch import Batch
+from headcount.data.blocks import Parsing, blocks_of
 from headcount.data.files import PARQUET_MARK
 from headcount.data.lines import Text, without_suffix
 from headcount.exceptions import DataError, FileFormatError
 
-__all__ = ["Batch", "Kind", "TableFile", "files_of"]
+__all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
 Kind: TypeAlias = Literal["text", "number", "group"]
 """How a column is read: as texts, as numbers (empty: NaN), or as values that many rows share."""
 
+Piece: TypeAlias = Callable[[], Iterable[Batch]]
+"""Makes batches of one piece of a file, in any thread."""
+
 STDIN = "-"
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
-_BLOCK = 3 << 20
+_BLOCK = 6 << 20
 """Bytes of text that are parsed at a time."""
 _ROWS = 1 << 17
 """Rows of a Parquet file that are read at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some rows of a table, and where they are in it."""
-
-    table: "TableFile"
-    columns: Any
-    first: int
-    """The number of its first row in the table, from 0."""
-
-    def __len__(self) -> int:
-        return int(self.columns.num_rows)
-
-    def place(self, row: int, column: str | None = None) -> str:
-        """Name a row of this batch in a message: its file, line and column."""
-        return self.table.place(self.first + row, column)
-
-    def numbers(self, name: str) -> FloatArray:
-        """Return a column of numbers, NaN where it is empty."""
-        column = self.columns.column(name)
-        values = column.to_numpy(zero_copy_only=False)
-        return np.asarray(values, dtype=np.float64)
-
-    def texts(self, name: str) -> AnyArray:
-        """Return a column of texts, none of them empty."""
-        values = self.columns.column(name).to_pylist()
-        for row, value in enumerate(values):
-            if not value or not value.strip():
-                raise DataError(f"{self.place(row, name)} is empty: fill such rows, or leave them out.")
-        return np.array(values, dtype=object)
-
-    def groups(self, name: str, dates: bool = False) -> tuple[AnyArray, list[Any]]:
-        """Return each row's position in the list of distinct values of a column, and that list; a missing value is None.
-
-        Of times, only the dates are taken if these are asked for.
-        """
-        import pyarrow as pa
-
-        column = self.columns.column(name)
-        if pa.types.is_nested(column.type):
-            raise DataError(
-                f"{self.table.name}: column {name!r} holds lists or records, by which rows can't be grouped."
-            )
-        if dates:
-            column = _dates(column)
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        values = column.dictionary.to_pylist()
-        codes = column.indices
-        if codes.null_count:
-            codes = codes.fill_null(len(values))
-            values.append(None)
-        return codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), values
-
-    def matrix(self, names: Sequence[str]) -> FloatArray:
-        """Return columns of numbers side by side; a Parquet column that holds a list of numbers in each row is an embedding."""
-        import pyarrow as pa
-
-        if len(names) == 1 and (
-            pa.types.is_list(self.columns.column(names[0]).type)
-            or pa.types.is_fixed_size_list(self.columns.column(names[0]).type)
-            or pa.types.is_large_list(self.columns.column(names[0]).type)
-        ):
-            return self._embedding(names[0])
-        return np.column_stack([self.numbers(name) for name in names])
-
-    def _embedding(self, name: str) -> FloatArray:
-        column = self.columns.column(name)
-        sizes = np.array([-1 if size is None else size for size in column.value_lengths().to_pylist()])
-        odd = np.flatnonzero((sizes != sizes[0]) | (sizes < 1))
-        if odd.size:
-            raise DataError(
-                f"{self.place(int(odd[0]), name)} holds {max(int(sizes[odd[0]]), 0)} numbers, the first row "
-                f"{max(int(sizes[0]), 0)}: an embedding has as many in each row."
-            )
-        flat = column.flatten().to_numpy(zero_copy_only=False)
-        return np.asarray(flat, dtype=np.float64).reshape(len(column), int(sizes[0]))
 
 
 class NoRowsError(FileFormatError):
@@ -207,18 +131,24 @@ class TableFile:
         rows : int, optional
             The most rows of a batch; by default what reads fastest.
         """
-        self.require(list(kinds))
-        first = 0
-        for columns in self._of_text(kinds) if self.text is not None else self._of_parquet(kinds, rows or _ROWS):
-            for start in range(0, columns.num_rows, rows or columns.num_rows or 1):
-                yield Batch(self, columns.slice(start, rows or columns.num_rows), first + start)
-            first += columns.num_rows
-        if first == 0:
-            raise NoRowsError(
-                f"{self.name} holds no rows below its header." if self.text else f"{self.name} holds no rows."
-            )
+        empty = True
+        for piece in self.pieces(kinds, rows):
+            for batch in piece():
+                empty = False
+                yield batch
+        if empty:
+            raise self.no_rows()
 
-    def _of_text(self, kinds: Mapping[str, Kind]) -> Iterator[Any]:
+    def pieces(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Piece]:
+        """Read some columns, and yield what makes batches of each piece of the file; that can be done in any thread."""
+        self.require(list(kinds))
+        return self._of_text(kinds, rows) if self.text is not None else self._of_parquet(kinds, rows)
+
+    def no_rows(self) -> "NoRowsError":
+        """Word that there are no rows."""
+        return NoRowsError(f"{self.name} holds no rows" + (" below its header." if self.text else "."))
+
+    def _of_text(self, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -236,13 +166,24 @@ class TableFile:
             strings_can_be_null=False,
             null_values=["", "NA", "NaN", "nan", "null"],
         )
-        try:
-            with text.opened() as stream:
-                yield from parsed(stream, self.columns, text.quotes, _BLOCK, parse, convert)
-        except (pa.ArrowException, OSError, EOFError) as error:
-            raise text.explained(error, kinds) from error
+        with text.explaining(kinds), text.opened() as stream:
+            blocks = blocks_of(stream, self.columns, text.quotes, _BLOCK, parse, convert)
+            for number, parsing in enumerate(blocks):
+                yield partial(self._parsed, text.explaining(kinds), parsing, number, rows)
 
-    def _of_parquet(self, kinds: Mapping[str, Kind], rows: int) -> Iterator[Any]:
+    def _parsed(self, explaining: Any, parsing: Parsing, number: int, rows: int | None) -> Iterator[Batch]:
+        with explaining:
+            parsed = parsing()
+        for columns in parsed:
+            whole = Batch(self.name, columns, partial(self._place_in_block, number))
+            yield from whole.parts(rows or max(len(whole), 1))
+
+    def _place_in_block(self, number: int, row: int, column: str | None) -> str:
+        """Name a row of a block; how many rows come before it is counted now that somebody asks."""
+        before = sum(len(batch) for piece in islice(self.pieces({}), number) for batch in piece())
+        return self.place(before + row, column)
+
+    def _of_parquet(self, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
         import pyarrow as pa
 
         schema = self._parquet.schema_arrow
@@ -255,11 +196,16 @@ class TableFile:
             name for name, kind in kinds.items() if kind == "group" and pa.types.is_string(schema.field(name).type)
         ]
         file = self._opened(shared) if shared else self._parquet
+        first = 0
         try:
-            for columns in file.iter_batches(rows, columns=list(kinds), use_threads=True):
-                yield _as_asked(columns, kinds)
+            for columns in file.iter_batches(rows or _ROWS, columns=list(kinds), use_threads=True):
+                yield partial(self._as_batch, _as_asked(columns, kinds), first)
+                first += columns.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
+
+    def _as_batch(self, columns: Any, first: int) -> list[Batch]:
+        return [Batch(self.name, columns, lambda row, column: self.place(first + row, column))]
 
 
 def _numeric(kind: Any) -> bool:
@@ -288,28 +234,6 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
             column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column.cast(pa.float64())
         arrays.append(column)
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names) if arrays else columns
-
-
-_TIME = r"^\d{4}-\d{2}-\d{2}[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
-
-
-def _dates(column: Any) -> Any:
-    """Return the dates of times, as their own clock shows them; a column of something else stays as it is."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    kind = column.type
-    if pa.types.is_timestamp(kind):
-        local = compute.local_timestamp(column) if kind.tz is not None else column
-        return local.cast(pa.date32(), safe=False)
-    values = column.dictionary if pa.types.is_dictionary(kind) else column
-    if pa.types.is_string(values.type) and compute.all(compute.match_substring_regex(values, _TIME)).as_py():
-        days = compute.utf8_slice_codeunits(values, 0, 10)
-        if not pa.types.is_dictionary(kind):
-            return days
-        encoded = days.dictionary_encode()  # the days of many times are few
-        return pa.DictionaryArray.from_arrays(encoded.indices.take(column.indices), encoded.dictionary)
-    return column
 
 
 def files_of(source: str | Path) -> list[str | Path]:

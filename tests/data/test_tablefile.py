@@ -1,5 +1,6 @@
 """Tables in batches: what is read, and what is said of what can't be."""
 
+import csv
 import gzip
 import io
 import sys
@@ -9,10 +10,13 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 
-from headcount.data import batches as module
-from headcount.data.batches import TableFile, files_of
+from headcount.data import tablefile as module
+from headcount.data.blocks import whole_rows
+from headcount.data.tablefile import TableFile, files_of
 from headcount.exceptions import DataError, FileFormatError
 
 CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
@@ -45,7 +49,10 @@ def test_all_formats_hold_the_same(three, rows):
         table = TableFile(path)
         assert table.columns == ["month", "x", "text"]
         parts = all_of(table, {"month": "group", "x": "number", "text": "text"}, rows)
-        assert [part.first for part in parts] == list(range(0, 3, rows or 3))
+        where = "row" if path.suffix == ".parquet" else "line"
+        offset = 1 if where == "row" else 2
+        begins = [f"{path}, {where} {row + offset}" for row in range(0, 3, rows or 3)]
+        assert [part.place(0) for part in parts] == begins
         assert [len(part) for part in parts] == ([3] if rows is None else [1, 1, 1] if rows == 1 else [2, 1])
         x = np.concatenate([part.numbers("x") for part in parts])
         np.testing.assert_array_equal(x, [0.5, np.nan, 1000.0])
@@ -201,7 +208,8 @@ def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
     parts = all_of(TableFile(path), {"x": "number", "g": "group"})
     assert len(parts) > 5
     np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(2000))
-    assert [part.first for part in parts] == np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist()
+    first = 2 + np.cumsum([0, *(len(part) for part in parts[:-1])])
+    assert [part.place(0) for part in parts] == [f"{path}, line {line:,}" for line in first]
     written(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
     refused(path, "line 2,002, column 'x': 'y' is not a number")
 
@@ -228,6 +236,65 @@ def test_blocks_with_quotes_hold_what_one_block_holds(tmp_path, monkeypatch, fie
         texts = [[values[code] for code in codes] for codes, values in (part.groups("t") for part in parts)]
         codes, values = whole[0].groups("t")
         assert [text for part in texts for text in part] == [values[code] for code in codes]
+
+
+_FIELD = st.text(alphabet='ab"\n,; é', max_size=12)
+
+
+@given(
+    st.lists(st.tuples(_FIELD, _FIELD), min_size=1, max_size=60),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(20, 400),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_comes_back_whatever_the_blocks(tmp_path, rows, quoting, line_end, size):
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=quoting, lineterminator=line_end)
+    writer.writerow(["a", "n", "b"])
+    writer.writerows([one, i, two] for i, (one, two) in enumerate(rows))
+    table = TableFile(written(tmp_path / "t.csv", text.getvalue()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", size)
+        parts = all_of(table, {"a": "group", "n": "number", "b": "group"})
+    assert np.concatenate([part.numbers("n") for part in parts]).tolist() == list(range(len(rows)))
+    for name, place in (("a", 0), ("b", 1)):
+        found = [values[code] for codes, values in (part.groups(name) for part in parts) for code in codes]
+        assert found == [row[place] for row in rows]
+
+
+@given(st.binary(max_size=80).map(lambda letters: bytes(b'"\n,a'[byte % 4] for byte in letters)))
+@pytest.mark.kernels
+def test_whole_rows_are_those_that_a_reader_letter_by_letter_finds(letters):
+    inside, end, plain = False, 0, True
+    for i, letter in enumerate(letters):
+        before = letters[i - 1 : i] if i else b"\n"
+        if letter == ord('"'):
+            plain &= inside or before in b',\n"'
+            inside = not inside
+        elif letter == ord("\n") and not inside:
+            end = i + 1
+    assert whole_rows(np.frombuffer(letters, dtype=np.uint8), b",") == (end if plain else -1)
+
+
+def test_quotes_inside_of_fields_are_themselves(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 300)
+    rows = [f'{i},a {i}" screen,"two\nlines, ""{i}"""' for i in range(200)]
+    rows[:100] = [row.replace('" screen', "") for row in rows[:100]]
+    table = TableFile(written(tmp_path / "t.csv", "n,t,u\n" + "\n".join(rows) + "\n"))
+    parts = all_of(table, {"n": "number", "t": "text", "u": "text"})
+    assert np.concatenate([part.numbers("n") for part in parts]).tolist() == list(range(200))
+    assert [text for part in parts for text in part.texts("t")][99:101] == ["a 99", 'a 100" screen']
+    assert parts[-1].texts("u")[-1] == 'two\nlines, "199"'
+    assert parts[-1].place(len(parts[-1]) - 1) == f"{table.name}, line 400"
+
+
+def test_a_field_may_be_larger_than_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 1 << 10)
+    long = 'a ""word"" and another,\n' * 1000
+    table = TableFile(written(tmp_path / "t.csv", f'n,t\n1,"{long}"\n2,"short"\n'))
+    parts = all_of(table, {"n": "number", "t": "text"})
+    assert [text for part in parts for text in part.texts("t")] == [long.replace('""', '"'), "short"]
 
 
 def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
