@@ -5,7 +5,7 @@ import gzip
 import io
 import sys
 import tempfile
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from headcount.data import tablefile as module
+from headcount.data.batch import Batch
 from headcount.data.blocks import whole_rows
 from headcount.data.tablefile import TableFile, files_of
 from headcount.exceptions import DataError, FileFormatError
@@ -275,6 +276,63 @@ def test_whole_rows_are_those_that_a_reader_letter_by_letter_finds(letters):
         elif letter == ord("\n") and not inside:
             end = i + 1
     assert whole_rows(np.frombuffer(letters, dtype=np.uint8), b",") == (end if plain else -1)
+
+
+def days(values, kind=None):
+    column = pa.array(values, pa.string() if kind is None else kind)
+    batch = Batch("t", pa.RecordBatch.from_arrays([column], ["d"]), str)
+    codes, names = batch.days("d")
+    return [names[code] for code in codes]
+
+
+_CLOCK = st.one_of(
+    st.datetimes().map(str),
+    st.datetimes(datetime(1990, 1, 1), timezones=st.timezones()).map(lambda t: t.isoformat(timespec="seconds")),
+    st.datetimes().map(lambda t: f"{t.isoformat(timespec='minutes')}Z"),
+    st.dates().map(str),
+    st.just(""),
+)
+
+
+@given(st.lists(_CLOCK, min_size=1, max_size=20))
+@pytest.mark.kernels
+def test_the_days_of_dates_and_times_are_those_of_their_own_clock(texts):
+    expected = [text[:10] or None for text in texts]
+    assert days(texts) == (expected if any(texts) else texts)
+    assert days(texts, pa.dictionary(pa.int32(), pa.string())) == (expected if any(texts) else texts)
+
+
+@given(st.text(alphabet="0123456789-T :.Z+", min_size=1, max_size=30) | _CLOCK, st.data())
+@pytest.mark.kernels
+def test_what_is_taken_for_a_time_is_one(text, data):
+    place = data.draw(st.integers(0, max(len(text) - 1, 0)))
+    changed = text[:place] + data.draw(st.sampled_from("0959-T :.Z+")) + text[place + 1 :]
+    (found,) = days([changed])
+    if found != changed and found is not None:
+        assert found == changed[:10]
+        if int(found[8:10]) <= 28:
+            assert datetime.fromisoformat(changed).date().isoformat() == found
+
+
+def test_days_of_missing_texts_and_of_parts_of_columns():
+    column = pa.array(["x", "2016-07-09 10:00", None, "2016-07-01"]).slice(1)
+    batch = Batch("t", pa.RecordBatch.from_arrays([column], ["d"]), str)
+    codes, names = batch.days("d")
+    assert [names[code] for code in codes] == ["2016-07-09", None, "2016-07-01"]
+    assert days(["2016-07-09", "2016"]) == ["2016-07-09", "2016"]
+    assert days([None, None]) == [None, None]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_texts_of_parquet_are_groups_whatever_their_type_and_number(tmp_path, kind):
+    table = pa.table(
+        {"few": pa.array(["a", "b"] * 500, kind), "many": pa.array([f"name {i}" for i in range(1000)], kind)}
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"few": "group", "many": "group"})
+    for name in ("few", "many"):
+        codes, values = batch.groups(name)
+        assert [values[code] for code in codes] == table[name].to_pylist()
 
 
 def test_quotes_inside_of_fields_are_themselves(tmp_path, monkeypatch):

@@ -216,13 +216,14 @@ def confusion_model(source: str, method: str = "auto") -> Any:
 def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     """Add up a table of counts: a column ``class`` (what was decided), a column ``count``, and a column to group by."""
     from headcount.stream import Grouping
+    from headcount.stream.reading import grouped
 
     table = TableFile(source)
     table.require(["class", "count"])
     grouping = None if by is None else Grouping.parse(by, table.columns)
     kinds: dict[str, Any] = {"class": "group", "count": "number"}
     if grouping is not None:
-        kinds[grouping.column] = "group"
+        kinds.setdefault(grouping.column, grouping.kind)
     tally = recipe.start()
     place = {str(plain(label)): j for j, label in enumerate(recipe.quantifier.classes_)}
     for batch in table.batches(kinds):
@@ -241,11 +242,5 @@ def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
                 f"({quoted(place, 10)})."
             )
         decided = np.array([place[str(value)] for value in values])[codes]
-        groups, names = (None, ("all",)) if grouping is None else _groups(batch, grouping)
-        tally.add_columns(None, decided, groups, names, counts)
+        tally.add_columns(None, decided, *grouped(batch, grouping), counts)
     return tally
-
-
-def _groups(batch: Any, grouping: Any) -> tuple[AnyArray, list[Any]]:
-    codes, values = batch.groups(grouping.column)
-    return codes, grouping.names(values, lambda i: batch.place(int(np.flatnonzero(codes == i)[0]), grouping.column))

@@ -59,26 +59,36 @@ class Batch:
                 raise DataError(f"{self.place(row, name)} is empty: fill such rows, or leave them out.")
         return np.array(values, dtype=object)
 
-    def groups(self, name: str, dates: bool = False) -> tuple[AnyArray, list[Any]]:
-        """Return each row's position in the list of distinct values of a column, and that list; a missing value is None.
+    def groups(self, name: str) -> tuple[AnyArray, list[Any]]:
+        """Return each row's position in the list of distinct values of a column, and that list; a missing value is None."""
+        return _encoded(self._flat(name))
 
-        Of times, only the dates are taken if these are asked for.
+    def days(self, name: str) -> tuple[AnyArray, list[Any]]:
+        """Return the like of the days of a column of dates or times; of times, those that their own clock shows.
+
+        What is neither is left as it is.
         """
+        import pyarrow as pa
+        from pyarrow import compute
+
+        column = self._flat(name)
+        if pa.types.is_timestamp(column.type):
+            local = compute.local_timestamp(column) if column.type.tz is not None else column
+            return _encoded(local.cast(pa.date32(), safe=False))
+        shared = pa.types.is_dictionary(column.type)
+        found = _days_of(column.dictionary if shared else column)
+        if found is None:
+            return _encoded(column)
+        codes, days = found
+        return (np.append(codes, np.int32(len(days) - 1))[_encoded(column)[0]] if shared else codes), days
+
+    def _flat(self, name: str) -> Any:
         import pyarrow as pa
 
         column = self.columns.column(name)
         if pa.types.is_nested(column.type):
             raise DataError(f"{self.file}: column {name!r} holds lists or records, by which rows can't be grouped.")
-        if dates:
-            column = _dates(column)
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        values = column.dictionary.to_pylist()
-        codes = column.indices
-        if codes.null_count:
-            codes = codes.fill_null(len(values))
-            values.append(None)
-        return codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), values
+        return column
 
     def matrix(self, names: Sequence[str]) -> FloatArray:
         """Return columns of numbers side by side; a Parquet column that holds a list of numbers in each row is an embedding."""
@@ -105,23 +115,42 @@ class Batch:
         return np.asarray(flat, dtype=np.float64).reshape(len(column), int(sizes[0]))
 
 
-_TIME = r"^\d{4}-\d{2}-\d{2}[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$"
-
-
-def _dates(column: Any) -> Any:
-    """Return the dates of times, as their own clock shows them; a column of something else stays as it is."""
+def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     import pyarrow as pa
-    from pyarrow import compute
 
-    kind = column.type
-    if pa.types.is_timestamp(kind):
-        local = compute.local_timestamp(column) if kind.tz is not None else column
-        return local.cast(pa.date32(), safe=False)
-    values = column.dictionary if pa.types.is_dictionary(kind) else column
-    if pa.types.is_string(values.type) and compute.all(compute.match_substring_regex(values, _TIME)).as_py():
-        days = compute.utf8_slice_codeunits(values, 0, 10)
-        if not pa.types.is_dictionary(kind):
-            return days
-        encoded = days.dictionary_encode()  # the days of many times are few
-        return pa.DictionaryArray.from_arrays(encoded.indices.take(column.indices), encoded.dictionary)
-    return column
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    values = column.dictionary.to_pylist()
+    codes = column.indices
+    if codes.null_count:
+        codes = codes.fill_null(len(values))
+        values.append(None)
+    return codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), values
+
+
+def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
+    """Return each text's position in the list of days, which ends with None for empty ones, and that list.
+
+    None unless all are empty, or dates or times as ISO 8601 has them.
+    """
+    import pyarrow as pa
+
+    from headcount.data._kernels import NO_DAY, NOTHING, days_of
+
+    if not pa.types.is_string(texts.type) or not len(texts):
+        return None
+    texts = texts.fill_null("")
+    _, offsets, letters = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    days = days_of(np.frombuffer(letters or b"", dtype=np.uint8), ends)
+    known = days[days != NOTHING]
+    if not known.size or known.min() == NO_DAY:
+        return None
+    first = int(known.min())
+    used = np.zeros(int(known.max()) - first + 2, dtype=bool)  # the last one is for nothing
+    used[known - first] = used[-1] = True
+    words = [
+        f"{day // 372:04d}-{day // 31 % 12 + 1:02d}-{day % 31 + 1:02d}" for day in np.flatnonzero(used[:-1]) + first
+    ]
+    places = np.minimum(days - first, len(used) - 1)
+    return (np.cumsum(used, dtype=np.int32) - 1)[places], [*words, None]

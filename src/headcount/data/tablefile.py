@@ -20,8 +20,8 @@ from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
-Kind: TypeAlias = Literal["text", "number", "group"]
-"""How a column is read: as texts, as numbers (empty: NaN), or as values that many rows share."""
+Kind: TypeAlias = Literal["text", "number", "group", "time"]
+"""How a column is read: as texts, as numbers (empty: NaN), as values that many rows share, or as dates and times."""
 
 Piece: TypeAlias = Callable[[], Iterable[Batch]]
 """Makes batches of one piece of a file, in any thread."""
@@ -32,6 +32,8 @@ _BLOCK = 6 << 20
 """Bytes of text that are parsed at a time."""
 _ROWS = 1 << 17
 """Rows of a Parquet file that are read at a time."""
+_SHARED_BYTES = 4
+"""Of a text in a Parquet file, at most, if it is written as its place among the distinct ones."""
 
 
 class NoRowsError(FileFormatError):
@@ -158,7 +160,8 @@ class TableFile:
         parse = csv.ParseOptions(
             delimiter=text.delimiter, quote_char='"' if text.quotes else False, newlines_in_values=text.quotes
         )
-        types = {"text": pa.string(), "number": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string())}
+        shared = pa.dictionary(pa.int32(), pa.string())
+        types = {"text": pa.string(), "number": pa.float64(), "group": shared, "time": pa.string()}
         names = list(kinds) or self.columns[:1]
         convert = csv.ConvertOptions(
             include_columns=names,
@@ -192,9 +195,7 @@ class TableFile:
                 raise DataError(
                     f"{self.name}: column {name!r} is not numeric but {schema.field(name).type}. Name columns of numbers."
                 )
-        shared = [
-            name for name, kind in kinds.items() if kind == "group" and pa.types.is_string(schema.field(name).type)
-        ]
+        shared = [name for name, kind in kinds.items() if kind in ("group", "time") and self._shared(name)]
         file = self._opened(shared) if shared else self._parquet
         first = 0
         try:
@@ -203,6 +204,18 @@ class TableFile:
                 first += columns.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
+
+    def _shared(self, name: str) -> bool:
+        """Whether a column of texts is written as the places of its values among the distinct ones, which are few."""
+        import pyarrow as pa
+
+        if not pa.types.is_string(self._parquet.schema_arrow.field(name).type):
+            return False
+        groups = self._parquet.metadata
+        place = next(i for i in range(groups.num_columns) if groups.schema.column(i).path == name)
+        parts = [groups.row_group(i).column(place) for i in range(groups.num_row_groups)]
+        values = sum(part.num_values for part in parts)
+        return bool(sum(part.total_uncompressed_size for part in parts) <= _SHARED_BYTES * values)
 
     def _as_batch(self, columns: Any, first: int) -> list[Batch]:
         return [Batch(self.name, columns, lambda row, column: self.place(first + row, column))]
@@ -228,7 +241,11 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
     arrays = []
     for name in columns.schema.names:
         column = columns.column(name)
-        if kinds.get(name) == "text" and not pa.types.is_string(column.type):
+        kind = kinds.get(name)
+        if (kind == "text" and not pa.types.is_string(column.type)) or (
+            kind in ("group", "time")
+            and (pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type))
+        ):
             column = column.cast(pa.string())
         elif kinds.get(name) == "number" and (pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type)):
             column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column.cast(pa.float64())

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 from headcount.exceptions import DataError
 
@@ -48,6 +49,11 @@ class Grouping:
             )
         return cls(column, unit)
 
+    @property
+    def kind(self) -> Literal["group", "time"]:
+        """How its column is read."""
+        return "time" if self.unit else "group"
+
     def names(self, values: Sequence[Any], place: Callable[[int], str]) -> list[Any]:
         """Return the group of each distinct value; ``place`` words where in the file one of them is."""
         found = []
@@ -65,13 +71,18 @@ class Grouping:
         """Return the group of one value, as it is written, so that files of different types agree; what is missing has none."""
         if value is None or value != value or (isinstance(value, str) and value.strip() in ("", MISSING)):
             return None
-        return UNITS[self.unit](_as_date(value)) if self.unit else _written(value)
+        return _unit_of(self.unit, value) if self.unit else _written(value)
 
 
 def _written(value: Any) -> str:
     """Return a value as text; a whole number is written as such, whatever its type."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return str(int(value)) if whole else str(value)
+
+
+@lru_cache(1 << 14)
+def _unit_of(unit: str, value: Any) -> str:
+    return UNITS[unit](_as_date(value))
 
 
 def _as_date(value: Any) -> date:

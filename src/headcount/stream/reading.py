@@ -18,7 +18,7 @@ from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 
-__all__ = ["Reading", "no_posteriors", "scores_of", "tally_files"]
+__all__ = ["Reading", "grouped", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
 _LANES, _AHEAD = 2, 2
@@ -62,7 +62,7 @@ class Reading:
         if grouping is not None:
             if grouping.column in kinds and own != "group":
                 raise DataError(f"--by {self.by}: column {grouping.column!r} is read as {own} already.")
-            kinds[grouping.column] = "group"
+            kinds.setdefault(grouping.column, grouping.kind)
         tallies = [self.recipe.start() for _ in range(_LANES)]
 
         def lane(tally: Tally, piece: Piece) -> None:
@@ -80,7 +80,7 @@ class Reading:
         return whole
 
     def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
-        groups, values = _grouped(batch, grouping)
+        groups, values = grouped(batch, grouping)
         if self.kind == "text":
             tally.add(self._scored(batch, batch.texts(self.names[0])), groups, values)
         elif self.kind == "numbers":
@@ -125,10 +125,11 @@ class Reading:
             raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
 
 
-def _grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
+def grouped(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
+    """Return each row's position among the groups of a batch, and the groups' names."""
     if grouping is None:
         return None, ("all",)
-    codes, values = batch.groups(grouping.column, dates=bool(grouping.unit))
+    codes, values = batch.days(grouping.column) if grouping.unit else batch.groups(grouping.column)
 
     def place(position: int) -> str:
         return batch.place(int(np.flatnonzero(codes == position)[0]), grouping.column)
