@@ -6,7 +6,7 @@ from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.quantifiers._kernels import _slope, gather, newton_two
 
-_STEPS = 34
+_STEPS, _NEAR = 60, 1e-11
 
 
 @kernel(error_model="numpy")
@@ -40,17 +40,36 @@ def _root_of_ratio(r: FloatArray, d: FloatArray, w: FloatArray, best: float, p: 
 
 
 @kernel(error_model="numpy")
-def _end(r: FloatArray, d: FloatArray, w: FloatArray, best: float, outside: float, z: float, pile: bool) -> float:
-    """Return the share between the best one and an end of [0, 1] at which the root of the ratio reaches z, or that end."""
-    bound = outside
-    inside = best
+def _end(r: FloatArray, d: FloatArray, w: FloatArray, best: float, bound: float, z: float, pile: bool) -> float:
+    """Return the share between the best one and an end of [0, 1] at which the root of the ratio reaches z, or that end.
+
+    The root grows nearly in proportion to the distance from the best share: the first guess is where it would reach z if it did,
+    and the next ones are taken from straight lines (regula falsi, by the Illinois rule).
+    """
+    inside, below = best, -z
+    outside, above = bound, _root_of_ratio(r, d, w, best, bound, pile) - z
+    if above <= 0.0:
+        return bound
+    curvature = 0.0
+    for i in range(r.size):
+        slope = d[i] / (r[i] + best * d[i])
+        curvature += w[i] * slope * slope
+    guess = best + np.copysign(z / np.sqrt(curvature), bound - best)
+    side = 0
     for _ in range(_STEPS):
-        middle = (inside + outside) / 2
-        if _root_of_ratio(r, d, w, best, middle, pile) <= z:
-            inside = middle
+        if not min(inside, outside) < guess < max(inside, outside):
+            guess = (inside + outside) / 2
+        height = _root_of_ratio(r, d, w, best, guess, pile) - z
+        if height <= 0.0:
+            above *= 0.5 if side < 0 else 1.0
+            inside, below, side = guess, height, -1
         else:
-            outside = middle
-    return inside if abs(inside - bound) > 1e-9 else bound
+            below *= 0.5 if side > 0 else 1.0
+            outside, above, side = guess, height, 1
+        if abs(height) < _NEAR or abs(outside - inside) < _NEAR:
+            break
+        guess = inside - below * (outside - inside) / (above - below)
+    return guess if abs(guess - bound) > 1e-9 else bound
 
 
 @kernel(error_model="numpy")

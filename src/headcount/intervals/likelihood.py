@@ -22,7 +22,7 @@ from headcount.quantifiers.statistics import GatheredPosteriors
 
 __all__ = ["LikelihoodModel", "free_shares"]
 
-_CHUNK = 16
+_ITEMS_A_CHUNK = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +136,13 @@ class LikelihoodModel:
                 self.P, self.prior, samples.indices, ends, weights, reach[a:b], pile, low[a:b], high[a:b]
             )
 
-        in_chunks(bounds, len(samples), _CHUNK)
+        in_chunks(bounds, len(samples), _chunk(samples))
         return low, high
+
+
+def _chunk(samples: Samples) -> int:
+    """Return how many samples a thread takes at a time."""
+    return max(1, _ITEMS_A_CHUNK * len(samples) // max(1, samples.indices.size))
 
 
 def _gradient_by_parameters(T: FloatArray, logs: FloatArray, weights: FloatArray, shares: FloatArray) -> FloatArray:
@@ -161,7 +166,7 @@ def _moments(P: FloatArray, prior: FloatArray, samples: Samples, shares: FloatAr
         ends = samples.indptr[a : b + 1]
         _kernels.moments(P, prior, samples.indices, ends, weights, shares[a:b], first[a:b], second[a:b])
 
-    in_chunks(add_up, n, _CHUNK)
+    in_chunks(add_up, n, _chunk(samples))
     return first, second
 
 
@@ -188,5 +193,5 @@ def free_shares(P: FloatArray, prior: FloatArray, samples: Samples) -> FloatArra
     def search(a: int, b: int) -> None:
         _kernels.free_shares(P, prior, samples.indices, samples.indptr[a : b + 1], weights, centre[a:b])
 
-    in_chunks(search, len(samples), _CHUNK)
+    in_chunks(search, len(samples), _chunk(samples))
     return np.column_stack([1.0 - centre, centre])

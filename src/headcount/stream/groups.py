@@ -80,7 +80,7 @@ def _written(value: Any) -> str:
     return str(int(value)) if whole else str(value)
 
 
-@lru_cache(1 << 14)
+@lru_cache(1 << 14, typed=True)
 def _unit_of(unit: str, value: Any) -> str:
     return UNITS[unit](_as_date(value))
 
