@@ -22,7 +22,7 @@ __all__ = ["Sketch"]
 
 _FINEST, _WIDEST = 8, -6
 """Bits of the mantissa that tell cells apart; less than none are bits of the exponent, of which the widest cells keep none."""
-_FIRST_SLOTS, _MOST_NUMBERS = 1 << 12, 1 << 23
+_FIRST_SLOTS, _MOST_NUMBERS = 1 << 14, 1 << 23
 """Cells that a sketch begins with, and the numbers that its cells may hold in all: 64 MiB."""
 
 
@@ -97,9 +97,10 @@ class Sketch:
         self.add(np.ascontiguousarray(means.T), groups, weights)
 
     def cells(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return group, number of items and mean posteriors of each cell, in an order that depends on these alone."""
+        """Return group, number of items and mean posteriors of each cell, group by group."""
         groups, weights, means = self._found()
-        order = np.lexsort((*means.T, groups))
+        small = groups.size == 0 or groups.max() < 1 << 16
+        order = np.argsort(groups.astype(np.uint16) if small else groups, kind="stable")  # 16 bits are sorted in linear time
         return groups[order], weights[order], means[order]
 
     def _found(self) -> tuple[IntArray, FloatArray, FloatArray]:
