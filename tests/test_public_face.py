@@ -27,6 +27,12 @@ def test_slow_libraries_are_imported_only_when_used():
     assert in_a_fresh_python(code) == "[]"
 
 
+def test_the_command_starts_without_what_it_may_not_need():
+    slow = {"numpy", "sklearn", "scipy", "pandas", "pyarrow", "rich"}
+    code = f"import sys, headcount.cli; print(sorted({slow} & set(sys.modules)))"
+    assert in_a_fresh_python(code) == "[]"
+
+
 def test_importing_adds_little_to_scikit_learn():
     code = "import time, sklearn.base; t = time.perf_counter(); import headcount; print(time.perf_counter() - t)"
     assert min(float(in_a_fresh_python(code)) for _ in range(3)) < 0.2

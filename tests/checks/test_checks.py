@@ -166,3 +166,62 @@ def test_among_many_groups_a_false_alarm_is_as_rare_as_in_one():
             "mixture of the training classes (p" in sentence for report in reports for sentence in report.advice
         )
     assert alarms <= 8  # 40 times 5 % is 2; without the correction it would be about 25
+
+
+def decisions(k, right, sizes, generator):
+    """Decided classes of labelled items, as many as said of each class, of which a share is right; and the classes."""
+    codes = np.repeat(np.arange(k), sizes)
+    wrong = (codes + generator.integers(1, k, len(codes))) % k
+    return np.where(generator.random(len(codes)) < right, codes, wrong), codes
+
+
+def judged(k, right, labelled, pile, generator, shares=None):
+    said, codes = decisions(k, right, [labelled] * k, generator)
+    cells = LabelledCells(np.eye(k)[said], codes)
+    counts = np.zeros((1, cells.n_cells))
+    found, _ = decisions(k, right, pile, generator)
+    decided = np.bincount(found, minlength=k)
+    counts[0, cells.cells(np.eye(k))] = decided
+    shares = cells.test(counts, counts.sum(axis=1)).shares if shares is None else np.array([shares])
+    return check_counted(cells, counts, decided[None, :], shares, np.arange(k))[0]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_decisions_that_are_a_mixture_are_not_contradicted(k):
+    generator = np.random.default_rng(0)
+    alarms = 0
+    for n in range(100):  # all of one class, where chance alone goes beyond what mixtures can be, or of two
+        report = judged(k, 0.8, 300, [500, 60 * (n % 2), *[0] * (k - 2)], generator)
+        alarms += report.p_label_shift < 0.05
+        assert report.verdict in ("not checked", "caution", "do not trust")
+    assert alarms <= 10
+    assert judged(k, 0.8, 300, [100] * k, generator).verdict == "not checked"
+
+
+def test_decisions_that_no_mixture_explains():
+    generator = np.random.default_rng(0)
+    said, codes = decisions(2, 0.8, [300, 300], generator)
+    cells = LabelledCells(np.eye(2)[said], codes)
+    counts = np.zeros((1, cells.n_cells))
+    counts[0, cells.cells(np.eye(2))] = 499, 1  # of items of the first class alone, 400 would be
+    report = check_counted(cells, counts, np.array([[499.0, 1.0]]), np.array([[1.0, 0.0]]), np.arange(2))[0]
+    assert report.verdict == "do not trust"
+    assert "The decisions do not look like any mixture" in report.advice[-1]
+
+
+def test_few_labelled_decisions_will_do():
+    report = judged(2, 0.9, 10, [100, 50], np.random.default_rng(0))
+    assert report.verdict == "not checked"
+    assert "Nothing speaks against the shares" in report.advice[-1]
+
+
+def test_shares_that_were_counted_and_not_adjusted():
+    generator = np.random.default_rng(0)
+    said = judged(2, 0.75, 1000, [2000, 0], generator, shares=[0.75, 0.25])
+    assert said.verdict == "caution"
+    assert said.off == pytest.approx(0.25, abs=0.05)
+    assert "25 points off" in " ".join(said.advice) or "24 points off" in " ".join(said.advice)
+    codes, P = scored_items(2000, 2, 0, separation=1.0)
+    ones = P[codes == 1]
+    assert check(CC(frozen([0, 1])).fit(P, codes), ones, labelled=(P, codes)).verdict == "caution"
+    assert check(PACC(frozen([0, 1])).fit(P, codes), ones).verdict == "trust"

@@ -5,6 +5,7 @@ import json
 import pickle
 import sys
 import zipfile
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -137,7 +138,9 @@ def test_compare_and_check(model, run):
     assert "2016-05 (3 items): too few items" in out
     found = json.loads(run("check", "m.headcount", "new.csv", "--json")[1])
     assert found[0]["n"] == 303
-    assert 0 <= found[0]["p_label_shift"] <= 1
+    assert found[0]["p_label_shift"] is None  # the classes are told apart without doubt: there is nothing to test by
+    assert found[0]["verdict"] == "caution"
+    assert 0.5 < found[0]["separation"] <= 1
 
 
 def test_compare_needs_two(model, refused):
@@ -214,6 +217,54 @@ def test_scored_by_every_method(tmp_path, run, method):
     assert pd.read_csv(io.StringIO(out)).share.sum() == pytest.approx(1.0)
     code, out, err = run(*SCORED, "--method", method)
     assert ("No intervals: " in out) == (method not in ("ACC", "PACC", "SLD"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_whole_numbers_are_classes_however_they_are_written(tmp_path, run, ending):
+    """A column of integers with a gap somewhere comes out of pandas as 0.0 and 1.0."""
+    codes, P = scored_items(500, 2, 0, separation=1.2)
+    frame = pd.DataFrame({"y": codes, "score_0": P[:, 0], "score_1": P[:, 1], "said": P.argmax(axis=1)})
+    floats = frame.astype(float).rename(columns={"score_1": "score_1.0"})
+    for name, table in (("int", frame), ("float", floats)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        table.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    answers = []
+    for labelled, new, more in (
+        ("int", "int", ()),
+        ("float", "float", ()),
+        ("int", "int", ("--decisions", "said")),
+        ("int", "float", ("--decisions", "said")),
+        ("float", "int", ("--decisions", "said")),
+    ):
+        arguments = "estimate", "--scored", f"{labelled}.{ending}", f"{new}.{ending}", "--label", "y", "-o", "-", *more
+        code, out, err = run(*arguments)
+        assert code == 0, err
+        answers.append(out)
+    assert answers[0] == answers[1]
+    assert answers[2] == answers[3] == answers[4]
+    assert "\nall,0," in answers[0]
+    (tmp_path / "matrix.csv").write_text("true,0.0,1.0\n0,80,20\n1,20,80\n")
+    (tmp_path / "counts.csv").write_text("class,count\n0,500\n1.0,500\n")
+    assert run("estimate", "--confusion", "matrix.csv", "counts.csv")[0] == 0
+
+
+def test_odd_labels_of_parquet(tmp_path, run, refused):
+    codes, P = scored_items(300, 2, 0, separation=1.2)
+    days = [date(2020, 1, 1 + code) for code in codes]
+    columns = {"score_2020-01-01": P[:, 0], "score_2020-01-02": P[:, 1]}
+    pd.DataFrame({"y": days, **columns}).to_parquet(tmp_path / "days.parquet")
+    assert "2020-01-02" in run("estimate", "--scored", "days.parquet", "days.parquet", "--label", "y", "-o", "-")[1]
+    pd.DataFrame({"y": codes + 0.5, **columns}).to_parquet(tmp_path / "halves.parquet")
+    refused("fractional numbers (0.5, 1.5)", "estimate", "--scored", "halves.parquet", "days.parquet", "--label", "y")
+    pd.DataFrame({"y": codes, "t": [["a", "b"]] * 300}).to_parquet(tmp_path / "lists.parquet")
+    refused("holds no texts but list", "fit", "lists.parquet", "--label", "y", "--text", "t", "-o", "m.headcount")
+
+
+def test_a_confusion_matrix_stands_alone(tmp_path, refused):
+    (tmp_path / "matrix.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
+    (tmp_path / "counts.csv").write_text("class,count\na,500\nb,500\n")
+    for more in (("--scored", "--label", "y"), ("--decisions", "d"), ("--dask", "tcp://127.0.0.1:1")):
+        refused("--confusion takes a matrix and counts", "estimate", "--confusion", "matrix.csv", "counts.csv", *more)
 
 
 def test_more_classes_decisions_and_checks(tmp_path, run):

@@ -355,6 +355,20 @@ def test_a_field_may_be_larger_than_a_block(tmp_path, monkeypatch):
     assert [text for part in parts for text in part.texts("t")] == [long.replace('""', '"'), "short"]
 
 
+def test_quoted_names_in_a_table_with_tabs(tmp_path):
+    table = TableFile(written(tmp_path / "t.tsv", '"x"\t"t"\n1\t"a ""word"""\n'))
+    assert table.columns == ["x", "t"]
+    assert all_of(table, {"t": "text"})[0].texts("t").tolist() == ['a "word"']
+    plain = TableFile(written(tmp_path / "p.tsv", 'x\tt\n1\t"a\n2\tb"\n'))
+    assert all_of(plain, {"t": "text"})[0].texts("t").tolist() == ['"a', 'b"']
+
+
+def test_headers_alone_and_blank_ones(tmp_path):
+    for content in ("x,y", "x,y\n", "x,y\n\n"):
+        refused(written(tmp_path / "t.csv", content), "holds no rows below its header")
+    refused(written(tmp_path / "t.csv", "\nx,y\n1,2\n"), "line 1 is blank: there must be the names of the columns")
+
+
 def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
     for content in ("x,y\n1,2\n3,4", "x,y\r1,2\r3,4\r", '"x\nz",y\n1,2\n3,4\n'):
         table = TableFile(written(tmp_path / "t.csv", content))

@@ -79,7 +79,7 @@ def test_what_is_read_answers_as_what_was_written(tmp_path, quantifier):
     assert again.written.startswith("20")
     assert repr(again).startswith(f"Model({type(quantifier).__name__}")
     kept = again.held_out()
-    assert (kept is None) == isinstance(quantifier, MLPE | CC | PCC | ACC)
+    assert (kept is None) == isinstance(quantifier, MLPE | CC | PCC | ELM)
 
 
 def test_a_vocabulary_may_hold_any_words(tmp_path):

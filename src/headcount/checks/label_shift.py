@@ -42,14 +42,15 @@ class ShiftTest:
         A sample of too few items to tell anything has the p-value 1, and no degrees of freedom.
     dof : array of int, shape (n_samples,)
         Degrees of freedom.
-    shares : array of shape (n_samples, n_classes)
-        The shares of the nearest mixture.
+    shares, errors : arrays of shape (n_samples, n_classes)
+        The shares of the nearest mixture, and their standard errors.
     """
 
     statistic: FloatArray
     p_value: FloatArray
     dof: IntArray
     shares: FloatArray
+    errors: FloatArray
 
     def __repr__(self) -> str:
         low = int((self.p_value < 0.05).sum())
@@ -138,6 +139,12 @@ class LabelledCells:
         Posteriors of labelled items that the classifier was not trained on.
     codes : array of int, shape (n_items,)
         Their classes, as positions.
+
+    Attributes
+    ----------
+    decided : bool
+        Whether the posteriors are but decisions, 0 or 1. There are as many cells then as there are shares to be found, so that
+        most counts are those of some mixture. The test is whether they are: that they are says little.
     """
 
     def __init__(self, P: FloatArray, codes: IntArray) -> None:
@@ -148,6 +155,7 @@ class LabelledCells:
         self.sizes = np.bincount(codes, minlength=self.k).astype(float)
         self.means = np.column_stack([P[codes == j].mean(axis=0) for j in range(self.k)])
         own = _cells(P, self.edges)
+        self.decided = bool(np.isin(P, (0.0, 1.0)).all())
         self.H = np.column_stack(
             [np.bincount(own[codes == j], minlength=self.n_cells) / self.sizes[j] for j in range(self.k)]
         )
@@ -159,7 +167,7 @@ class LabelledCells:
     def test(self, counts: FloatArray, n: FloatArray) -> ShiftTest:
         """Test whether samples with these counts in the cells, and so many items each, are mixtures of the classes."""
         k, H, sizes = self.k, self.H, self.sizes
-        if self.n_cells <= k:
+        if self.n_cells <= k and not self.decided:
             raise DataError(
                 f"There are too few labelled items ({len(self.codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class "
                 "are needed."
@@ -169,16 +177,18 @@ class LabelledCells:
         q = counts / total[:, None]
         shares = mixture_least_squares(H, q)
         statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
-        p_value = np.ones(len(q))
+        p_value, errors = np.ones(len(q)), np.full(shares.shape, np.nan)
         blocks = np.repeat(np.arange(k), [len(e) + 1 for e in self.edges])
         for s in range(len(q)):
             merge = _merged(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s])
             dof[s] = merge.shape[0] - k
-            if dof[s] >= 1:
+            if dof[s] >= 1 or self.decided:
                 smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
-                statistic[s], shares[s] = _distance(merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s])
-                p_value[s] = _p_value(statistic[s], int(dof[s]), shares[s], sizes, n[s])
-        return ShiftTest(statistic, p_value, dof, shares)
+                statistic[s], shares[s], errors[s] = _distance(
+                    merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s], self.decided
+                )
+                p_value[s] = _p_value(statistic[s], k - 1 if self.decided else int(dof[s]), shares[s], sizes, n[s])
+        return ShiftTest(statistic, p_value, dof, shares, errors)
 
 
 def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
@@ -211,29 +221,43 @@ def _merged(blocks: IntArray, expected: FloatArray, labelled: FloatArray) -> Flo
 
 
 def _distance(
-    H: FloatArray, smooth: list[FloatArray], sizes: FloatArray, q: FloatArray, n: float, p: FloatArray
-) -> tuple[float, FloatArray]:
-    """Return the least generalised distance of q from a mixture, and its shares; the weights follow the shares."""
+    H: FloatArray, smooth: list[FloatArray], sizes: FloatArray, q: FloatArray, n: float, p: FloatArray, decided: bool
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return the least generalised distance of q from a mixture, its shares and their standard errors; weights follow the shares.
+
+    Shares may leave the simplex meanwhile, but for those of decisions: there, all but few q would be mixtures else. At the true
+    shares the latter distance is distributed as a mixture of chi-squared with up to k - 1 degrees of freedom, so that with k - 1
+    false alarms are rarer than they may be.
+    """
     k = H.shape[1]
     base = np.full(k, 1.0 / k)
     directions = np.linalg.svd(np.ones((1, k)))[2][1:].T
     A = (H @ directions)[:-1]  # the last cell follows from the others
-    value = 0.0
+    value, spread = 0.0, np.empty((k, k))
     for _ in range(4):
-        weights = np.clip(p, 0.0, 1.0)
-        weights = weights / weights.sum()
-        mixed = np.column_stack(smooth) @ weights
-        S = _multinomial(mixed) / n
-        for j in range(k):
-            S = S + weights[j] ** 2 * _multinomial(smooth[j]) / sizes[j]
-        inverse = np.linalg.inv(S[:-1, :-1])
-        off = (q - H @ base)[:-1]
-        step = np.linalg.lstsq(A.T @ inverse @ A, A.T @ inverse @ off, rcond=None)[0]
-        p = base + directions @ step
-        rest = off - A @ step
+        inverse = _weights(smooth, sizes, n, p)
+        information = A.T @ inverse @ A
+        if decided:
+            root = np.linalg.cholesky(inverse).T
+            p = mixture_least_squares(root @ H[:-1], (root @ q[:-1])[None, :])[0]
+        else:
+            off = (q - H @ base)[:-1]
+            p = base + directions @ np.linalg.lstsq(information, A.T @ inverse @ off, rcond=None)[0]
+        rest = (q - H @ p)[:-1]
         value = float(rest @ inverse @ rest)
+        spread = directions @ np.linalg.pinv(information) @ directions.T
     confined = np.clip(p, 0.0, 1.0)
-    return value, confined / confined.sum()
+    return value, confined / confined.sum(), np.sqrt(np.diag(spread))
+
+
+def _weights(smooth: list[FloatArray], sizes: FloatArray, n: float, p: FloatArray) -> FloatArray:
+    """Return the inverse covariance of the frequencies of all cells but the last, at shares p."""
+    weights = np.clip(p, 0.0, 1.0)
+    weights = weights / weights.sum()
+    S = _multinomial(np.column_stack(smooth) @ weights) / n
+    for j, share in enumerate(weights):
+        S = S + share**2 * _multinomial(smooth[j]) / sizes[j]
+    return np.asarray(np.linalg.inv(S[:-1, :-1]), dtype=np.float64)
 
 
 def _multinomial(shares: FloatArray) -> FloatArray:

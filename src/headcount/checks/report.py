@@ -19,6 +19,11 @@ __all__ = ["Report", "check", "check_counted", "separation_of"]
 _FAR = 0.3
 _APART = 0.3
 _AGREE = 0.05
+_ERRORS = 4.0
+_DECIDED = (
+    "Nothing speaks against the shares. Decisions alone can't show that the items are a mixture of the classes, though: "
+    "scores can."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,11 +32,12 @@ class Report:
 
     Attributes
     ----------
-    verdict : {"trust", "caution", "do not trust"}
+    verdict : {"trust", "caution", "do not trust", "not checked"}
+        The last where there are only decisions, and nothing speaks against the answer.
     advice : list of str
         What was found and what to do next, in sentences.
     p_label_shift : float
-        p-value of the target being a mixture of the training classes.
+        p-value of the target being a mixture of the training classes; NaN if that could not be tested.
     separation : float
         How well the classifier tells the classes apart, from 0 (not at all) to 1: the least change of mean posteriors per unit
         change of shares.
@@ -39,6 +45,8 @@ class Report:
         The largest difference between the shares that matching the scores' cells and matching their means give.
     distance : float
         Half the sum of absolute differences between the estimated shares and those of the labelled items.
+    off : float
+        The largest difference between the estimated shares and those that matching the scores' cells gives.
     shares : array of shape (n_classes,)
     """
 
@@ -48,6 +56,7 @@ class Report:
     separation: float
     disagreement: float
     distance: float
+    off: float
     classes: AnyArray
     shares: FloatArray
 
@@ -124,18 +133,28 @@ def check_counted(
     M, sizes = labelled.means, labelled.sizes
     matched = mixture_least_squares(M, sums / n[:, None])
     separation = separation_of(M)
-    corrected = holm(np.where(test.dof >= 1, test.p_value, 1.0).tolist())
+    tested = (test.dof >= 1) | labelled.decided
+    corrected = holm(np.where(tested, test.p_value, 1.0).tolist())
     reports = []
     for s in range(len(counts)):
         found = {
-            "p_label_shift": float(test.p_value[s]),
+            "p_label_shift": float(test.p_value[s]) if tested[s] else np.nan,
             "separation": separation,
             "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
             "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
+            "off": float(np.abs(shares[s] - test.shares[s]).max()),
         }
         noise = 3.0 * np.sqrt(0.25 / n[s] + 0.25 / sizes.min()) / max(separation, 1e-6)
         judged = {**found, "p_label_shift": float(corrected[s])}
-        verdict, advice = _judged(**judged, level=level, noise=noise, tested=bool(test.dof[s] >= 1), among=len(counts))
+        verdict, advice = _judged(
+            **judged,
+            level=level,
+            noise=noise,
+            error=float(test.errors[s].max()),
+            tested=bool(tested[s]),
+            decided=labelled.decided,
+            among=len(counts),
+        )
         reports.append(Report(verdict, advice, **found, classes=classes, shares=shares[s]))
     return reports
 
@@ -150,9 +169,12 @@ def _judged(
     separation: float,
     disagreement: float,
     distance: float,
+    off: float,
     level: float,
     noise: float,
+    error: float,
     tested: bool,
+    decided: bool,
     among: int,
 ) -> tuple[str, list[str]]:
     advice = []
@@ -168,6 +190,12 @@ def _judged(
         advice.append(
             f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
         )
+    if off > max(_AGREE, _ERRORS * error):
+        verdict = "caution"
+        advice.append(
+            f"The estimate is {100 * off:.0f} points off the shares that explain the scores best: shares have changed, and this "
+            "method does not adjust for that. Use PACC or SLD over the same classifier."
+        )
     if distance > _FAR:
         advice.append(
             f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class). "
@@ -177,15 +205,17 @@ def _judged(
         verdict = "do not trust" if p_label_shift < level / 10 else "caution"
         corrected = f", corrected for {among:,} groups" if among > 1 else ""
         advice.append(
-            f"The scores do not look like any mixture of the training classes (p = {p_label_shift:.2g}{corrected}): there may be a "
-            "class never seen in training, or the items themselves have changed. Look at items with middling scores, label some of "
-            "this pile and train again."
+            f"The {'decisions' if decided else 'scores'} do not look like any mixture of the training classes (p = "
+            f"{p_label_shift:.2g}{corrected}): there may be a class never seen in training, or the items themselves have changed. "
+            f"Look at items{'' if decided else ' with middling scores'}, label some of this pile and train again."
         )
     if not tested:
         verdict = "caution"
         advice.append(
             "There are too few items, or their scores are too much alike, to test whether they are a mixture of the classes."
         )
+    if decided and verdict == "trust":
+        return "not checked", [*advice, _DECIDED]
     if not advice:
         advice.append("The scores look like a mixture of the training classes, which the classifier tells apart well.")
     return verdict, advice

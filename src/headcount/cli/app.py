@@ -13,7 +13,6 @@ from headcount._version import __version__
 from headcount.cli import data, study_results
 from headcount.cli.estimate import check, compare, estimate
 from headcount.cli.fit import fit, inspect
-from headcount.cli.methods import methods_as_records, print_methods
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
 __all__ = ["app", "main"]
@@ -63,6 +62,8 @@ def methods(
 
     Example: headcount methods --json
     """
+    from headcount.cli.methods import methods_as_records, print_methods
+
     if as_json:
         typer.echo(json.dumps(methods_as_records(), indent=2))
     else:

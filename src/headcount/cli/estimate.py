@@ -321,7 +321,7 @@ def check(
     from headcount.cli.output import as_json as json_of
     from headcount.cli.output import to_stdout
     from headcount.report.shares_page import summary
-    from headcount.stream.shares import shown
+    from headcount.stream.shares import or_none, shown
 
     request = Request(model, tuple(files), by, scored, label=label, scores=scores, min_items=min_items)
     known = request.made()
@@ -331,10 +331,8 @@ def check(
     for name, n, verdict, advice, report in zip(
         groups.names, groups.n_items, groups.verdicts, groups.advice, groups.reports, strict=True
     ):
-        measured = {
-            what: None if report is None else getattr(report, what)
-            for what in ("p_label_shift", "separation", "disagreement", "distance")
-        }
+        figures = ("p_label_shift", "separation", "disagreement", "distance", "off")
+        measured = {what: None if report is None else or_none(getattr(report, what)) for what in figures}
         found.append({"group": shown(name), "n": int(n), "verdict": verdict, "advice": advice, **measured})
     if as_json:
         to_stdout(json_of(found))

@@ -9,7 +9,7 @@ import numpy as np
 
 from headcount._typing import AnyArray
 from headcount._validation import quoted
-from headcount.data.files import typed_labels
+from headcount.data.labels import typed_labels, written
 from headcount.data.tablefile import Kind, TableFile
 from headcount.exceptions import DataError
 
@@ -132,7 +132,7 @@ def _of_codes(batch: Any, codes: AnyArray, values: list[Any], label: str) -> lis
 
 def read_labels(table: TableFile, values: list[Any], label: str, least: int) -> AnyArray:
     """Return labels as an array: at least two classes, not too many, and so many items of each."""
-    labels = typed_labels(values) if all(isinstance(value, str) for value in values) else np.array(values)
+    labels = _labels(values)
     classes, first, counts = np.unique(labels, return_index=True, return_counts=True)
     if len(classes) > _MOST_CLASSES:
         raise DataError(
@@ -144,9 +144,10 @@ def read_labels(table: TableFile, values: list[Any], label: str, least: int) -> 
         raise DataError(
             f"{table.name}, column {label!r} holds one label only, {quoted(classes)}: at least two are needed."
         )
-    if classes.dtype.kind == "f" and not np.equal(np.mod(classes, 1), 0).all():
+    fractions = [value for value in {*values} if isinstance(value, float) and not value.is_integer()]
+    if fractions:
         raise DataError(
-            f"{table.name}, column {label!r} holds fractional numbers ({quoted(classes)}), which are no classes."
+            f"{table.name}, column {label!r} holds fractional numbers ({quoted(sorted(fractions))}), which are no classes."
         )
     rarest = int(counts.argmin())
     if counts[rarest] < least:
@@ -156,6 +157,15 @@ def read_labels(table: TableFile, values: list[Any], label: str, least: int) -> 
             "each class are needed. Label more of them, merge classes, or leave them out."
         )
     return labels
+
+
+def _labels(values: list[Any]) -> AnyArray:
+    """Return labels as truth values or integers where all are such, however a file has them; else as texts."""
+    if {type(value) for value in values} == {bool}:
+        return np.array(values)
+    name = {value: written(value) for value in {*values}}
+    numbers = typed_labels([name[value] for value in values])
+    return numbers if numbers.dtype.kind == "i" else np.array([str(value) for value in values])
 
 
 def source_of(table: TableFile, labels: AnyArray) -> dict[str, Any]:

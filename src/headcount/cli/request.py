@@ -45,6 +45,10 @@ class Request:
         from headcount.modelfile import load_model
 
         if self.confusion:
+            if self.scored or self.cluster or (self.label, self.scores, self.decisions) != (None, None, None):
+                raise DataError(
+                    "--confusion takes a matrix and counts: --scored, --label, --scores, --decisions and --dask do not go with it."
+                )
             return confusion_model(self.model, self.method)
         if self.scored:
             if self.label is None:
@@ -61,7 +65,7 @@ class Request:
         from headcount.cli.scored import tally_counts
         from headcount.stream import Reading, Recipe, tally_files
 
-        recipe = Recipe(model.quantifier, model.held_out() if model.columns.kind != "decisions" else None)
+        recipe = Recipe(model.quantifier, model.held_out())
         if self.confusion:
             whole = recipe.start()
             for file in self.files:

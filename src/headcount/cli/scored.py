@@ -9,7 +9,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
 from headcount.cli.labelled import read_labels, source_of
-from headcount.data.files import typed_labels
+from headcount.data.labels import typed_labels, written
 from headcount.data.tablefile import TableFile
 from headcount.exceptions import DataError, HeadcountWarning
 
@@ -114,10 +114,10 @@ def _values(table: TableFile, column: str) -> list[Any]:
 
 def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
     """Return the column of each class, or that of the second of two."""
-    own = [str(plain(label)) for label in classes]
+    own = [written(label) for label in classes]
     parts = [part.strip() for part in scores.split(",") if part.strip()]
     if any("=" in part for part in parts):
-        pairs = {label: column for label, _, column in (part.partition("=") for part in parts)}
+        pairs = {written(label): column for label, _, column in (part.partition("=") for part in parts)}
         lost = [label for label in own if label not in pairs]
         if len(own) == 2 and lost == own[:1] and len(pairs) == 1:
             names = [pairs[own[1]]]
@@ -128,7 +128,13 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str
         else:
             names = [pairs[label] for label in own]
     elif len(parts) == 1 and "*" in parts[0]:
-        names = [parts[0].replace("*", label) for label in own]
+        head, _, tail = parts[0].partition("*")
+        found = {
+            head + written(name[len(head) : len(name) - len(tail)]) + tail: name
+            for name in table.columns
+            if len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+        }
+        names = [found.get(head + label + tail, head + label + tail) for label in own]
     else:
         names = parts
         if len(names) != len(own) and not (len(own) == 2 and len(names) == 1):
@@ -154,40 +160,38 @@ def _posteriors(table: TableFile, names: Sequence[str], k: int) -> FloatArray:
 
 
 def _of_decisions(table: TableFile, label: str, decisions: str, method: str) -> Any:
+    from headcount.stream.reading import decided
+
     table.require([decisions])
-    values, decided = _values(table, label), [str(value) for value in _values(table, decisions)]
-    labels = read_labels(table, values, label, _LEAST_OF_A_CLASS)
+    labels = read_labels(table, _values(table, label), label, _LEAST_OF_A_CLASS)
     classes = np.unique(labels)
-    place = {str(plain(name)): j for j, name in enumerate(classes)}
-    strange = next((row for row, value in enumerate(decided) if value not in place), None)
-    if strange is not None:
-        raise DataError(
-            f"{table.place(strange, decisions)}: {decided[strange]!r} is not among the classes in column {label!r} "
-            f"({quoted(place, 10)})."
-        )
-    return _decisions_model(
-        table, np.array([place[value] for value in decided]), labels, classes, decisions, label, method
-    )
+    batches = table.batches({decisions: "group"})
+    codes = np.concatenate([decided(batch, decisions, classes, f"column {label!r}") for batch in batches])
+    return _decisions_model(table, codes, labels, classes, decisions, label, method)
 
 
 def _decisions_model(
     table: TableFile, decided: AnyArray, labels: AnyArray, classes: AnyArray, column: str, label: str, method: str
 ) -> Any:
+    from headcount.learners import Outputs
     from headcount.modelfile import Columns, Model
 
     name = _named(method, "ACC")
     if name not in ("ACC", "CC", "MLPE"):
         raise DataError(f"{name} needs scores; decisions alone are enough for ACC (and for CC).")
-    quantifier = _fitted(name, classes, np.eye(len(classes))[decided], labels)
-    return Model(quantifier, Columns("decisions", (column,), label), source=source_of(table, labels))
+    P = np.eye(len(classes))[decided]
+    quantifier = _fitted(name, classes, P, labels)
+    reference = Outputs(quantifier.classes_, len(P), posteriors=P)
+    codes = np.searchsorted(classes, labels).astype(np.int32)
+    return Model(quantifier, Columns("decisions", (column,), label), reference, codes, source_of(table, labels))
 
 
 def confusion_model(source: str, method: str = "auto") -> Any:
     """Make a `Model` of a confusion matrix: a row for each true class, named in the first column, and a column for each decided."""
     table = TableFile(source)
     names = table.columns[1:]
-    rows = list(_values(table, table.columns[0]))
-    if sorted(map(str, rows)) != sorted(names):
+    rows = [written(value) for value in _values(table, table.columns[0])]
+    if sorted(rows) != sorted(map(written, names)):
         raise DataError(
             f"{table.name} is no confusion matrix: its rows are for {quoted(rows, 10)} and its columns for {quoted(names, 10)}. "
             "Needed is a row for each true class, named in the first column, and a column for each decided class."
@@ -204,19 +208,19 @@ def confusion_model(source: str, method: str = "auto") -> Any:
         raise DataError(f"{table.name} counts more than {_MOST_COUNTED:,} items: divide all counts by a number.")
     if len(rows) < 2:
         raise DataError(f"{table.name} has one class only; a confusion matrix needs at least two.")
-    known = typed_labels([str(name) for name in rows])
+    known = typed_labels(rows)
     classes = np.unique(known)
     whole = counts.astype(np.int64)
-    place = {str(plain(name)): j for j, name in enumerate(classes)}
+    place = {written(name): j for j, name in enumerate(classes)}
     labels = np.repeat(known, whole.sum(axis=1))
-    decided = np.concatenate([np.repeat([place[name] for name in names], row) for row in whole])
+    decided = np.concatenate([np.repeat([place[written(name)] for name in names], row) for row in whole])
     return _decisions_model(table, decided, labels, classes, "class", table.columns[0], method)
 
 
 def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     """Add up a table of counts: a column ``class`` (what was decided), a column ``count``, and a column to group by."""
     from headcount.stream import Grouping
-    from headcount.stream.reading import grouped
+    from headcount.stream.reading import decided, grouped
 
     table = TableFile(source)
     table.require(["class", "count"])
@@ -225,22 +229,13 @@ def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     if grouping is not None:
         kinds.setdefault(grouping.column, grouping.kind)
     tally = recipe.start()
-    place = {str(plain(label)): j for j, label in enumerate(recipe.quantifier.classes_)}
     for batch in table.batches(kinds):
-        codes, values = batch.groups("class")
+        codes = decided(batch, "class", recipe.quantifier.classes_, "the confusion matrix")
         counts = batch.numbers("count")
         wrong = np.flatnonzero(
             ~(np.isfinite(counts) & (counts >= 0)) | (np.mod(np.nan_to_num(counts, posinf=0.5), 1) != 0)
         )
         if wrong.size:
             raise DataError(f"{batch.place(int(wrong[0]), 'count')}: {counts[wrong[0]]:g} is no number of items.")
-        strange = [i for i, value in enumerate(values) if str(value) not in place]
-        if strange:
-            row = int(np.flatnonzero(codes == strange[0])[0])
-            raise DataError(
-                f"{batch.place(row, 'class')}: {values[strange[0]]!r} is not among the classes of the confusion matrix "
-                f"({quoted(place, 10)})."
-            )
-        decided = np.array([place[str(value)] for value in values])[codes]
-        tally.add_columns(None, decided, *grouped(batch, grouping), counts)
+        tally.add_columns(None, codes, *grouped(batch, grouping), counts)
     return tally

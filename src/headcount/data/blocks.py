@@ -42,6 +42,8 @@ def blocks_of(
     """
     rest = stream.read(size).removeprefix(_BOM)
     first = rest.find(_LINE_END) + 1
+    if not first and b"\r" not in rest and len(rest) < size:
+        return  # a header, and nothing below it
     if not first or (quotes and rest.count(_QUOTE, 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return

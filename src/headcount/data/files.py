@@ -4,12 +4,9 @@ import gzip
 import zlib
 from pathlib import Path
 
-import numpy as np
-
-from headcount._typing import AnyArray
 from headcount.exceptions import DataError, FileFormatError
 
-__all__ = ["GZIP_MARK", "PARQUET_MARK", "content_of", "text_of", "typed_labels"]
+__all__ = ["GZIP_MARK", "PARQUET_MARK", "content_of", "text_of"]
 
 GZIP_MARK = b"\x1f\x8b"
 PARQUET_MARK = b"PAR1"
@@ -47,11 +44,3 @@ def text_of(content: bytes, path: Path) -> str:
             f"{path} is not UTF-8 text: line {line} has the byte 0x{content[error.start]:02x}. Convert it, for example with "
             "'iconv -f latin1 -t utf-8'."
         ) from error
-
-
-def typed_labels(labels: list[str]) -> AnyArray:
-    """Return labels as integers if all are written as such (and so can be written back), else as strings."""
-    values = set(labels)
-    if all(len(v) < 19 and v.removeprefix("-").isdecimal() and str(int(v)) == v for v in values):
-        return np.array(labels, dtype=np.int64)
-    return np.array(labels)

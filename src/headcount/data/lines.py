@@ -56,10 +56,12 @@ class Text:
 
     @cached_property
     def quotes(self) -> bool:
-        """Whether fields may be quoted: in a table separated by tabs only if its lines would not have one number of fields else."""
+        """Whether fields may be quoted: with tabs only if names of columns are, or if lines would else differ in their fields."""
         if self.delimiter != "\t":
             return True
         lines = self._beginning.splitlines()[: -1 if len(self._beginning) >= _SEEN else None]
+        if any(name[:1] == name[-1:] == b'"' for name in lines[0].split(b"\t")):
+            return True
         tabs = lines[0].count(b"\t")
         return any(line.count(b"\t") != tabs for line in lines if line) and b'"' in self._beginning
 
@@ -75,6 +77,10 @@ class Text:
             "".join(names).encode()
         except UnicodeEncodeError as error:
             raise self.explained(error, {}) from error
+        if not any(name.strip() for name in names):
+            raise FileFormatError(
+                f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
+            )
         if any(not name.strip() for name in names):
             raise FileFormatError(f"{self.name}, line 1: column {names.index('') + 1} has no name.")
         if len(names) == 1 and ";" in names[0]:

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from headcount.data.corpus import Corpus
-from headcount.data.files import PARQUET_MARK, content_of, text_of, typed_labels
+from headcount.data.files import PARQUET_MARK, content_of, text_of
+from headcount.data.labels import typed_labels
 from headcount.data.tables import read_csv, read_parquet, read_tsv
 from headcount.exceptions import DataError, FileFormatError
 

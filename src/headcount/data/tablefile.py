@@ -191,10 +191,11 @@ class TableFile:
 
         schema = self._parquet.schema_arrow
         for name, kind in kinds.items():
-            if kind == "number" and not _numeric(schema.field(name).type):
-                raise DataError(
-                    f"{self.name}: column {name!r} is not numeric but {schema.field(name).type}. Name columns of numbers."
-                )
+            own = schema.field(name).type
+            if kind == "number" and not _numeric(own):
+                raise DataError(f"{self.name}: column {name!r} is not numeric but {own}. Name columns of numbers.")
+            if kind == "text" and pa.types.is_nested(own):
+                raise DataError(f"{self.name}: column {name!r} holds no texts but {own}. Name a column of texts.")
         shared = [name for name, kind in kinds.items() if kind in ("group", "time") and self._shared(name)]
         file = self._opened(shared) if shared else self._parquet
         first = 0

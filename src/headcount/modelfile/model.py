@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
 from headcount.learners import Outputs
@@ -89,14 +91,18 @@ class Model:
         return {key: _simple(value) for key, value in sorted(flat.items()) if not hasattr(value, "get_params")}
 
     def held_out(self) -> tuple[FloatArray, IntArray] | None:
-        """Return posteriors and classes of labelled items that the classifier was not trained on, if there are any."""
+        """Return posteriors and classes of labelled items that the classifier was not trained on, if there are any.
+
+        Of a classifier that only decides, the posteriors are 0 and 1.
+        """
         if self.reference is not None and self.reference_codes is not None:
             return self.reference.need("posteriors"), self.reference_codes
         kept: Any = getattr(self.quantifier, "validation_outputs_", None)
-        if kept is None or kept.posteriors is None:
+        if kept is None:
             return None
         own: Any = self.quantifier
-        return kept.posteriors, own.validation_codes_
+        P = np.eye(len(own.classes_))[kept.need("decisions")] if kept.posteriors is None else kept.posteriors
+        return P, own.validation_codes_
 
     def __repr__(self) -> str:
         learner = f" over {self.learner}" if self.learner else ""

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
+from headcount.data.labels import written
 from headcount.exceptions import DataError
 
 __all__ = ["MISSING", "UNITS", "Grouping"]
@@ -71,13 +72,12 @@ class Grouping:
         """Return the group of one value, as it is written, so that files of different types agree; what is missing has none."""
         if value is None or value != value or (isinstance(value, str) and value.strip() in ("", MISSING)):
             return None
-        return _unit_of(self.unit, value) if self.unit else _written(value)
+        return _unit_of(self.unit, value) if self.unit else self._written(value)
 
-
-def _written(value: Any) -> str:
-    """Return a value as text; a whole number is written as such, whatever its type."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return str(int(value)) if whole else str(value)
+    @staticmethod
+    def _written(value: Any) -> str:
+        """Return a value as text; a text stays as it is, be it that of a number."""
+        return value if isinstance(value, str) else written(value)
 
 
 @lru_cache(1 << 14, typed=True)

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount._validation import plain, quoted
+from headcount._validation import quoted
 from headcount.data.batch import Batch
+from headcount.data.labels import written
 from headcount.data.tablefile import Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 
-__all__ = ["Reading", "grouped", "no_posteriors", "scores_of", "tally_files"]
+__all__ = ["Reading", "decided", "grouped", "no_posteriors", "scores_of", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
 _LANES, _AHEAD = 2, 2
@@ -86,7 +87,8 @@ class Reading:
         elif self.kind == "numbers":
             tally.add(self._scored(batch, self._numbers(batch)), groups, values)
         elif self.kind == "decisions":
-            tally.add_columns(None, _decided(batch, self.names[0], self.recipe), groups, values)
+            classes = self.recipe.quantifier.classes_
+            tally.add_columns(None, decided(batch, self.names[0], classes, "the labelled items"), groups, values)
         else:
             try:
                 tally.add_columns(scores_of(batch, self.names, self.recipe.k), None, groups, values)
@@ -166,18 +168,17 @@ def scores_of(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
     return C
 
 
-def _decided(batch: Batch, name: str, recipe: Recipe) -> IntArray:
+def decided(batch: Batch, name: str, classes: Iterable[Any], of: str) -> IntArray:
+    """Return the position of each row's class, in a column of decisions, among the classes of something."""
     codes, values = batch.groups(name)
-    place = {str(plain(label)): j for j, label in enumerate(recipe.quantifier.classes_)}
-    strange = [i for i, value in enumerate(values) if str(value) not in place]
-    for i in strange:
-        rows = np.flatnonzero(codes == i)
+    place = {written(label): j for j, label in enumerate(classes)}
+    for i, value in enumerate(values):
+        rows = np.flatnonzero(codes == i) if written(value) not in place else codes[:0]
         if rows.size:
             raise DataError(
-                f"{batch.place(int(rows[0]), name)}: {values[i]!r} is not among the classes of the labelled items "
-                f"({quoted(place, 10)})."
+                f"{batch.place(int(rows[0]), name)}: {value!r} is not among the classes of {of} ({quoted(place, 10)})."
             )
-    table = np.array([place.get(str(value), 0) for value in values], dtype=np.int32)
+    table = np.array([place.get(written(value), 0) for value in values], dtype=np.int32)
     return table[codes]
 
 

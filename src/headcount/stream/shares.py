@@ -74,9 +74,9 @@ class GroupShares:
             {
                 "group": shown(self.names[g]),
                 "class": plain(self.classes[j]),
-                "share": _or_none(self.shares[g, j]),
-                "low": _or_none(self.low[g, j]),
-                "high": _or_none(self.high[g, j]),
+                "share": or_none(self.shares[g, j]),
+                "low": or_none(self.low[g, j]),
+                "high": or_none(self.high[g, j]),
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
             }
@@ -96,7 +96,8 @@ def shown(name: Any) -> str:
     return MISSING if name is None else str(name)
 
 
-def _or_none(value: float) -> float | None:
+def or_none(value: float) -> float | None:
+    """Return a number as Python's own, or None for what is not known."""
     return None if np.isnan(value) else float(value)
 
 

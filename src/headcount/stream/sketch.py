@@ -100,7 +100,9 @@ class Sketch:
         """Return group, number of items and mean posteriors of each cell, group by group."""
         groups, weights, means = self._found()
         small = groups.size == 0 or groups.max() < 1 << 16
-        order = np.argsort(groups.astype(np.uint16) if small else groups, kind="stable")  # 16 bits are sorted in linear time
+        order = np.argsort(
+            groups.astype(np.uint16) if small else groups, kind="stable"
+        )  # 16 bits are sorted in linear time
         return groups[order], weights[order], means[order]
 
     def _found(self) -> tuple[IntArray, FloatArray, FloatArray]:

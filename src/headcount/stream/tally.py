@@ -45,20 +45,21 @@ class Recipe:
         self.products = isinstance(quantifier, PCC | PACC)
         self.histograms = quantifier.representation if isinstance(quantifier, HDy) else None
         self.likelihood = isinstance(quantifier, SLD)
-        self.needs: frozenset[Need] = quantifier.needs | ({"posteriors"} if self.cells is not None else set())
+        checked: Need = "decisions" if self.cells is not None and self.cells.decided else "posteriors"
+        self.needs: frozenset[Need] = quantifier.needs | ({checked} if self.cells is not None else set())
 
     def start(self) -> "Tally":
         """Return a tally of nothing."""
         return Tally(self)
 
 
-_NO_SCORES = "There are no held-out scores to check by."
+_NO_SCORES = "No labelled items were kept aside from training, which leaves none to check by: ACC and PACC keep some."
 
 
 def _cells_of(P: FloatArray, codes: IntArray, quantifier: Quantifier) -> tuple[LabelledCells | None, str]:
     """Return the cells that items are counted in for the check, or why there can be none."""
     cells = LabelledCells(P, codes)
-    if cells.n_cells > cells.k:
+    if cells.n_cells > cells.k or cells.decided:
         return cells, ""
     counts = np.bincount(codes, minlength=cells.k)
     rarest = int(counts.argmin())
@@ -151,6 +152,11 @@ class Tally:
             found["decisions"] = (
                 np.bincount(pairs, counts, some * self.recipe.k).reshape(some, self.recipe.k).astype(float)
             )
+            if C is None and self.recipe.cells is not None:  # a decision is a posterior of 1
+                found["sums"] = found["decisions"]
+                found["cells"][:, len(self.recipe.cells.edges[0]) :: len(self.recipe.cells.edges[0]) + 1] = found[
+                    "sums"
+                ]
         rows = self._rows([plain(value) for value in values])
         np.add.at(self.n, rows, found["decisions"].sum(axis=1))
         self._take(found, rows)
