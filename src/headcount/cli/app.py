@@ -11,7 +11,8 @@ import typer
 
 from headcount._version import __version__
 from headcount.cli import data, study_results
-from headcount.cli.estimate import check, compare, estimate
+from headcount.cli.compare import check, compare
+from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
