@@ -7,13 +7,26 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
-from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, AutoQuantifier, estimate
+from headcount import (
+    ACC,
+    CC,
+    PACC,
+    PCC,
+    SLD,
+    ArtificialPrevalence,
+    AutoQuantifier,
+    Samples,
+    UniformPrevalence,
+    estimate,
+)
 from headcount.auto import held_out_scores
 from headcount.auto.learners import LEARNERS, features_for, kind_of, learner_named
+from headcount.auto.pools import POOLS, drawn_again
 from headcount.auto.ranking import Tried, ranked
 from headcount.checks import check
+from headcount.errors import ae
 from headcount.exceptions import DataError, SearchError, UnknownNameError
-from tests.conftest import blobs
+from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
 
 
@@ -66,19 +79,58 @@ def test_the_ranking_knows_how_sure_it_is():
 
 def test_equal_candidates_share_the_chance_and_a_clear_winner_has_it():
     generator = np.random.default_rng(0)
-    noise = generator.random((3, 400))
+    noise, pools = generator.random((3, 400)), generator.random((3, 20, 60))
     found = ranked(
         [
-            Tried(name, "lr", {}, noise[i] + shift, True, 0.0, 1)
+            Tried(name, "lr", {}, noise[i] + shift, True, 0.0, 1, pools[i] + shift)
             for i, (name, shift) in enumerate([("a", 0), ("b", 0), ("c", 1)])
         ],
+        np.full((400, 2), 0.5),
         np.random.SeedSequence(0),
     )
     by_name = found.set_index("method")
     assert by_name.p_best["c"] == 0.0
     assert 0.02 < by_name.p_best["a"] < 0.98
-    assert by_name.behind["c"] / by_name.behind_se["c"] > 30
-    assert np.isnan(ranked([Tried("a", "lr", {}, np.array([0.1]), True, 0.0, 1)], np.random.SeedSequence(0)).se[0])
+    assert by_name.behind["c"] / by_name.behind_se["c"] > 20
+    alone = Tried("a", "lr", {}, np.array([0.1]), True, 0.0, 1, np.array([[0.1], [0.1]]))
+    (row,) = ranked([alone], np.array([[0.5, 0.5]]), np.random.SeedSequence(0)).to_dict("records")
+    assert row["p_best"] == 1.0
+    assert np.isnan(row["se"])
+
+
+def test_other_pools_hold_the_same_shares():
+    y = np.array([0] * 40 + [1] * 20 + [2] * 10)
+    samples, true = UniformPrevalence(100, sample_size=30, random_state=0).draw(y)
+    again, shares = drawn_again(samples, true, y, np.random.default_rng(0))
+    counted = np.array([np.bincount(y[rows], minlength=3) / 30 for rows in again])
+    np.testing.assert_allclose(counted, shares)
+    first, last = again[: len(again) // POOLS], again[len(again) - len(again) // POOLS :]
+    assert any((a != b).any() for a, b in zip(first, last, strict=True))
+    weighted = Samples(samples.indices, samples.indptr, np.arange(samples.indices.size) + 1.0)
+    twice, _ = drawn_again(weighted, true, y, np.random.default_rng(0))
+    np.testing.assert_array_equal(twice.indices, again.indices)
+    np.testing.assert_array_equal(twice.weights_of(0), weighted.weights_of(0))
+
+
+def test_the_standard_error_is_how_much_other_held_out_items_change_the_means():
+    """Two methods over one classifier, judged on a hundred held-out parts: how much their difference varies, and what is said."""
+    generator = np.random.default_rng(0)
+    differences, said = [], []
+    y, P = scored_items(400, 2, 0, separation=1.2)
+    q = [method(frozen([0, 1])).fit(P, y) for method in (PACC, PCC)]
+    for seed in range(1, 101):
+        y, P = scored_items(600, 2, seed, separation=1.2)
+        samples, true = ArtificialPrevalence(11, repeats=5, sample_size=200, random_state=generator).draw(y)
+        again, shares = drawn_again(samples, true, y, generator)
+        tried = [
+            Tried(type(one).__name__, "", {}, ae(true, one.aggregate(one.outputs(P), samples)), True, 0.0, 1, pools)
+            for one in q
+            for pools in [ae(shares, one.aggregate(one.outputs(P), again)).reshape(POOLS, -1)]
+        ]
+        found = ranked(tried, true, np.random.SeedSequence(0)).set_index("method")
+        differences.append(found.ae["PCC"] - found.ae["PACC"])
+        said.append(found.behind_se.max())
+    assert 0.75 < np.mean(said) / np.std(differences) < 1.35
 
 
 def test_what_has_no_interval_is_ranked_but_not_kept():

@@ -24,6 +24,7 @@ from headcount._validation import (
     seed_sequence,
 )
 from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
+from headcount.auto.pools import POOLS, drawn_again
 from headcount.auto.ranking import Tried, ranked
 from headcount.checks.report import separation_of
 from headcount.errors import get_error, minority_class
@@ -83,7 +84,7 @@ class AutoQuantifier(ChosenQuantifier):
         The chosen one, fitted on all items.
     ranking_ : pandas.DataFrame
         A row for each method and learner in its best setting, best first: ``ae`` with its standard error, how far it is ``behind``
-        the best, and ``p_best``, how often it would be the best on samples drawn again.
+        the best, and ``p_best``, how often it would be the best with other samples of other held-out items.
     skipped_ : list of dict
         What was not tried, or failed, and why.
     kind_ : {"text", "numbers", "embeddings"}
@@ -177,7 +178,7 @@ class AutoQuantifier(ChosenQuantifier):
         ]
         outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
         tried, keep = self._tried(candidates, learner_of, outcomes)
-        self.ranking_ = ranked(tried, sequence.spawn(1)[0])
+        self.ranking_ = ranked(tried, fold.true, sequence.spawn(1)[0])
         self.best_estimator_ = self._telling_apart(keep, X, labels)
         return self
 
@@ -246,7 +247,8 @@ class AutoQuantifier(ChosenQuantifier):
             protocol = UniformPrevalence(500, sample_size=size, random_state=seed)
         samples, true = protocol.draw(labels[held_out], self.classes_)
         fits = Fits(fitted, labels[train], None, remember=True)
-        return Fold(fits, judged, labels[held_out], samples, true, self.classes_, minority_class(labels))
+        again = drawn_again(samples, true, codes[held_out], np.random.default_rng(seed))
+        return Fold(fits, judged, labels[held_out], samples, true, self.classes_, minority_class(labels), again)
 
     # ---------------------------------------------------------------------------------------- what came of it
 
@@ -270,7 +272,8 @@ class AutoQuantifier(ChosenQuantifier):
             errors = by_index[best.index].errors["ae"]
             seconds = sum(by_index[c.index].fit_seconds + by_index[c.index].score_seconds for c in own)
             interval = _has_interval(best.quantifier)
-            tried.append(Tried(name, learner, best.params, errors, interval, seconds, len(own)))
+            pools = by_index[best.index].again["ae"].reshape(POOLS, -1)
+            tried.append(Tried(name, learner, best.params, errors, interval, seconds, len(own), pools))
             if interval or not self.intervals:
                 keep.append(best)
         if not keep:

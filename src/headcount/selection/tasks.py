@@ -34,6 +34,8 @@ class Fold:
     true: FloatArray
     classes: AnyArray
     minority: Any
+    again: tuple[Samples, FloatArray] | None = None
+    """More samples with their shares, by whose errors no score is changed."""
 
 
 @dataclass
@@ -48,6 +50,8 @@ class Outcome:
     error: str = ""
     errors: dict[str, FloatArray] = field(default_factory=dict)
     """The error of each sample, by measure of shares."""
+    again: dict[str, FloatArray] = field(default_factory=dict)
+    """The like of the fold's further samples."""
 
 
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
@@ -95,6 +99,10 @@ def _judge(
         errors = np.asarray(measure(fold.true, estimated, fold.samples.sizes), dtype=np.float64)
         outcome.errors[measure.name] = errors
         outcome.scores[measure.name] = float(np.mean(errors))
+        if fold.again is not None:
+            samples, true = fold.again
+            shares = fitted.aggregate(outputs, samples)[:, encode(fold.classes, fitted.classes_, "the labels")]
+            outcome.again[measure.name] = np.asarray(measure(true, shares, samples.sizes), dtype=np.float64)
     wrong = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
     if wrong:
         raise DataError(f"The score {quoted(wrong)} is not a finite number.")
