@@ -47,7 +47,7 @@ def blocks_of(
     if not first or (quotes and rest.count(_QUOTE, 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return
-    letters, more = np.frombuffer(rest[first:], dtype=np.uint8), 1
+    letters, more = np.frombuffer(rest, dtype=np.uint8, offset=first).copy(), 1
     block, parsed = letters, list[AnyArray]()
     while more:
         end = whole_rows(letters, parse.delimiter.encode()) if quotes else _last_line(letters) + 1
@@ -113,8 +113,7 @@ def _parsed(
     options = csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(letters) + 1)
     table = csv.read_csv(pa.BufferReader(pa.py_buffer(letters)), options, parse, convert)
     batches: list[Any] = table.combine_chunks().to_batches()
-    if block.flags.writeable:
-        parsed.append(block)
+    parsed.append(block)
     return batches
 
 

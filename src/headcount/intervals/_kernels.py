@@ -17,9 +17,9 @@ def _prepared(P: FloatArray, inverse: FloatArray, rows: IntArray, weights: Float
         rows, weights = rows[counted], weights[counted]
     table = np.empty((3, rows.size))
     gather(P, inverse, rows, table[:2])
-    table[2] = 1.0
-    if weights.size:
-        table[2] = weights * (weights.sum() / (weights * weights).sum())
+    factor = weights.sum() / (weights * weights).sum() if weights.size else 1.0
+    for i in range(rows.size):
+        table[2, i] = weights[i] * factor if weights.size else 1.0
     return table
 
 

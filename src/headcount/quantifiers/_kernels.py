@@ -234,7 +234,8 @@ def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_ite
             for c in range(k):
                 trial[c] = new[c]
             if _weigh(R, w, trial, inverse, u, g):
-                p[:] = trial
+                for c in range(k):
+                    p[c] = trial[c]
             return iteration, change
         step = 1.0
         for _ in range(40):
@@ -249,7 +250,8 @@ def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_ite
                 step *= max(0.1, slope / (slope - there))
             else:
                 step *= 0.5
-        p[:] = trial
+        for c in range(k):
+            p[c] = trial[c]
     return max_iter, change
 
 
@@ -306,10 +308,13 @@ def most_likely(
             rows = rows[counted]
             n = rows.size
             w = w_all[:n]
-            w[:] = weights[first:last][counted]
+            own = weights[first:last][counted]
+            for i in range(n):
+                w[i] = own[i]
         R = buffer[: k * n].reshape(k, n)
         gather(P, inverse, rows, R)
-        p[:] = prior
+        for c in range(k):
+            p[c] = prior[c]
         if newton and k == 2:
             p[1], n_iter[s], changes[s] = newton_two(R, w, prior[1], tol, max_iter)
             p[0] = 1.0 - p[1]

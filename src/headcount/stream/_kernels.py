@@ -42,10 +42,8 @@ def add_up(
     for start in range(0, n, _TOGETHER):
         some = min(_TOGETHER, n - start)
         own = groups[start : start + some]
-        total[:some] = 0.0
-        least[:some] = 0.0
-        most[:some] = C[0, start : start + some]
-        cell[:some] = 0
+        for i in range(some):
+            total[i], least[i], most[i], cell[i] = 0.0, 0.0, C[0, start + i], 0
         for j in range(k):
             row = C[j, start : start + some]
             for i in range(some):
