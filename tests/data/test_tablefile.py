@@ -389,3 +389,58 @@ def test_what_has_no_better_explanation_is_told_as_it_is(tmp_path):
     table = TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNA,b\n"))
     told = str(table.text.explained(ValueError("an odd\nreason"), {"x": "number", "t": "text"}))
     assert told.endswith("can't be read as a table separated by ',': an odd reason")
+
+
+def rows_of(path):
+    return sum(len(part) for part in all_of(TableFile(path), {"t": "text"}))
+
+
+def test_a_mark_before_a_long_table_with_tabs_changes_nothing(tmp_path):
+    content = ("t\tx\n" + ('"' + "w" * 90 + "\t0.5\n") * 15000).encode()
+    assert len(content) > 1 << 20
+    for mark in (b"", b"\xef\xbb\xbf"):
+        assert rows_of(written(tmp_path / "t.tsv", mark + content)) == 15000
+
+
+def test_an_open_quote_is_told_wherever_it_is(tmp_path, monkeypatch):
+    for before in ("", '0.5,5" x\n'):
+        path = written(tmp_path / "t.csv", "p,t\n" + before + "0.5,a\n" * 9 + '0.5,"open\n' + "0.5,b\n" * 100)
+        refused(path, "ends in the middle: the quote that opens in line", {"t": "text"})
+    monkeypatch.setattr(module, "_BLOCK", 64)
+    refused(path, "ends in the middle", {"t": "text"})
+    refused(written(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
+    refused(
+        written(path, '"p,t\n' + "0.5,b\n" * 50000), "line 1: the names of the columns can't be read", {"t": "text"}
+    )
+
+
+def test_lines_that_end_in_different_ways(tmp_path):
+    assert rows_of(written(tmp_path / "t.csv", "x,t\r" + "1,a\r" * 100 + "1,a\n" * 11)) == 111
+    assert rows_of(written(tmp_path / "t.csv", "x,t\r1,2\r3,4\n")) == 2
+
+
+def test_long_rows_in_a_file_with_quotes_inside_of_fields(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", 1 << 10)
+    long = "word\n" * 800
+    path = written(tmp_path / "t.csv", f'x,t\n1,5" wide\n2,"{long}"\n3,b\n')
+    assert [text for part in all_of(TableFile(path), {"t": "text"}) for text in part.texts("t")] == [
+        '5" wide',
+        long,
+        "b",
+    ]
+
+
+def test_names_of_blanks_and_columns_of_lists(tmp_path):
+    refused(written(tmp_path / "t.csv", "x, \n1,2\n"), "line 1: column 2 has no name")
+    parquet.write_table(pa.table({"x": [[1.0, 2.0]]}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"column 'x' holds list.* not one number a row"):
+        all_of(TableFile(tmp_path / "t.parquet"), {"x": "number"})[0].numbers("x")
+
+
+def test_small_codes_of_many_values_and_a_missing_one(tmp_path):
+    values = [f"v{i}" for i in range(128)]
+    column = pa.DictionaryArray.from_arrays(pa.array([*range(128), None], pa.int8()), values)
+    parquet.write_table(pa.table({"g": column}), tmp_path / "t.parquet")
+    (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group"})
+    codes, names = batch.groups("g")
+    assert [names[code] for code in codes] == [*values, None]

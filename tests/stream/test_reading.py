@@ -1,5 +1,8 @@
 """From files to tallies: black boxes and models, groups and dates, here and on a cluster."""
 
+import threading
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -190,3 +193,31 @@ def test_clusters_that_can_not_be_used(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dask.distributed", None)
     with pytest.raises(DataError, match="A cluster needs Dask"):
         tally_files([tmp_path / "t.parquet"], scores(pacc()), None, "tcp://127.0.0.1:1")
+
+
+def test_of_errors_close_together_the_earliest_is_told():
+    waited = threading.Event()
+
+    def fails(number):
+        if number == 2:
+            waited.wait(5)
+        raise DataError(f"piece {number}")
+
+    def late():
+        waited.wait(5)
+
+    lanes = [lambda piece: piece(), lambda piece: (piece(), waited.set())]
+    pieces = [late, lambda: None, partial(fails, 2), partial(fails, 3)]
+    with pytest.raises(DataError, match="piece 2"):
+        module._in_lanes(pieces, lanes)
+
+
+def test_too_many_groups_are_refused_before_there_is_room_for_them():
+    quantifier = pacc()
+    tally = Recipe(quantifier).start()
+    codes = np.arange(20_000, dtype=np.int32)
+    with pytest.raises(DataError, match="more than 10,000 groups"):
+        tally.add_columns(np.full((2, 20_000), 0.5), None, codes, codes.tolist())
+    assert len(tally) == 0
+    with pytest.raises(DataError, match="There are no files to read"):
+        tally_files([], scores(quantifier))

@@ -4,13 +4,16 @@ If only the shares of the classes have changed, the distribution of scores in th
 Cut into cells, q - H p has mean 0 for some shares p, where q are the cells' frequencies in the target and column j of H those
 among labelled items of class j. The least generalised distance of q from all mixtures is then distributed as chi-squared, with one
 degree of freedom for each cell beyond the number of classes. A class never seen, or features that have drifted, make it larger.
+
+Cells that labelled items of every class hardly ever reach, those of middling scores under a good classifier, are too empty for
+that. Of a mixture no more items fall into them than of the class that does so most; that is tested by Fisher's exact test.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import f
+from scipy.stats import f, hypergeom
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
@@ -28,6 +31,10 @@ _ITEMS_A_CELL = 12
 _CUTS = (0.25, 0.5, 0.7, 0.85, 0.95)
 _EXPECTED, _EXPECTED_LABELLED = 10.0, 8.0
 """Items of the target, and labelled ones of a like mixture, that a cell must be expected to hold; else it joins its neighbour."""
+_RARE, _LEAST_ITEMS = 0.02, 30
+"""The most of any class that falls into a rare cell, and the items of a target that these are looked at for."""
+_PART_OF_RARE = 0.2
+"""Of the level, spent on the rare cells where the other test can be made too."""
 _PSEUDO = 0.5
 """Items added to each cell when its variance is reckoned, so that none is without."""
 
@@ -43,7 +50,8 @@ class ShiftTest:
     dof : array of int, shape (n_samples,)
         Degrees of freedom.
     shares, errors : arrays of shape (n_samples, n_classes)
-        The shares of the nearest mixture, and their standard errors.
+        The shares of the nearest mixture, and their standard errors; NaN if these are not known.
+    tested : array of bool, shape (n_samples,)
     """
 
     statistic: FloatArray
@@ -51,6 +59,7 @@ class ShiftTest:
     dof: IntArray
     shares: FloatArray
     errors: FloatArray
+    tested: AnyArray
 
     def __repr__(self) -> str:
         low = int((self.p_value < 0.05).sum())
@@ -139,23 +148,19 @@ class LabelledCells:
         Posteriors of labelled items that the classifier was not trained on.
     codes : array of int, shape (n_items,)
         Their classes, as positions.
-
-    Attributes
-    ----------
-    decided : bool
+    decided : bool, default=False
         Whether the posteriors are but decisions, 0 or 1. There are as many cells then as there are shares to be found, so that
         most counts are those of some mixture. The test is whether they are: that they are says little.
     """
 
-    def __init__(self, P: FloatArray, codes: IntArray) -> None:
-        self.k = P.shape[1]
+    def __init__(self, P: FloatArray, codes: IntArray, decided: bool = False) -> None:
+        self.k, self.decided = P.shape[1], decided
         self.codes = codes
         self.edges = _edges(P, codes)
         self.n_cells = sum(len(e) + 1 for e in self.edges)
         self.sizes = np.bincount(codes, minlength=self.k).astype(float)
         self.means = np.column_stack([P[codes == j].mean(axis=0) for j in range(self.k)])
         own = _cells(P, self.edges)
-        self.decided = bool(np.isin(P, (0.0, 1.0)).all())
         self.H = np.column_stack(
             [np.bincount(own[codes == j], minlength=self.n_cells) / self.sizes[j] for j in range(self.k)]
         )
@@ -188,7 +193,28 @@ class LabelledCells:
                     merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s], self.decided
                 )
                 p_value[s] = _p_value(statistic[s], k - 1 if self.decided else int(dof[s]), shares[s], sizes, n[s])
-        return ShiftTest(statistic, p_value, dof, shares, errors)
+        if self.decided:
+            return ShiftTest(statistic, p_value, dof, shares, errors, np.ones(len(q), dtype=bool))
+        rare = self._rare(q, n)
+        both = np.minimum(np.minimum(p_value / (1.0 - _PART_OF_RARE), rare / _PART_OF_RARE), 1.0)
+        tested = (dof >= 1) | (rare < np.inf)
+        p_value = np.where(rare == np.inf, p_value, np.where(dof >= 1, both, rare))
+        return ShiftTest(statistic, p_value, dof, shares, errors, tested)
+
+    def _rare(self, q: FloatArray, n: FloatArray) -> FloatArray:
+        """Return the p-value of as many items in rare cells, if there are such cells and enough items; else infinity."""
+        rare = self.H.max(axis=1) <= _RARE
+        known = np.rint(self.H[rare].sum(axis=0) * self.sizes)
+        items = np.rint(n)
+        found = np.rint(q[:, rare].sum(axis=1) * n)
+        p = np.stack(
+            [
+                hypergeom.sf(found - 1, items + size, found + own, items)
+                for own, size in zip(known, self.sizes, strict=True)
+            ]
+        )
+        enough = (items >= _LEAST_ITEMS) & bool(rare.any())
+        return np.where(enough, p.max(axis=0), np.inf)
 
 
 def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
@@ -247,7 +273,7 @@ def _distance(
         value = float(rest @ inverse @ rest)
         spread = directions @ np.linalg.pinv(information) @ directions.T
     confined = np.clip(p, 0.0, 1.0)
-    return value, confined / confined.sum(), np.sqrt(np.diag(spread))
+    return value, confined / confined.sum(), np.sqrt(np.maximum(np.diag(spread), 0.0))
 
 
 def _weights(smooth: list[FloatArray], sizes: FloatArray, n: float, p: FloatArray) -> FloatArray:

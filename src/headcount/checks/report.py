@@ -10,7 +10,7 @@ from headcount.checks.label_shift import LabelledCells, labelled_outputs, unwrap
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
-from headcount.quantifiers import Quantifier
+from headcount.quantifiers import CC, MLPE, PCC, Quantifier
 from headcount.significance import holm
 from headcount.simplex import mixture_least_squares
 
@@ -100,7 +100,8 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     P = outputs.need("posteriors")
     counts = np.bincount(cells.cells(P), minlength=cells.n_cells)[None, :].astype(float)
     shares = quantifier.aggregate(outputs, as_samples(None, outputs.n_items))
-    return check_counted(cells, counts, P.sum(axis=0)[None, :], shares, quantifier.classes_, level)[0]
+    adjusts = not isinstance(quantifier, CC | PCC | MLPE)
+    return check_counted(cells, counts, P.sum(axis=0)[None, :], shares, quantifier.classes_, level, adjusts)[0]
 
 
 def check_counted(
@@ -110,6 +111,7 @@ def check_counted(
     shares: FloatArray,
     classes: AnyArray,
     level: float = 0.05,
+    adjusts: bool = True,
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
 
@@ -127,18 +129,19 @@ def check_counted(
         The estimates to be checked.
     classes : array of shape (n_classes,)
     level : float, default=0.05
+    adjusts : bool, default=True
+        Whether the method that the estimates are from adjusts for changed shares; CC, PCC and MLPE do not.
     """
     n = counts.sum(axis=1)
     test = labelled.test(counts, n)
     M, sizes = labelled.means, labelled.sizes
     matched = mixture_least_squares(M, sums / n[:, None])
     separation = separation_of(M)
-    tested = (test.dof >= 1) | labelled.decided
-    corrected = holm(np.where(tested, test.p_value, 1.0).tolist())
+    corrected = holm(np.where(test.tested, test.p_value, 1.0).tolist())
     reports = []
     for s in range(len(counts)):
         found = {
-            "p_label_shift": float(test.p_value[s]) if tested[s] else np.nan,
+            "p_label_shift": float(test.p_value[s]) if test.tested[s] else np.nan,
             "separation": separation,
             "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
             "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
@@ -150,8 +153,8 @@ def check_counted(
             **judged,
             level=level,
             noise=noise,
-            error=float(test.errors[s].max()),
-            tested=bool(tested[s]),
+            error=np.inf if adjusts else float(np.nan_to_num(test.errors[s].max())),
+            tested=bool(test.tested[s]),
             decided=labelled.decided,
             among=len(counts),
         )
@@ -179,6 +182,7 @@ def _judged(
 ) -> tuple[str, list[str]]:
     advice = []
     verdict = "trust"
+    what = "decisions" if decided else "scores"
     if separation < _APART:
         verdict = "caution"
         advice.append(
@@ -193,19 +197,19 @@ def _judged(
     if off > max(_AGREE, _ERRORS * error):
         verdict = "caution"
         advice.append(
-            f"The estimate is {100 * off:.0f} points off the shares that explain the scores best: shares have changed, and this "
-            "method does not adjust for that. Use PACC or SLD over the same classifier."
+            f"The estimate is {100 * off:.0f} points off the shares that explain the {what} best: shares have changed, and this "
+            f"method does not adjust for that. Use {'ACC' if decided else 'PACC or SLD'} over the same classifier."
         )
     if distance > _FAR:
         advice.append(
-            f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class). "
-            "Counting would be badly off here; a method that adjusts, as PACC and SLD do, is needed."
+            f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class): merely "
+            "counting decisions would be badly off here."
         )
     if p_label_shift < level:
         verdict = "do not trust" if p_label_shift < level / 10 else "caution"
         corrected = f", corrected for {among:,} groups" if among > 1 else ""
         advice.append(
-            f"The {'decisions' if decided else 'scores'} do not look like any mixture of the training classes (p = "
+            f"The {what} do not look like any mixture of the training classes (p = "
             f"{p_label_shift:.2g}{corrected}): there may be a class never seen in training, or the items themselves have changed. "
             f"Look at items{'' if decided else ' with middling scores'}, label some of this pile and train again."
         )

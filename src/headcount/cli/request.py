@@ -65,7 +65,7 @@ class Request:
         from headcount.cli.scored import tally_counts
         from headcount.stream import Reading, Recipe, tally_files
 
-        recipe = Recipe(model.quantifier, model.held_out())
+        recipe = Recipe(model.quantifier, model.held_out(), model.only_decides)
         if self.confusion:
             whole = recipe.start()
             for file in self.files:

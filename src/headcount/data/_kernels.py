@@ -54,6 +54,24 @@ def after_last_row(letters: AnyArray, words: AnyArray, ends: AnyArray) -> int:
     return 0
 
 
+_BEGINS, _PLAIN, QUOTED, _CLOSED = range(4)
+"""What a letter is in: the beginning of a field, a field without quotes, one with, or behind what may be its last quote."""
+
+
+@kernel()
+def state_after(letters: AnyArray, ends: AnyArray, state: int) -> int:
+    """Return the state behind some letters, read one by one; a quote inside of a field without quotes is itself."""
+    for letter in letters:
+        quote = letter == _QUOTE
+        if state == QUOTED:
+            state = _CLOSED if quote else QUOTED
+        elif quote and state != _PLAIN:
+            state = QUOTED
+        else:
+            state = _BEGINS if ends[letter] else _PLAIN
+    return state
+
+
 NO_DAY, NOTHING = -1, 1 << 30
 
 

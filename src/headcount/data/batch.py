@@ -47,7 +47,11 @@ class Batch:
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN where it is empty."""
+        import pyarrow as pa
+
         column = self.columns.column(name)
+        if pa.types.is_nested(column.type):
+            raise DataError(f"{self.file}: column {name!r} holds {column.type}, not one number a row.")
         values = column.to_numpy(zero_copy_only=False)
         return np.asarray(values, dtype=np.float64)
 
@@ -121,11 +125,11 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     values = column.dictionary.to_pylist()
-    codes = column.indices
+    codes = column.indices.cast(pa.int32())
     if codes.null_count:
         codes = codes.fill_null(len(values))
         values.append(None)
-    return codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False), values
+    return codes.to_numpy(zero_copy_only=False), values
 
 
 def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:

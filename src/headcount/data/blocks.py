@@ -15,6 +15,10 @@ Parsing: TypeAlias = Callable[[], list[Any]]
 
 _LINE_END, _QUOTE, _BOM = b"\n", b'"', b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
+_MOST_CARRIED = 40
+"""Blocks that a row may be long: what is longer is a quote that nobody closed."""
+_SEQUENCE = 10
+"""Blocks that are parsed as one in sequence, where a row must not be longer."""
 
 
 class OpenQuoteError(EOFError):
@@ -40,11 +44,13 @@ def blocks_of(
         Bytes of a block.
     parse, convert : Arrow's options
     """
-    rest = stream.read(size).removeprefix(_BOM)
+    seen = stream.read(size)
+    rest = seen.removeprefix(_BOM)
     first = rest.find(_LINE_END) + 1
-    if not first and b"\r" not in rest and len(rest) < size:
+    if not first and b"\r" not in rest and len(seen) < size:
         return  # a header, and nothing below it
-    if not first or (quotes and rest.count(_QUOTE, 0, first) % 2):
+    other_ends = b"\r" in rest[:first].removesuffix(b"\r\n")
+    if not first or other_ends or (quotes and rest.count(_QUOTE, 0, first) % 2):
         yield from _in_sequence(rest, stream, None, size, parse, convert)
         return
     letters, more = np.frombuffer(rest, dtype=np.uint8, offset=first).copy(), 1
@@ -53,6 +59,8 @@ def blocks_of(
         end = whole_rows(letters, parse.delimiter.encode()) if quotes else _last_line(letters) + 1
         if end < 0:
             break
+        if not end and len(letters) > _MOST_CARRIED * size:
+            raise OpenQuoteError("a quoted field is not closed")
         if end:
             yield partial(_parsed, block, end, parsed, names, parse, convert)
             letters = letters[end:]
@@ -80,10 +88,16 @@ def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
     """
     from headcount.data._kernels import after_last_row
 
-    ends = np.zeros(256, dtype=bool)
-    ends[[*delimiter, *b"\r\n"]] = True
+    ends = _field_ends(delimiter)
     with np.errstate(over="ignore"):  # reckoned modulo 2^64, as plain Python too
         return int(after_last_row(letters, letters[: len(letters) // 8 * 8].view(np.uint64), ends))
+
+
+def _field_ends(delimiter: bytes) -> AnyArray:
+    """Return of each letter whether a field may begin behind it."""
+    ends = np.zeros(256, dtype=bool)
+    ends[[*delimiter, *b"\r\n"]] = True
+    return ends
 
 
 def _last_line(letters: AnyArray) -> int:
@@ -124,22 +138,42 @@ def _in_sequence(
     import pyarrow as pa
     from pyarrow import csv
 
-    options = csv.ReadOptions(block_size=size, column_names=None if names is None else list(names))
-    for batch in csv.open_csv(pa.PythonFile(_Joined(first, stream), mode="r"), options, parse, convert):
+    options = csv.ReadOptions(block_size=_SEQUENCE * size, column_names=None if names is None else list(names))
+    source = _Joined(first, stream, parse.delimiter.encode() if parse.quote_char else None)
+    for batch in csv.open_csv(pa.PythonFile(source, mode="r"), options, parse, convert):
         yield partial(list, [batch])
+    if source.inside:
+        raise OpenQuoteError("a quoted field is not closed")
 
 
 class _Joined:
-    """A file of some bytes and then a stream, to be read once from the beginning to the end."""
+    """A file of some bytes and then a stream, to be read once from the beginning to the end.
 
-    def __init__(self, first: bytes, stream: Any) -> None:
+    Where there is a delimiter, ``inside`` says whether what was read ends between quotes.
+    """
+
+    def __init__(self, first: bytes, stream: Any, delimiter: bytes | None) -> None:
         self.first, self.stream = first, stream
+        self.ends = None if delimiter is None else _field_ends(delimiter)
+        self.state = 0
         self.closed = False
+
+    @property
+    def inside(self) -> bool:
+        """Whether a quote is open."""
+        from headcount.data._kernels import QUOTED
+
+        return self.state == QUOTED
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, as many as asked for while there are some."""
+        from headcount.data._kernels import state_after
+
         part, self.first = self.first[:size], self.first[size:]
-        return part if len(part) == size else part + bytes(self.stream.read(size - len(part)))
+        part = part if len(part) == size else part + bytes(self.stream.read(size - len(part)))
+        if self.ends is not None:
+            self.state = int(state_after(np.frombuffer(part, dtype=np.uint8), self.ends, self.state))
+        return part
 
     def close(self) -> None:
         """Leave the stream to whoever opened it."""

@@ -6,7 +6,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Text:
                 content: bytes = file.read(_SEEN)
         except (OSError, EOFError, zlib.error) as error:
             raise self._cut_off(error) from error
+        self._all_seen = len(content) < _SEEN
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
         if b"\x00" in content:
@@ -59,7 +60,8 @@ class Text:
         """Whether fields may be quoted: with tabs only if names of columns are, or if lines would else differ in their fields."""
         if self.delimiter != "\t":
             return True
-        lines = self._beginning.splitlines()[: -1 if len(self._beginning) >= _SEEN else None]
+        lines = self._beginning.splitlines()
+        lines = lines if self._all_seen else lines[:-1]
         if any(name[:1] == name[-1:] == b'"' for name in lines[0].split(b"\t")):
             return True
         tabs = lines[0].count(b"\t")
@@ -72,7 +74,10 @@ class Text:
     def header(self) -> list[str]:
         """Return the names of the columns."""
         text = self._beginning.decode("utf-8", "surrogateescape")
-        names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
+        try:
+            names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
+        except csv.Error as error:
+            raise FileFormatError(f"{self.name}, line 1: the names of the columns can't be read ({error}).") from error
         try:
             "".join(names).encode()
         except UnicodeEncodeError as error:
@@ -82,7 +87,8 @@ class Text:
                 f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
             )
         if any(not name.strip() for name in names):
-            raise FileFormatError(f"{self.name}, line 1: column {names.index('') + 1} has no name.")
+            blank = next(place for place, name in enumerate(names, start=1) if not name.strip())
+            raise FileFormatError(f"{self.name}, line 1: column {blank} has no name.")
         if len(names) == 1 and ";" in names[0]:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
@@ -143,13 +149,14 @@ class Text:
                     f"{self.name}, line {ragged[0]:,}: expected {len(names)} fields, as in the header, found {len(ragged[1])}. "
                     "Quote fields that hold the separator, and see whether the file is complete."
                 )
-            for column in (name for name, kind in kinds.items() if kind == "number"):
-                odd = self._first(partial(_not_a_number, names.index(column)))
-                if odd:
-                    return DataError(
-                        f"{self.name}, line {odd[0]:,}, column {column!r}: {odd[1][names.index(column)][:40]!r} is not a number. "
-                        "Name columns of numbers, or a column of texts as text."
-                    )
+            places = [names.index(name) for name, kind in kinds.items() if kind == "number"]
+            odd = self._first(lambda _, fields: any(_not_a_number(fields[place]) for place in places))
+            if odd:
+                place = next(place for place in places if _not_a_number(odd[1][place]))
+                return DataError(
+                    f"{self.name}, line {odd[0]:,}, column {names[place]!r}: {odd[1][place][:40]!r} is not a number. Name columns "
+                    "of numbers, or a column of texts as text."
+                )
         except (OSError, EOFError, zlib.error) as damage:
             return self._cut_off(damage)
         reason = " ".join(str(error).split())
@@ -188,11 +195,11 @@ class Text:
         )
 
 
-def _not_a_number(place: int, row: int, fields: list[str]) -> bool:  # noqa: ARG001
+def _not_a_number(field: str) -> bool:
     try:
-        float(fields[place].strip() or "nan")
+        float(field.strip() or "nan")
     except ValueError:
-        return fields[place].strip().lower() not in ("na", "null")
+        return field.strip().lower() not in ("na", "null")
     return False
 
 

@@ -5,6 +5,7 @@ What is wrong with a file is told with its line (of text files) or row (of Parqu
 
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -83,7 +84,7 @@ class TableFile:
         self.columns: list[str] = (
             self.text.header() if self.text is not None else list(self._parquet.schema_arrow.names)
         )
-        twice = [name for name in dict.fromkeys(self.columns) if self.columns.count(name) > 1]
+        twice = [name for name, times in Counter(self.columns).items() if times > 1]
         if twice:
             raise FileFormatError(f"{self.name} has more than one column named {quoted(twice)}: rename one of them.")
 

@@ -44,7 +44,8 @@ def _end(r: FloatArray, d: FloatArray, w: FloatArray, best: float, bound: float,
     """Return the share between the best one and an end of [0, 1] at which the root of the ratio reaches z, or that end.
 
     The root grows nearly in proportion to the distance from the best share: the first guess is where it would reach z if it did,
-    and the next ones are taken from straight lines (regula falsi, by the Illinois rule).
+    and the next ones are taken from straight lines (regula falsi, by the Illinois rule). Of a pile the root may fall again, for few
+    items near the end: then that end is taken, and the interval is the wider one.
     """
     inside, below = best, -z
     outside, above = bound, _root_of_ratio(r, d, w, best, bound, pile) - z

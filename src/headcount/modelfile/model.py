@@ -90,6 +90,14 @@ class Model:
         flat = self.quantifier.get_params()
         return {key: _simple(value) for key, value in sorted(flat.items()) if not hasattr(value, "get_params")}
 
+    @property
+    def only_decides(self) -> bool:
+        """Whether all that is known of held-out items is what was decided of them."""
+        kept: Any = getattr(self.quantifier, "validation_outputs_", None)
+        return self.columns.kind == "decisions" or (
+            self.reference is None and kept is not None and kept.posteriors is None
+        )
+
     def held_out(self) -> tuple[FloatArray, IntArray] | None:
         """Return posteriors and classes of labelled items that the classifier was not trained on, if there are any.
 

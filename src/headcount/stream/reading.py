@@ -194,7 +194,7 @@ def _in_lanes(pieces: Iterable[Piece], lanes: Sequence[Callable[[Piece], None]])
     def work(lane: int) -> None:
         while (thing := waiting[lane].get()) is not None:
             number, piece = thing
-            if not wrong:
+            if number < min(list(wrong), default=number + 1):
                 try:
                     lanes[lane](piece)
                 except BaseException as error:
@@ -237,6 +237,8 @@ def tally_files(
     cluster : str, optional
         The address of a Dask scheduler whose workers see the files under the same paths: a task for each file.
     """
+    if not sources:
+        raise DataError("There are no files to read.")
     files = [file for source in sources for file in files_of(source)]
     in_folders = {str(file) for source in sources for file in files_of(source) if str(file) != str(source)}
     if cluster is None:
@@ -247,7 +249,7 @@ def tally_files(
         parts = _on_cluster(cluster, files, in_folders, reading, tell)
     whole = _all(parts)
     if whole.n_items == 0:
-        raise DataError(f"There are no rows in {quoted(sources)}.")
+        raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
     return whole
 
 

@@ -12,7 +12,7 @@ from headcount.exceptions import DataError
 from headcount.intervals import Difference, Estimate, Moments, difference, estimate, why_no_interval
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers import ACC, CC, PCC, Statistics
+from headcount.quantifiers import ACC, CC, MLPE, PCC, Statistics
 from headcount.stream.groups import MISSING
 from headcount.stream.tally import Tally
 
@@ -223,7 +223,9 @@ def _checked(
     reports: list[Report | None] = [None] * n_groups
     if tally.recipe.cells is not None and len(large):
         counts, sums = tally.held["cells"][rows], tally.held["sums"][rows]
-        found = check_counted(tally.recipe.cells, counts, sums, shares[large], tally.recipe.quantifier.classes_)
+        quantifier = tally.recipe.quantifier
+        adjusts = not isinstance(quantifier, CC | PCC | MLPE)
+        found = check_counted(tally.recipe.cells, counts, sums, shares[large], quantifier.classes_, adjusts=adjusts)
         for g, report in zip(large.tolist(), found, strict=True):
             verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
     for g in np.setdiff1d(np.arange(n_groups), large).tolist():

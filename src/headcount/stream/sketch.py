@@ -10,8 +10,6 @@ Posteriors below 1e-12 are taken for alike. Where SLD calibrates posteriors by a
 second derivatives by their logarithms are at most t^2 and its first at most t, which makes the bound (t^2 / 2 + t / 8) d^2.
 """
 
-from typing import Any
-
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
@@ -122,9 +120,6 @@ class Sketch:
         self.bits -= 1
         self._empty(len(self._keys))
         self.add(np.ascontiguousarray(means.T), groups, weights)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self)
 
 
 def _filling(slots: int) -> int:

@@ -17,14 +17,15 @@ from headcount.stream.sketch import Sketch
 
 __all__ = ["Recipe", "Tally", "WrongRowError", "first_wrong"]
 
-_MOST_GROUPS = 10_000
+_MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
+"""That a tally holds, and the numbers in it: 64 MiB."""
 
 
 class WrongRowError(DataError):
     """A row whose scores are no posteriors; whoever knows where it comes from says so."""
 
     def __init__(self, row: int, values: list[float]) -> None:
-        super().__init__(f"row {row}: {values}")
+        super().__init__(row, values)
         self.row, self.values = row, values
 
 
@@ -36,12 +37,18 @@ class Recipe:
     quantifier : fitted quantifier
     labelled : pair of posteriors and codes, optional
         Of labelled items that the classifier was not trained on: with it, items are counted in cells for the check.
+    decided : bool, default=False
+        Whether these posteriors are but decisions.
     """
 
-    def __init__(self, quantifier: Quantifier, labelled: tuple[FloatArray, IntArray] | None = None) -> None:
+    def __init__(
+        self, quantifier: Quantifier, labelled: tuple[FloatArray, IntArray] | None = None, decided: bool = False
+    ) -> None:
         self.quantifier = quantifier
         self.k = len(quantifier.classes_)
-        self.cells, self.unchecked = (None, _NO_SCORES) if labelled is None else _cells_of(*labelled, quantifier)
+        self.cells, self.unchecked = (
+            (None, _NO_SCORES) if labelled is None else _cells_of(*labelled, decided, quantifier)
+        )
         self.products = isinstance(quantifier, PCC | PACC)
         self.histograms = quantifier.representation if isinstance(quantifier, HDy) else None
         self.likelihood = isinstance(quantifier, SLD)
@@ -56,9 +63,11 @@ class Recipe:
 _NO_SCORES = "No labelled items were kept aside from training, which leaves none to check by: ACC and PACC keep some."
 
 
-def _cells_of(P: FloatArray, codes: IntArray, quantifier: Quantifier) -> tuple[LabelledCells | None, str]:
+def _cells_of(
+    P: FloatArray, codes: IntArray, decided: bool, quantifier: Quantifier
+) -> tuple[LabelledCells | None, str]:
     """Return the cells that items are counted in for the check, or why there can be none."""
-    cells = LabelledCells(P, codes)
+    cells = LabelledCells(P, codes, decided)
     if cells.n_cells > cells.k or cells.decided:
         return cells, ""
     counts = np.bincount(codes, minlength=cells.k)
@@ -78,7 +87,8 @@ class Tally:
     names : list
         The groups, in the order in which they first came.
     n : array of shape (n_groups,)
-    decisions, sums, products, cells, bins : arrays with one row a group
+    held : dict of arrays with one row a group
+        decisions, sums, products, cells and bins.
     sketch : Sketch or None
     """
 
@@ -129,6 +139,7 @@ class Tally:
         """
         from headcount.stream import _kernels
 
+        rows = self._rows([plain(value) for value in values])
         n = len(decisions) if C is None and decisions is not None else 0 if C is None else C.shape[1]
         own = np.zeros(n, dtype=np.int32) if groups is None else groups
         some = len(values)
@@ -157,7 +168,6 @@ class Tally:
                 found["cells"][:, len(self.recipe.cells.edges[0]) :: len(self.recipe.cells.edges[0]) + 1] = found[
                     "sums"
                 ]
-        rows = self._rows([plain(value) for value in values])
         np.add.at(self.n, rows, found["decisions"].sum(axis=1))
         self._take(found, rows)
         if self.sketch is not None and C is not None:
@@ -176,15 +186,21 @@ class Tally:
 
     def _rows(self, values: list[Any]) -> IntArray:
         """Return the rows of groups, making room for those that are new."""
-        for value in values:
-            if value not in self._row:
-                self._row[value] = len(self.names)
-                self.names.append(value)
-        if len(self.names) > _MOST_GROUPS:
+        new = [value for value in dict.fromkeys(values) if value not in self._row]
+        if len(self.names) + len(new) > _MOST_GROUPS:
             raise DataError(
                 f"There are more than {_MOST_GROUPS:,} groups: name a column with fewer values, or group dates, as in --by "
                 "date:month."
             )
+        each = sum(int(np.prod(shape)) for shape in self._shapes.values())
+        if (len(self.names) + len(new)) * each > _MOST_NUMBERS:
+            raise DataError(
+                f"There are more than {_MOST_NUMBERS // each:,} groups, too many for {self.recipe.k} classes: name a column with "
+                "fewer values, group dates, as in --by date:month, or use ACC."
+            )
+        for value in new:
+            self._row[value] = len(self.names)
+            self.names.append(value)
         more = len(self.names) - len(self.n)
         if more:
             self.n = np.concatenate([self.n, np.zeros(more)])
