@@ -51,7 +51,10 @@ class Batch:
 
         column = self.columns.column(name)
         if pa.types.is_nested(column.type):
-            raise DataError(f"{self.file}: column {name!r} holds {column.type}, not one number a row.")
+            raise DataError(
+                f"{self.file}: column {name!r} holds {column.type}, not one number a row. Embeddings are read alone: --features "
+                f"{name}."
+            )
         values = column.to_numpy(zero_copy_only=False)
         return np.asarray(values, dtype=np.float64)
 
@@ -124,7 +127,10 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
 
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    values = column.dictionary.to_pylist()
+    try:
+        values = column.dictionary.to_pylist()
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"A value of a column to group by can't be read: {error}.") from error
     codes = column.indices.cast(pa.int32())
     if codes.null_count:
         codes = codes.fill_null(len(values))

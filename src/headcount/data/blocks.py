@@ -8,14 +8,14 @@ import numpy as np
 
 from headcount._typing import AnyArray
 
-__all__ = ["OpenQuoteError", "Parsing", "blocks_of", "whole_rows"]
+__all__ = ["OpenQuoteError", "Parsing", "blocks_of", "ends_in_quotes", "whole_rows"]
 
 Parsing: TypeAlias = Callable[[], list[Any]]
 """Parses a block, in any thread, and returns its rows as Arrow's record batches."""
 
 _LINE_END, _QUOTE, _BOM = b"\n", b'"', b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
-_MOST_CARRIED = 40
+_MOST_CARRIED = 16
 """Blocks that a row may be long: what is longer is a quote that nobody closed."""
 _SEQUENCE = 10
 """Blocks that are parsed as one in sequence, where a row must not be longer."""
@@ -93,6 +93,17 @@ def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
         return int(after_last_row(letters, letters[: len(letters) // 8 * 8].view(np.uint64), ends))
 
 
+def ends_in_quotes(content: bytes, delimiter: bytes) -> bool:
+    r"""Whether a quote is open behind some content, read letter by letter.
+
+    >>> ends_in_quotes(b'1,"a', b","), ends_in_quotes(b'1,24" wide\n', b",")
+    (True, False)
+    """
+    from headcount.data._kernels import QUOTED, state_after
+
+    return bool(state_after(np.frombuffer(content, dtype=np.uint8), _field_ends(delimiter), 0) == QUOTED)
+
+
 def _field_ends(delimiter: bytes) -> AnyArray:
     """Return of each letter whether a field may begin behind it."""
     ends = np.zeros(256, dtype=bool)
@@ -120,10 +131,12 @@ def _parsed(
     from pyarrow import csv
 
     letters = block[:end]
-    if end < _WINDOW and not letters.tobytes().strip():
+    if parse.ignore_empty_lines and end < _WINDOW and not letters.tobytes().strip():
         return []
     # A block is parsed as one, so that nobody need look for line ends between quotes.
-    parse = csv.ParseOptions(delimiter=parse.delimiter, quote_char=parse.quote_char, double_quote=parse.double_quote)
+    parse = csv.ParseOptions(
+        delimiter=parse.delimiter, quote_char=parse.quote_char, ignore_empty_lines=parse.ignore_empty_lines
+    )
     options = csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(letters) + 1)
     table = csv.read_csv(pa.BufferReader(pa.py_buffer(letters)), options, parse, convert)
     batches: list[Any] = table.combine_chunks().to_batches()

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,12 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from headcount.data.blocks import OpenQuoteError
+from headcount.data.blocks import OpenQuoteError, ends_in_quotes
 from headcount.data.files import GZIP_MARK
 from headcount.exceptions import DataError, FileFormatError
 
-__all__ = ["Text", "without_suffix"]
+__all__ = ["MISSING_NUMBERS", "Text", "without_suffix"]
 
+MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
+"""How files write that there is no number."""
+
+_WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
+"""A field between quotes, those inside of it doubled."""
 _SEEN = 1 << 20
 """Bytes by which it is told whether fields are quoted."""
 
@@ -57,15 +63,16 @@ class Text:
 
     @cached_property
     def quotes(self) -> bool:
-        """Whether fields may be quoted: with tabs only if names of columns are, or if lines would else differ in their fields."""
+        """Whether fields may be quoted: with tabs only if all that begin so end so, or if lines would else differ in fields."""
         if self.delimiter != "\t":
             return True
         lines = self._beginning.splitlines()
         lines = lines if self._all_seen else lines[:-1]
-        if any(name[:1] == name[-1:] == b'"' for name in lines[0].split(b"\t")):
+        quoted = [field for line in lines for field in line.split(b"\t") if field[:1] == b'"']
+        if quoted and all(_WRAPPED.fullmatch(field) for field in quoted):
             return True
         tabs = lines[0].count(b"\t")
-        return any(line.count(b"\t") != tabs for line in lines if line) and b'"' in self._beginning
+        return any(line.count(b"\t") != tabs for line in lines if line) and bool(quoted)
 
     def guessed(self) -> str:
         """Guess the format by the header."""
@@ -74,10 +81,17 @@ class Text:
     def header(self) -> list[str]:
         """Return the names of the columns."""
         text = self._beginning.decode("utf-8", "surrogateescape")
-        try:
-            names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
-        except csv.Error as error:
-            raise FileFormatError(f"{self.name}, line 1: the names of the columns can't be read ({error}).") from error
+        lines = self._reader(io.StringIO(text, newline=""))
+        csv.field_size_limit(2**31 - 1)
+        names: list[str] = next(lines, [])
+        if (
+            lines.line_num > 1
+            and next(lines, None) is None
+            and ends_in_quotes(self._beginning, self.delimiter.encode())
+        ):
+            raise FileFormatError(f"{self.name}, line 1: a quote opens in the names of the columns, and is not closed.")
+        if not self._all_seen and lines.line_num == 1 and next(lines, None) is None:
+            raise FileFormatError(f"{self.name}, line 1: the names of the columns take more than {_SEEN:,} bytes.")
         try:
             "".join(names).encode()
         except UnicodeEncodeError as error:
@@ -101,11 +115,12 @@ class Text:
     def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
         """Return the line and the fields of the first row that something is true of."""
         csv.field_size_limit(2**31 - 1)
-        with self._bytes() as file, io.TextIOWrapper(file, "utf-8", errors="replace", newline="") as lines:
+        with self._bytes() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
             reader = self._reader(lines)
-            next(reader, None)
+            single = len(next(reader, [])) == 1
             row, begins = 0, reader.line_num + 1
-            for fields in reader:
+            for read in reader:
+                fields = read or ([""] if single else [])
                 if fields:
                     if wanted(row, fields):
                         return begins, fields
@@ -174,20 +189,28 @@ class Text:
     def _not_utf8(self) -> FileFormatError | None:
         try:
             with self._bytes() as file:
-                for number, line in enumerate(file, start=1):
-                    try:
-                        line.decode()
-                    except UnicodeDecodeError as wrong:
-                        place = line[: wrong.start].count(self.delimiter.encode())
-                        names = self._beginning.splitlines()[0].decode(errors="replace").split(self.delimiter)
-                        column = f", column {names[place]!r}" if number > 1 and place < len(names) else ""
-                        return FileFormatError(
-                            f"{self.name}, line {number:,}{column}: the byte 0x{line[wrong.start]:02x} is not UTF-8 text. Convert "
-                            "the file, for example with 'iconv -f latin1 -t utf-8'."
-                        )
+                number, line = next(((n, one) for n, one in enumerate(file, start=1) if not _is_utf8(one)), (0, b""))
+            if not number:
+                return None
+            found = self._first(lambda _, fields: any(map(_odd, fields)))
         except (OSError, EOFError, zlib.error) as error:
             return self._cut_off(error)
-        return None
+        except csv.Error:
+            found = None
+        text = line.decode(errors="surrogateescape")
+        where, byte = f"line {number:,}", ord(text[_odd(text) - 1]) - 0xDC00
+        if found is not None:
+            begins, fields = found
+            place = next(i for i, field in enumerate(fields) if _odd(field))
+            before = "".join(fields[:place]) + fields[place][: _odd(fields[place]) - 1]
+            names = self._beginning.splitlines()[0].decode(errors="replace")
+            columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
+            where = f"line {begins + len(before.splitlines()) - 1 if before.strip() else begins:,}"
+            where += f", column {columns[place]!r}" if place < len(columns) else ""
+        return FileFormatError(
+            f"{self.name}, {where}: the byte 0x{byte:02x} is not UTF-8 text. Convert the file, for example with 'iconv -f latin1 "
+            "-t utf-8'."
+        )
 
     def _cut_off(self, error: Exception) -> FileFormatError:
         return FileFormatError(
@@ -195,12 +218,27 @@ class Text:
         )
 
 
-def _not_a_number(field: str) -> bool:
+def _is_utf8(line: bytes) -> bool:
     try:
-        float(field.strip() or "nan")
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _odd(field: str) -> int:
+    """Return the place, from 1, of the first letter that is no text but a byte; 0 if there is none."""
+    return next((i for i, letter in enumerate(field, start=1) if "\udc80" <= letter <= "\udcff"), 0)
+
+
+def _not_a_number(field: str) -> bool:
+    if field in MISSING_NUMBERS:
+        return False
+    try:
+        float(field)
     except ValueError:
-        return field.strip().lower() not in ("na", "null")
-    return False
+        return True
+    return "_" in field  # Python takes 1_000 for a number, others do not
 
 
 def without_suffix(path: Path, suffix: str) -> Path:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from headcount._validation import quoted
 from headcount.data.batch import Batch
 from headcount.data.blocks import Parsing, blocks_of
 from headcount.data.files import PARQUET_MARK
-from headcount.data.lines import Text, without_suffix
+from headcount.data.lines import MISSING_NUMBERS, Text, without_suffix
 from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
@@ -90,7 +91,7 @@ class TableFile:
 
     def _format(self, source: str | Path, mark: bytes) -> str:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
-        if str(source) == STDIN:
+        if self.path != Path(source) and suffix not in _FORMATS:
             return "parquet" if mark == PARQUET_MARK else Text(self.path, self.name, ",").guessed()
         if suffix not in _FORMATS:
             raise DataError(
@@ -159,7 +160,10 @@ class TableFile:
         if text is None:
             return
         parse = csv.ParseOptions(
-            delimiter=text.delimiter, quote_char='"' if text.quotes else False, newlines_in_values=text.quotes
+            delimiter=text.delimiter,
+            quote_char='"' if text.quotes else False,
+            newlines_in_values=text.quotes,
+            ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
         shared = pa.dictionary(pa.int32(), pa.string())
         types = {"text": pa.string(), "number": pa.float64(), "group": shared, "time": pa.string()}
@@ -168,7 +172,7 @@ class TableFile:
             include_columns=names,
             column_types={name: types[kinds.get(name, "text")] for name in names},
             strings_can_be_null=False,
-            null_values=["", "NA", "NaN", "nan", "null"],
+            null_values=list(MISSING_NUMBERS),
         )
         with text.explaining(kinds), text.opened() as stream:
             blocks = blocks_of(stream, self.columns, text.quotes, _BLOCK, parse, convert)
@@ -240,13 +244,13 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
     """Cast columns of texts to strings, and numbers that numpy has no form for to floats."""
     import pyarrow as pa
 
+    texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
     arrays = []
     for name in columns.schema.names:
         column = columns.column(name)
         kind = kinds.get(name)
         if (kind == "text" and not pa.types.is_string(column.type)) or (
-            kind in ("group", "time")
-            and (pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type))
+            kind in ("group", "time") and any(is_text(column.type) for is_text in texts)
         ):
             column = column.cast(pa.string())
         elif kinds.get(name) == "number" and (pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type)):
@@ -278,14 +282,16 @@ def _hidden(path: Path) -> bool:
 
 
 def _kept_input(source: str | Path) -> tuple[Path, str]:
-    """Return a file's path and name; standard input is copied into a temporary file, which goes with the process."""
-    if str(source) != STDIN:
-        return Path(source), str(source)
+    """Return a file's path and name; what can be read but once is copied into a temporary file, which goes with the process."""
+    path = Path(source)
+    if str(source) != STDIN and not (path.is_fifo() or path.is_char_device()):
+        return path, str(source)
     import atexit
     import shutil
 
     with tempfile.NamedTemporaryFile(prefix="headcount-", delete=False) as file:
         kept = Path(file.name)
         atexit.register(kept.unlink, missing_ok=True)
-        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-    return kept, "standard input"
+        with nullcontext(sys.stdin.buffer) if str(source) == STDIN else path.open("rb") as stream:
+            shutil.copyfileobj(stream, file, 1 << 20)
+    return kept, "standard input" if str(source) == STDIN else str(source)
