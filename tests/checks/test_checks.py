@@ -225,3 +225,59 @@ def test_shares_that_were_counted_and_not_adjusted():
     ones = P[codes == 1]
     assert check(CC(frozen([0, 1])).fit(P, codes), ones, labelled=(P, codes)).verdict == "caution"
     assert check(PACC(frozen([0, 1])).fit(P, codes), ones).verdict == "trust"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [2.0, 3.5, 6.0])
+@pytest.mark.parametrize(
+    ("labelled", "shares"),
+    [
+        ([500, 500], [0.5, 0.5]),
+        ([500, 500], [0.95, 0.05]),
+        ([334, 333, 333], [0.6, 0.3, 0.1]),
+        ([125, 125], [0.8, 0.2]),
+        ([450, 50], [0.5, 0.5]),
+    ],
+)
+def test_false_alarms_are_as_rare_as_is_said(apart, labelled, shares):
+    generator, k = np.random.default_rng(0), len(labelled)
+    centres = apart / np.sqrt(2) * np.eye(k)
+
+    def posteriors(codes):
+        scores = (centres[codes] + generator.standard_normal((len(codes), k))) @ centres.T
+        P = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return P / P.sum(axis=1, keepdims=True)
+
+    alarms = 0
+    for _ in range(1500):
+        codes = np.repeat(np.arange(k), labelled)
+        cells = LabelledCells(posteriors(codes), codes)
+        found = cells.cells(posteriors(generator.choice(k, 1000, p=shares)))
+        alarms += (
+            cells.test(np.bincount(found, minlength=cells.n_cells)[None] * 1.0, np.array([1000.0])).p_value[0] < 0.05
+        )
+    assert alarms / 1500 < 0.075
+
+
+def test_a_classifier_that_hardly_errs_does_not_blind_the_check():
+    """The middling scores of an unseen class fall into cells that labelled items hardly ever reach."""
+    generator = np.random.default_rng(0)
+
+    def pile(*sizes):
+        return np.repeat([-3.0, 3.0, 0.0][: len(sizes)], sizes)[:, None] + generator.standard_normal((sum(sizes), 1))
+
+    q = PACC(LogisticRegression(C=1000), random_state=0).fit(pile(1000, 1000), np.repeat([0, 1], 1000))
+    assert check(q, pile(500, 500)).verdict == "trust"
+    assert check(q, pile(300, 300, 300)).verdict == "do not trust"
+    assert check(q, pile(15, 14)).verdict == "caution"  # too few to tell anything
+    codes = generator.integers(0, 10, 6000)
+    X = 2.5 * generator.standard_normal((10, 20))[codes] + generator.standard_normal((6000, 20))
+    many = PACC(LogisticRegression(), random_state=0).fit(X[:4000], codes[:4000])
+    assert {check(many, X[start : start + 200]).verdict for start in range(4000, 6000, 200)} == {"trust"}
+
+
+def test_labelled_items_must_hold_all_classes():
+    codes, P = scored_items(300, 2, 0)
+    q = PACC(frozen([0, 1])).fit(P, codes)
+    with pytest.raises(DataError, match="hold none of class 1"):
+        check(q, P, labelled=(P[codes == 0], codes[codes == 0]))

@@ -162,7 +162,11 @@ def test_dates(tmp_path, unit, names):
 
 def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
     grouping = Grouping("d", "quarter")
-    assert [grouping.name(value) for value in ("2016-08", "2016", " ", None)] == ["2016-Q3", "2016-Q1", None, None]
+    assert [grouping.name(value) for value in ("2016-08", " ", None)] == ["2016-Q3", None, None]
+    assert Grouping("d", "year").name("2016") == "2016"
+    for unit, short in (("quarter", "2016"), ("month", "2016"), ("day", "2016-08"), ("week", "2016-08")):
+        with pytest.raises(ValueError, match=f"is no {unit}"):
+            Grouping("d", unit).name(short)
     assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
     assert Grouping("d").name(True) == "True"
     assert Grouping.parse("a:b", ["a:b"]) == Grouping("a:b")

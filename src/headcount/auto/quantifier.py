@@ -18,6 +18,7 @@ from headcount._validation import (
     HasMethods,
     Interval,
     StrOptions,
+    encode,
     labelled_items,
     learn_classes,
     quoted,
@@ -26,10 +27,11 @@ from headcount._validation import (
 from headcount.auto.learners import LEARNERS, Learner, features_for, kind_of, learner_named
 from headcount.auto.pools import POOLS, drawn_again
 from headcount.auto.ranking import Tried, ranked
+from headcount.auto.reference import held_out_scores
 from headcount.checks.report import separation_of
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
-from headcount.learners import VALIDATION_CONSTRAINTS, Fits, validation_parts
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, validation_parts
 from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
 from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier, method_named
 from headcount.selection.candidates import Candidate, group
@@ -45,8 +47,9 @@ __all__ = ["AutoQuantifier"]
 _LEAST_OF_A_CLASS = 5
 _MOST_CLASSES = 100
 _FOR_THE_LAST_FIT = 0.2
-_MOST_REFITS, _APART = 8, 0.05
 """Share of the budget that is kept for fitting the best again."""
+_MOST_REFITS, _APART = 8, 0.05
+"""How many of the best are fitted until one tells the classes apart, and by how much."""
 _METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
 
 
@@ -74,6 +77,8 @@ class AutoQuantifier(ChosenQuantifier):
         The validation part of the methods that have one.
     protocol : protocol, optional
         By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
+    held_out : float, default=0.2
+        Fraction of the items that CC and PCC, which have no validation part, leave aside, to check later items by; 0 for none.
     n_jobs : int, optional
     random_state : int, RandomState, Generator or None, default=None
     progress : bool or "auto", default="auto"
@@ -87,6 +92,8 @@ class AutoQuantifier(ChosenQuantifier):
         the best, and ``p_best``, how often it would be the best with other samples of other held-out items.
     skipped_ : list of dict
         What was not tried, or failed, and why.
+    held_out_ : pair of Outputs and codes, or None
+        Posteriors and classes of labelled items that the classifier of the chosen one was not trained on.
     kind_ : {"text", "numbers", "embeddings"}
     classes_ : array of shape (n_classes,)
 
@@ -108,6 +115,7 @@ class AutoQuantifier(ChosenQuantifier):
     best_estimator_: Quantifier
     ranking_: "pd.DataFrame"
     skipped_: list[dict[str, Any]]
+    held_out_: tuple[Outputs, IntArray] | None
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "methods": [list, tuple, None],
@@ -117,6 +125,7 @@ class AutoQuantifier(ChosenQuantifier):
         "test_size": [Interval(Real, 0, 1, closed="neither")],
         "validation": VALIDATION_CONSTRAINTS,
         "protocol": [HasMethods("draw"), None],
+        "held_out": [Interval(Real, 0, 1, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": "no_validation",
         "progress": ["boolean", StrOptions({"auto"})],
@@ -132,6 +141,7 @@ class AutoQuantifier(ChosenQuantifier):
         test_size: float = 0.4,
         validation: Any = 0.4,
         protocol: Protocol | None = None,
+        held_out: float = 0.2,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         progress: Progress = "auto",
@@ -143,6 +153,7 @@ class AutoQuantifier(ChosenQuantifier):
         self.test_size = test_size
         self.validation = validation
         self.protocol = protocol
+        self.held_out = held_out
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -163,7 +174,7 @@ class AutoQuantifier(ChosenQuantifier):
         _check_classes(self.classes_, codes)
         self.kind_, self.skipped_ = kind_of(X), []
         sequence = seed_sequence(self.random_state)
-        seed = int(sequence.generate_state(1)[0])
+        seed = self._seed = int(sequence.generate_state(1)[0])
         candidates, learner_of = self._candidates(len(codes), seed)
         fold = self._fold(X, labels, codes, seed)
         deadline = np.inf if self.budget is None else start + (1.0 - _FOR_THE_LAST_FIT) * self.budget
@@ -179,7 +190,8 @@ class AutoQuantifier(ChosenQuantifier):
         outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
         tried, keep = self._tried(candidates, learner_of, outcomes)
         self.ranking_ = ranked(tried, fold.true, sequence.spawn(1)[0])
-        self.best_estimator_ = self._telling_apart(keep, X, labels)
+        end = np.inf if self.budget is None else start + self.budget
+        self.best_estimator_, self.held_out_ = self._telling_apart(keep, X, labels, end)
         return self
 
     # ------------------------------------------------------------------------------------------ what is tried
@@ -257,10 +269,11 @@ class AutoQuantifier(ChosenQuantifier):
     ) -> tuple[list[Tried], list[Candidate]]:
         """Return the best setting of each method over each learner, and the candidates that may be kept, the best first."""
         by_index = {outcome.index: outcome for outcome in outcomes}
+        named = _names([own.quantifier for own in {c.position: c for c in candidates}.values()])
         found: dict[tuple[str, str], list[Candidate]] = {}
         for candidate in candidates:
             outcome = by_index[candidate.index]
-            name, learner = type(candidate.quantifier).__name__, learner_of[candidate.index]
+            name, learner = named[candidate.position], learner_of[candidate.index]
             if outcome.error:
                 about = {"method": name, "learner": learner, "settings": candidate.params}
                 self.skipped_.append({**about, "reason": outcome.error})
@@ -281,13 +294,17 @@ class AutoQuantifier(ChosenQuantifier):
             raise SearchError(f"No method with an interval could be fitted; the first reason: {first}")
         return tried, sorted(keep, key=lambda c: by_index[c.index].scores["ae"])
 
-    def _telling_apart(self, keep: Sequence[Candidate], X: Items, labels: AnyArray) -> Quantifier:
+    def _telling_apart(
+        self, keep: Sequence[Candidate], X: Items, labels: AnyArray, end: float
+    ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
         """Refit the best; one that does not tell some classes apart, and so would say nothing of them, gives way to the next."""
-        first: Quantifier | None = None
+        first: tuple[Quantifier, tuple[Outputs, IntArray] | None] | None = None
         for candidate in keep[:_MOST_REFITS]:
+            if first is not None and time.monotonic() > end:
+                break
             fitted = self._refitted(candidate, X, labels)
             first = fitted if first is None else first
-            apart = _separation(fitted)
+            apart = _separation(fitted[0])
             if apart is None or apart >= _APART:
                 return fitted
             name = type(candidate.quantifier).__name__
@@ -299,13 +316,24 @@ class AutoQuantifier(ChosenQuantifier):
             raise SearchError("No method could be fitted.")
         return first
 
-    def _refitted(self, best: Candidate, X: Items, labels: AnyArray) -> Quantifier:
+    def _refitted(
+        self, best: Candidate, X: Items, labels: AnyArray
+    ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
+        """Fit on all items, but for those that are left aside to check later ones by; return these with their posteriors."""
         features = features_for(self.kind_, X, len(labels))
         inner: Any = best.quantifier
         classifier = Pipeline([("features", features), ("classifier", clone(inner.classifier))])
+        new: Quantifier = clone(best.quantifier).set_params(classifier=classifier)
+        codes = encode(labels, self.classes_)
+        aside = self.held_out > 0 and isinstance(new, CC | PCC) and hasattr(classifier, "predict_proba")
+        if not aside:
+            with one_blas_thread():
+                fitted: Quantifier = new.fit(X, labels)
+            return fitted, held_out_scores(fitted, X, labels)
+        rows, rest = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
         with one_blas_thread():
-            fitted: Quantifier = clone(best.quantifier).set_params(classifier=classifier).fit(X, labels)
-        return fitted
+            fitted = new.fit(_safe_indexing(X, rows), labels[rows])
+        return fitted, (fitted.outputs(_safe_indexing(X, rest), {"posteriors"}), codes[rest])
 
     def _best(self) -> Quantifier:
         check_is_fitted(self, "best_estimator_")
@@ -334,6 +362,17 @@ def _quantifier_named(name: Any) -> Quantifier:
             f"{method.name} can't be tried here, since it brings its own learner or none: choose of {quoted(_METHODS, 10)}."
         )
     return method.make()
+
+
+def _names(quantifiers: Sequence[Quantifier]) -> list[str]:
+    """Return the name of each method; of several of one class, with what was said of them."""
+    classes = [type(one).__name__ for one in quantifiers]
+    return [
+        name
+        if classes.count(name) == 1
+        else repr(clone(one).set_params(classifier=None)).replace("classifier=None, ", "")
+        for name, one in zip(classes, quantifiers, strict=True)
+    ]
 
 
 def _separation(quantifier: Quantifier) -> float | None:

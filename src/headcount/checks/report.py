@@ -73,7 +73,8 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     quantifier : fitted quantifier over a classifier with posteriors
     X : items, or their `Outputs`
     labelled : pair (X, y), optional
-        Labelled items that the classifier was not trained on. Not needed for PACC and HDy, which keep theirs.
+        Labelled items that the classifier was not trained on. Not needed for PACC, HDy and calibrated SLD, which keep theirs, nor
+        for `AutoQuantifier`.
     level : float, default=0.05
         How often the label-shift test may raise a false alarm where only the shares have changed.
 
@@ -92,8 +93,8 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     """
     if not isinstance(level, float | int) or not 0 < level < 1:
         raise DataError(f"level must be between 0 and 1, such as 0.05; got {level!r}.")
-    quantifier = unwrapped(quantifier)
     known, codes = labelled_outputs(quantifier, labelled)
+    quantifier = unwrapped(quantifier)
     outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, quantifier.needs | {"posteriors"})
     outputs = outputs.aligned_to(quantifier.classes_)
     cells = LabelledCells(known.need("posteriors"), codes)

@@ -1,6 +1,7 @@
 """The application: its commands, and how a user's mistake is told."""
 
 import json
+import os
 import signal
 import sys
 import threading
@@ -98,8 +99,20 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
+        _leave_stdout()
         return 0
+    except OSError as error:
+        _leave_stdout()
+        return _told(f"{error.filename or 'The output'} can't be used: {error.strerror or error}.")
     return status if isinstance(status, int) else 0
+
+
+def _leave_stdout() -> None:
+    """Let nothing more be written to standard output, not even at the end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
 
 
 def _ended(*_: Any) -> None:

@@ -56,9 +56,10 @@ def compare(
     """
     from headcount._writing import write_all
     from headcount.cli.output import as_json as json_of
-    from headcount.cli.output import as_table, print_table, to_stdout
+    from headcount.cli.output import as_table, check_places, print_table, to_stdout
     from headcount.stream import compared
 
+    check_places((output,), (model, *files))
     if output is not None:
         as_table([], output)  # a name that can't be written as is told before the work
     estimand: Any = "pile" if pile else "population"
@@ -66,6 +67,8 @@ def compare(
     request = Request(model, tuple(files), by, *common)
     known = request.made()
     if by is None:
+        if first is not None or second is not None:
+            raise DataError("--from and --to name groups: say by what, --by COLUMN.")
         if len(files) != 2:
             raise DataError("Name two files to compare, or one with --by COLUMN --from GROUP --to GROUP.")
         first, second = _two_names(files)
@@ -113,6 +116,8 @@ def compare(
         for name, own in verdicts.items():
             if own["verdict"] != "trust":
                 typer.echo(f"{name}: {own['verdict']}. {' '.join(own['advice'])}")
+    if output is not None and output != "-":
+        typer.echo(f"Written: {output}", err=True)
 
 
 def _verdicts(groups: Any, names: tuple[Any, Any]) -> dict[str, dict[str, Any]]:

@@ -65,10 +65,12 @@ def estimate(
     """
     from headcount._writing import write_all
     from headcount.cli.output import as_json as json_of
-    from headcount.cli.output import as_table, print_shares, to_stdout
+    from headcount.cli.output import as_table, check_places, print_shares, to_stdout
+    from headcount.stream.groups import worded
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
+    check_places((output, html, plot), (model, *files))
     if output is not None:
         as_table([], output)  # a name that can't be written as is told before the work
     request = Request(
@@ -97,14 +99,12 @@ def estimate(
     if html is not None:
         from headcount.report.shares_page import page_of_shares
 
-        column, _, unit = (by or "").partition(":")
-        grouped = f" by {unit} of {column}" if unit else f" by {by}" if by else ""
-        title = f"Shares of {known.columns.label or 'classes'}{grouped}"
-        contents[html] = page_of_shares(groups, title=title, by=by or "", facts=facts_of(known, request)).encode()
+        title = f"Shares of {known.columns.label or 'classes'}" + (f" by {worded(by)}" if by else "")
+        contents[html] = page_of_shares(groups, title=title, by=worded(by), facts=facts_of(known, request)).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares
 
-        contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=by or "")
+        contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=worded(by))
     write_all(contents)
     if as_json:
         to_stdout(json_of(_answer(groups, known, request)))
@@ -146,7 +146,7 @@ def _explain(groups: Any) -> None:
     intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
     typer.echo(f"\n{groups.method}{intervals}, shares in {meant}. {summary(groups)}")
     if groups.note:
-        typer.echo(f"No intervals: {groups.note}")
+        typer.echo(f"No intervals: {groups.note}".replace("pass assume='no-shift'", "give --assume-no-shift"))
     elif groups.estimate is not None and groups.estimate.parts is None:
         typer.echo(
             "The intervals assume that the shares have not changed since training, and leave the classifier's own bias out."

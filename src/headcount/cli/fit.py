@@ -1,5 +1,6 @@
 """`headcount fit` and `headcount inspect`: from a labelled file to a model, and what is in one."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,9 +46,15 @@ def fit(
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
     """
     from headcount.cli.labelled import fit_table
+    from headcount.cli.output import check_places
     from headcount.exceptions import DataError
     from headcount.modelfile import save_model
 
+    check_places((output,), (file,))
+    if jobs == 0:
+        raise DataError("--jobs must not be 0: say 1 for one at a time, -1 for as many as there are cores.")
+    if budget is not None and not isfinite(budget):
+        raise DataError("--budget is a number of seconds; leave it out to try everything.")
     if output.is_dir() or not output.name:
         raise DataError(f"{output} is a folder: name a file to write the model to.")
     if not output.parent.is_dir():

@@ -13,7 +13,7 @@ from headcount.data.labels import typed_labels, written
 from headcount.data.tablefile import Kind, TableFile
 from headcount.exceptions import DataError
 
-__all__ = ["chosen_columns", "fit_table", "read_labels", "source_of"]
+__all__ = ["chosen_columns", "fit_table", "labels_of", "read_labels", "source_of"]
 
 _MOST_CLASSES = 100
 _LEAST_OF_A_CLASS = 10
@@ -52,7 +52,7 @@ def fit_table(
     seed : int, default=0
     jobs : int, optional
     """
-    from headcount.auto import AutoQuantifier, held_out_scores
+    from headcount.auto import AutoQuantifier
     from headcount.modelfile import Columns, Model
     from headcount.protocols import NaturalPrevalence
     from headcount.quantifiers import method_named
@@ -64,7 +64,7 @@ def fit_table(
     if shift not in ("any", "mild"):
         raise DataError(f"--shift is any or mild; got {shift!r}.")
     mild = NaturalPrevalence(500, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=seed)
-    auto = AutoQuantifier(
+    choice = AutoQuantifier(
         None if named is None else [named],
         None if learner.lower() == "auto" else [learner],
         budget=budget,
@@ -72,8 +72,12 @@ def fit_table(
         protocol=mild if shift == "mild" else None,
         n_jobs=jobs,
         random_state=seed,
-    ).fit(items, labels)
-    reference, codes = held_out_scores(auto.best_estimator_, items, labels) or (None, None)
+    )
+    try:
+        auto = choice.fit(items, labels)
+    except DataError as error:
+        raise DataError(f"{table.name}, column {quoted(names, 3)}: {error}") from error
+    reference, codes = auto.held_out_ or (None, None)
     columns = Columns("text" if kind == "text" else "numbers", tuple(names), label)
     ranking = auto.ranking_.drop(columns=["seconds"]).to_dict("records")
     source_facts = source_of(table, labels)
@@ -111,9 +115,15 @@ def _read(table: TableFile, kind: str, names: Sequence[str], label: str) -> tupl
     parts: list[Any] = []
     labels: list[Any] = []
     for batch in table.batches({**dict.fromkeys(names, own), label: "group"}):
-        codes, values = batch.groups(label)
-        labels += _of_codes(batch, codes, values, label)
+        labels += labels_of(batch, label)
         parts.append(batch.texts(names[0]) if own == "text" else batch.matrix(names))
+    odd = next((i for i, part in enumerate(parts) if part.shape[1:] != parts[0].shape[1:]), None)
+    if odd is not None:
+        row = sum(len(part) for part in parts[:odd])
+        raise DataError(
+            f"{table.place(row, names[0])} holds {parts[odd].shape[1]} numbers, the first row {parts[0].shape[1]}: an embedding "
+            "has as many in each row."
+        )
     items = np.concatenate(parts)
     if own == "number" and np.isinf(items).any():
         row, column = (int(place) for place in np.argwhere(np.isinf(items))[0])
@@ -121,8 +131,10 @@ def _read(table: TableFile, kind: str, names: Sequence[str], label: str) -> tupl
     return items, read_labels(table, labels, label, _LEAST_OF_A_CLASS)
 
 
-def _of_codes(batch: Any, codes: AnyArray, values: list[Any], label: str) -> list[Any]:
-    missing = [i for i, value in enumerate(values) if value is None or not str(value).strip()]
+def labels_of(batch: Any, label: str) -> list[Any]:
+    """Return the labels of a batch, none of them missing."""
+    codes, values = batch.groups(label)
+    missing = [i for i, value in enumerate(values) if value is None or value != value or not str(value).strip()]
     for i in missing:
         rows = np.flatnonzero(codes == i)
         if rows.size:
@@ -143,11 +155,6 @@ def read_labels(table: TableFile, values: list[Any], label: str, least: int) -> 
     if len(classes) < 2:
         raise DataError(
             f"{table.name}, column {label!r} holds one label only, {quoted(classes)}: at least two are needed."
-        )
-    fractions = [value for value in {*values} if isinstance(value, float) and not value.is_integer()]
-    if fractions:
-        raise DataError(
-            f"{table.name}, column {label!r} holds fractional numbers ({quoted(sorted(fractions))}), which are no classes."
         )
     rarest = int(counts.argmin())
     if counts[rarest] < least:

@@ -9,11 +9,26 @@ from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["as_json", "as_table", "print_shares", "print_table", "to_stdout"]
+__all__ = ["as_json", "as_table", "check_places", "print_shares", "print_table", "to_stdout"]
 
 _WIDTH = 140
 """Of tables that go to a file or a pipe."""
 _MOST_COLUMNS = 6
+
+
+def check_places(outputs: Sequence[str | Path | None], inputs: Sequence[str]) -> None:
+    """Raise where a result would be written over what it is made from, or over another."""
+    read = {Path(name).resolve() for name in inputs if name != "-"}
+    taken: set[Path] = set()
+    for output in outputs:
+        if output is None or str(output) == "-":
+            continue
+        place = Path(output).resolve()
+        if place in read:
+            raise DataError(f"{output} is read here, and would be written over: name another file.")
+        if place in taken:
+            raise DataError(f"Each file must have a name of its own; {output} is named twice.")
+        taken.add(place)
 
 
 def to_stdout(content: bytes) -> None:
@@ -61,9 +76,14 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
+
+    class Shown(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     console = Console()
     width = console.width if console.is_terminal else _WIDTH
-    Console(width=width, markup=False, highlight=False, emoji=False).print(table)
+    Shown(width=width, markup=False, highlight=False, emoji=False).print(table)
 
 
 def print_shares(groups: Any, by: str) -> None:

@@ -39,6 +39,10 @@ class Request:
     min_items: int = 30
     cluster: str | None = None
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            raise DataError(f"--level must be between 0 and 1, such as 0.95; got {self.level:g}.")
+
     def made(self) -> Any:
         """Return the `Model`: read from its file, or made of a labelled table."""
         from headcount.cli.scored import confusion_model, scored_model

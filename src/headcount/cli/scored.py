@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
-from headcount.cli.labelled import read_labels, source_of
+from headcount.cli.labelled import labels_of, read_labels, source_of
 from headcount.data.labels import typed_labels, written
 from headcount.data.tablefile import TableFile
 from headcount.exceptions import DataError, HeadcountWarning
@@ -18,6 +18,7 @@ __all__ = ["confusion_model", "scored_model", "tally_counts"]
 _LEAST_OF_A_CLASS = 2
 _MOST_COUNTED = 20_000_000
 _SWAPPED = 0.05
+_MOST_ITEMS = 2.0**53
 
 
 def scored_model(
@@ -100,16 +101,7 @@ def _fitted(name: str, classes: AnyArray, P: FloatArray, labels: AnyArray) -> An
 
 
 def _values(table: TableFile, column: str) -> list[Any]:
-    values: list[Any] = []
-    for batch in table.batches({column: "group"}):
-        codes, distinct = batch.groups(column)
-        empty = [i for i, value in enumerate(distinct) if value is None or not str(value).strip()]
-        for i in empty:
-            rows = np.flatnonzero(codes == i)
-            if rows.size:
-                raise DataError(f"{batch.place(int(rows[0]), column)} has no label: drop such rows or label them.")
-        values += [distinct[code] for code in codes.tolist()]
-    return values
+    return [value for batch in table.batches({column: "group"}) for value in labels_of(batch, column)]
 
 
 def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
@@ -118,6 +110,8 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str
     parts = [part.strip() for part in scores.split(",") if part.strip()]
     if any("=" in part for part in parts):
         pairs = {written(label): column for label, _, column in (part.partition("=") for part in parts)}
+        if len(pairs) < len(parts):
+            raise DataError(f"--scores {scores}: a class is named more than once.")
         lost = [label for label in own if label not in pairs]
         if len(own) == 2 and lost == own[:1] and len(pairs) == 1:
             names = [pairs[own[1]]]
@@ -197,7 +191,7 @@ def confusion_model(source: str, method: str = "auto") -> Any:
             "Needed is a row for each true class, named in the first column, and a column for each decided class."
         )
     counts = np.concatenate([batch.matrix(names) for batch in table.batches(dict.fromkeys(names, "number"))])
-    wrong = ~(np.isfinite(counts) & (counts >= 0)) | (np.mod(np.nan_to_num(counts, posinf=0.5), 1) != 0)
+    wrong = _no_counts(counts)
     if wrong.any():
         row, column = (int(place) for place in np.argwhere(wrong)[0])
         raise DataError(f"{table.place(row, names[column])}: {counts[row, column]:g} is no number of items.")
@@ -217,6 +211,13 @@ def confusion_model(source: str, method: str = "auto") -> Any:
     return _decisions_model(table, decided, labels, classes, "class", table.columns[0], method)
 
 
+def _no_counts(counts: FloatArray) -> AnyArray:
+    """Return which of some numbers are no numbers of items."""
+    with np.errstate(invalid="ignore"):
+        wrong: AnyArray = ~((counts >= 0) & (counts <= _MOST_ITEMS) & (np.mod(counts, 1) == 0))
+    return wrong
+
+
 def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     """Add up a table of counts: a column ``class`` (what was decided), a column ``count``, and a column to group by."""
     from headcount.stream import Grouping
@@ -232,9 +233,7 @@ def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     for batch in table.batches(kinds):
         codes = decided(batch, "class", recipe.quantifier.classes_, "the confusion matrix")
         counts = batch.numbers("count")
-        wrong = np.flatnonzero(
-            ~(np.isfinite(counts) & (counts >= 0)) | (np.mod(np.nan_to_num(counts, posinf=0.5), 1) != 0)
-        )
+        wrong = np.flatnonzero(_no_counts(counts))
         if wrong.size:
             raise DataError(f"{batch.place(int(wrong[0]), 'count')}: {counts[wrong[0]]:g} is no number of items.")
         tally.add_columns(None, codes, *grouped(batch, grouping), counts)

@@ -118,13 +118,13 @@ class LinearModel:
         reach = parts.quantile(z) ** 2
         covariance = parts.covariance()
         own = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-300)
-        r = covariance / own[:, None, :]  # [sample, l, class]
         L = np.diagonal(parts.labelled, axis1=1, axis2=2)[None]  # [-, l, class]
         target, c = np.diagonal(parts.target, axis1=1, axis2=2), parts.centre[:, :, None]
-        a = 1.0 - reach * (r**2 * L).sum(axis=1)
-        b = -2.0 * reach * (c * r * L).sum(axis=1)
-        e = -reach * (target + (c**2 * L).sum(axis=1))
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):  # where nothing is told apart, all of this may be beyond all bounds
+            r = covariance / own[:, None, :]  # [sample, l, class]
+            a = 1.0 - reach * (r**2 * L).sum(axis=1)
+            b = -2.0 * reach * (c * r * L).sum(axis=1)
+            e = -reach * (target + (c**2 * L).sum(axis=1))
             root = np.sqrt(np.maximum(b**2 - 4 * a * e, 0.0))
             low, high = parts.centre + (-b - root) / (2 * a), parts.centre + (-b + root) / (2 * a)
         told = a > 0.0  # else the classifier tells too little: no share can be ruled out

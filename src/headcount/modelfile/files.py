@@ -27,10 +27,34 @@ _LEAST_LIMIT, _MOST_RATIO = 256 * 2**20, 100
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model file, complete or not at all."""
+    """Write a model file, complete or not at all.
+
+    Parameters
+    ----------
+    model : Model
+        A fitted quantifier, with the columns that it reads.
+    path : str or Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount import PACC
+    >>> from headcount.modelfile import Columns, Model
+    >>> quantifier = PACC(random_state=0).fit([[x] for x in range(40)], [0] * 20 + [1] * 20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "m.headcount"
+    ...     save_model(Model(quantifier, Columns("numbers", ("x",), "y")), path)
+    ...     load_model(path)
+    Model(PACC over LogisticRegression, 2 classes, numbers)
+    """
     import skops.io
 
     path = Path(path)
+    if not isinstance(model, Model):
+        raise DataError(
+            f"save_model takes a Model, not {type(model).__name__}: Model(quantifier, Columns('text', ('review',), 'stars')) says "
+            "which columns it reads."
+        )
     written = datetime.now(UTC).isoformat(timespec="seconds")
     codes = model.reference_codes
     body = BytesIO()

@@ -39,6 +39,7 @@ class Model:
     Attributes
     ----------
     quantifier : fitted quantifier
+        Of a search or an `AutoQuantifier`, the best is kept, and what is known of held-out items.
     columns : Columns
     reference : Outputs or None
         Posteriors of labelled items that the classifier was not trained on, to check later items by.
@@ -65,6 +66,16 @@ class Model:
     skipped: list[dict[str, Any]] = field(default_factory=list)
     written: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        best = getattr(self.quantifier, "best_estimator_", None)
+        if best is None:
+            return
+        held_out: Any = getattr(self.quantifier, "held_out_", None)
+        object.__setattr__(self, "quantifier", best)
+        if self.reference is None and held_out is not None:
+            object.__setattr__(self, "reference", held_out[0])
+            object.__setattr__(self, "reference_codes", held_out[1])
 
     @property
     def classes(self) -> AnyArray:

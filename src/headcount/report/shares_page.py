@@ -10,6 +10,13 @@ from headcount.stream.shares import NOT_CHECKED, TOO_FEW, shown
 __all__ = ["page_of_shares", "summary"]
 
 
+_WHOSE = {
+    "population": "The shares are those of all that the items stand for, of which these are but some: other items of the same kind "
+    "would give slightly other shares.",
+    "pile": "The shares are those of these very items.",
+}
+
+
 def summary(groups: GroupShares) -> str:
     """Say in a sentence or two how far the shares can be trusted.
 
@@ -60,7 +67,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         classes=[str(plain(label)) for label in groups.classes],
         rows=[_row(groups, g) for g in range(len(groups))],
         level=f"{100 * groups.level:g} %",
-        whose="the process that the items came from" if groups.estimand == "population" else "these very items",
+        whose=_WHOSE[groups.estimand],
         method=groups.method,
         corrects=groups.method not in ("CC", "PCC", "MLPE"),
         no_shift=not groups.note and groups.estimate is not None and groups.estimate.parts is None,
@@ -77,7 +84,7 @@ def _row(groups: GroupShares, g: int) -> dict[str, Any]:
         known = share == share
         between = f"{100 * low:.1f} to {100 * high:.1f}" if low == low else ""
         shares.append(
-            {"share": f"{100 * share:.1f} %" if known else "", "between": between, "width": 100 * share if known else 0}
+            {"share": f"{100 * share:.1f} %" if known else "", "between": between, "width": share if known else 0}
         )
     return {
         "name": shown(groups.names[g]),

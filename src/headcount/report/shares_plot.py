@@ -1,5 +1,7 @@
 """The plot of shares over groups or time: a line for each class, with its intervals."""
 
+import re
+import warnings
 from io import BytesIO
 from typing import Any
 
@@ -14,7 +16,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7
 """Told apart by people who do not see all colours, on light and on dark ground (after Okabe and Ito 2008)."""
 _GREY = "#808080"
 _INCHES_A_GROUP = 0.42
-_MOST_TICKS, _LONGEST = 36, 30
+_MOST_TICKS, _LONGEST = 36, 24
+_ORDERED = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
 
 
 def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_label: str = "") -> bytes:  # noqa: A002
@@ -49,33 +52,49 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
             "png": ("Software",),
         }
         facts: dict[str, Any] = dict.fromkeys(nothing[format])  # the same shares make the same bytes
-        figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=facts)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # names in letters that the font lacks
+            figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=facts)
     return picture.getvalue()
 
 
 def _draw(axes: Any, groups: GroupShares) -> None:
+    from matplotlib.lines import Line2D
+
     drawn, places = _drawn(groups), np.arange(len(groups))
     k = len(drawn)
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
-    handles, names = [], []
+    handles, names = list[Any](), list[str]()
+    line = "-" if all(name is None or _ORDERED.fullmatch(str(name)) for name in groups.names) else "none"
     for j, offset, colour in zip(drawn, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
         handles.append(
             axes.errorbar(
-                places + offset, share, yerr=bars, color=colour, marker="o", markersize=4, capsize=2, linewidth=1.2
+                places + offset,
+                share,
+                yerr=bars,
+                color=colour,
+                marker="o",
+                markersize=4,
+                capsize=2,
+                linewidth=1.2,
+                linestyle=line,
             )
         )
         names.append(_short(str(groups.classes[j])))
     if k < len(groups.classes):
-        names[-1] += f"\n({len(groups.classes) - k} classes with smaller shares are not drawn)"
-    doubtful = [g for g, verdict in enumerate(groups.verdicts) if verdict == "do not trust"]
-    for i, g in enumerate(doubtful):
-        band = axes.axvspan(g - 0.45, g + 0.45, color=_GREY, alpha=0.2, linewidth=0)
-        if i == 0:
-            handles.append(band)
-            names.append("not to be trusted")
+        handles.append(Line2D([], [], linestyle="none"))
+        names.append(f"{len(groups.classes) - k} classes with smaller shares are not drawn")
+    for verdict, alpha, said in (("caution", 0.1, "with caution"), ("do not trust", 0.3, "not to be trusted")):
+        bands = [
+            axes.axvspan(g - 0.45, g + 0.45, color=_GREY, alpha=alpha, linewidth=0)
+            for g, own in enumerate(groups.verdicts)
+            if own == verdict
+        ]
+        handles += bands[:1]
+        names += [said] * bool(bands)
     step = -(-len(groups) // _MOST_TICKS)
     ticks = [_short(shown(name)) for name in groups.names[::step]]
     axes.set_xticks(places[::step], ticks, rotation=45 if len(groups) > 6 else 0)
@@ -100,4 +119,6 @@ def _drawn(groups: GroupShares) -> list[int]:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    """Cut a long name in the middle: the beginnings of many are alike, and so are some ends."""
+    half = _LONGEST // 2
+    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"

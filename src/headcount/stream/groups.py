@@ -10,7 +10,7 @@ from typing import Any, Literal
 from headcount.data.labels import written
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "UNITS", "Grouping"]
+__all__ = ["MISSING", "UNITS", "Grouping", "worded"]
 
 MISSING = "(none)"
 """How the group of items without a value is named."""
@@ -22,6 +22,8 @@ UNITS: dict[str, Callable[[date], str]] = {
     "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04d}",
 }
+_LETTERS = {"year": 4, "quarter": 7, "month": 7}
+"""Of the shortest date that tells a unit; of all others a whole date."""
 _SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 
 
@@ -69,7 +71,7 @@ class Grouping:
         return found
 
     def name(self, value: Any) -> Any:
-        """Return the group of one value, as it is written, so that files of different types agree; what is missing has none."""
+        """Return the group of one value, as it is written; what is missing has none."""
         if value is None or value != value or (isinstance(value, str) and value.strip() in ("", MISSING)):
             return None
         return _unit_of(self.unit, value) if self.unit else self._written(value)
@@ -80,8 +82,20 @@ class Grouping:
         return value if isinstance(value, str) else written(value)
 
 
+def worded(by: str | None) -> str:
+    """Return what is grouped by in words.
+
+    >>> worded("sold:month"), worded("shop"), worded(None)
+    ('month of sold', 'shop', '')
+    """
+    column, _, unit = (by or "").rpartition(":")
+    return f"{unit} of {column}" if column and unit in UNITS else by or ""
+
+
 @lru_cache(1 << 14, typed=True)
 def _unit_of(unit: str, value: Any) -> str:
+    if isinstance(value, str) and len(value.strip()) < _LETTERS.get(unit, 10):
+        raise ValueError(f"{value} is no {unit}")
     return UNITS[unit](_as_date(value))
 
 

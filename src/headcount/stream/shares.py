@@ -238,6 +238,8 @@ def _checked(
 
 def compared(groups: GroupShares, first: Any, second: Any) -> Difference:
     """Return by how much the shares of one group differ from those of another, with the interval of the difference."""
+    if groups.estimate is None and not groups.note:
+        raise DataError("All groups have too few items to be compared.")
     if groups.estimate is None:
         raise DataError(f"Two groups can't be compared without intervals. {groups.note}".rstrip())
     return difference(_one(groups, first), _one(groups, second))
