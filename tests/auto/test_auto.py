@@ -26,6 +26,7 @@ from headcount.auto.ranking import Tried, ranked
 from headcount.checks import check
 from headcount.errors import ae
 from headcount.exceptions import DataError, SearchError, UnknownNameError
+from headcount.modelfile import Columns, Model, load_model, save_model
 from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
 
@@ -262,3 +263,27 @@ def test_a_short_time_is_spent_on_all_learners():
     candidates, learner_of = auto._candidates(400, 0)
     first = [learner_of[candidate.index] for candidate in candidates[: 2 * 3]]
     assert first == ["lr"] * 3 + ["svm"] * 3
+
+
+@pytest.mark.parametrize("method", ["ACC", "PACC", "PCC", "CC", "SLD"])
+def test_whatever_is_chosen_can_be_checked_and_kept(method, tmp_path):
+    auto = quick(methods=[method], intervals=method not in ("CC", "PCC")).fit(X, Y)
+    assert check(auto, X).verdict in ("trust", "caution")
+    save_model(Model(auto, Columns("numbers", tuple("abcd"), "y")), tmp_path / "m.headcount")
+    again = load_model(tmp_path / "m.headcount")
+    assert again.method == method
+    assert again.held_out() is not None
+    np.testing.assert_array_equal(again.quantifier.predict(X), auto.predict(X))
+    with pytest.raises(DataError, match="save_model takes a Model, not AutoQuantifier"):
+        save_model(auto, tmp_path / "n.headcount")
+
+
+def test_nothing_is_left_aside_if_so_asked():
+    auto = quick(methods=["CC"], intervals=False, held_out=0).fit(X, Y)
+    assert auto.held_out_ is None
+
+
+def test_methods_of_one_class_have_a_row_each():
+    auto = quick(methods=[PACC(validation=0.3), PACC(validation=0.5)]).fit(X, Y)
+    assert len(set(auto.ranking_.method)) == 2
+    assert all(name.startswith("PACC(") for name in auto.ranking_.method)

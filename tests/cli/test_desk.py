@@ -2,10 +2,16 @@
 
 import io
 import json
+import os
 import pickle
+import shlex
+import subprocess
 import sys
+import threading
+import warnings
 import zipfile
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -761,3 +767,95 @@ def test_what_the_system_ends_leaves_nothing_behind(tmp_path):
         assert running.wait(30) == 143
     assert list((tmp_path / "tmp").glob("headcount-*")) == []
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_results_are_never_written_over_what_they_are_made_from(tmp_path, refused):
+    scored_files(tmp_path)
+    refused("is read here, and would be written over", *SCORED, "-o", "new.csv")
+    refused("is read here, and would be written over", *SCORED, "--html", "labelled.csv")
+    refused("is named twice", *SCORED, "-o", "a.csv", "--html", "./a.csv")
+    refused("is named twice", *SCORED, "--html", "a.svg", "--plot", "a.svg")
+    refused("is read here", "compare", *SCORED[1:4], "new.csv", "--label", "y", "-o", "labelled.csv")
+    refused("is read here", "fit", "labelled.csv", "--label", "y", "-o", "labelled.csv")
+
+
+def test_options_that_can_not_be_meant(tmp_path, refused):
+    scored_files(tmp_path)
+    for level in ("95", "0", "1", "nan"):
+        refused("--level must be between 0 and 1", *SCORED, "--level", level, "--min-items", "10000")
+    refused("--jobs must not be 0", "fit", "labelled.csv", "--label", "y", "-o", "m", "-j", "0")
+    refused("--budget is a number of seconds", "fit", "labelled.csv", "--label", "y", "-o", "m", "--budget", "inf")
+    refused("named more than once", *SCORED, "--scores", "neg=score_neg,neg=score_pos")
+    two = "compare", *SCORED[1:4], "new.csv", "--label", "y"
+    refused("--from and --to name groups", *two, "--from", "a", "--to", "b")
+    refused("too few items to be compared", *two, "--min-items", "5000")
+
+
+def test_what_may_not_be_read_is_told(tmp_path, refused, monkeypatch):
+    scored_files(tmp_path)
+
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied", "new.csv")
+
+    monkeypatch.setattr(Path, "is_dir", forbidden)
+    refused("new.csv can't be used: Permission denied", *SCORED)
+
+
+def test_a_pipe_is_read_like_a_file(tmp_path, run):
+    scored_files(tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    content = (tmp_path / "new.csv").read_bytes()
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe.csv").write_bytes(content))
+    writer.start()
+    code, out, err = run(*SCORED[:3], "pipe.csv", *SCORED[4:], "-o", "-")
+    writer.join(5)
+    assert code == 0, err
+    assert out == run(*SCORED, "-o", "-")[1]
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_outputs_that_nobody_takes(tmp_path, full):
+    scored_files(tmp_path)
+    command = [sys.executable, "-m", "headcount", *SCORED]
+    shell = f"{shlex.join(command)} " + ("> /dev/full" if full else "| true")
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {shell}"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, "can't be used: No space left" in done.stderr) == ((2, True) if full else (0, False))
+
+
+def test_counts_beyond_all_bounds_and_classifiers_that_say_nothing(tmp_path, run, refused):
+    (tmp_path / "m.csv").write_text("true,a,b\na,50,50\nb,50,50\n")
+    (tmp_path / "c.csv").write_text("class,count\na,500\nb,500\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, out, err = run("estimate", "--confusion", "m.csv", "c.csv")
+    assert code == 0
+    assert "caution" in out
+    assert all(line.startswith("headcount: ") for line in err.splitlines()), err
+    (tmp_path / "m.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
+    (tmp_path / "c.csv").write_text("class,count\na,1e300\nb,500\n")
+    refused("line 2, column 'count': 1e+300 is no number of items", "estimate", "--confusion", "m.csv", "c.csv")
+
+
+def test_a_counting_method_that_is_chosen_is_checked_too(tmp_path, run):
+    X, y = blobs(1500, 2, 0)
+    noise = 5.0 * np.random.default_rng(0).standard_normal(X.shape)
+    frame = pd.DataFrame(X + noise, columns=list("abcd")).assign(y=y)
+    frame.to_csv(tmp_path / "l.csv", index=False)
+    frame[frame.y == 1].to_csv(tmp_path / "ones.csv", index=False)
+    assert run("fit", "l.csv", "--label", "y", "--method", "PCC", "--learner", "lr", "-o", "m.headcount")[0] == 0
+    assert json.loads(run("check", "m.headcount", "l.csv", "--json")[1])[0]["verdict"] in ("trust", "caution")
+    found = json.loads(run("estimate", "m.headcount", "ones.csv", "--json")[1])["groups"]["all"]
+    assert found["verdict"] == "caution"
+    assert "this method does not adjust" in " ".join(found["advice"])
+    out = run("estimate", "m.headcount", "ones.csv")[1]
+    assert "--assume-no-shift" in out
+    assert "assume='no-shift'" not in out
+
+
+def test_numbers_taken_for_texts(tmp_path, refused):
+    frame = pd.DataFrame({"a": np.random.default_rng(0).random(200), "y": [0, 1] * 100})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    refused("n.csv, column 'a': No term occurs", "fit", "n.csv", "--text", "a", "--label", "y", "-o", "m.headcount")

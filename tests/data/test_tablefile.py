@@ -444,3 +444,57 @@ def test_small_codes_of_many_values_and_a_missing_one(tmp_path):
     (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group"})
     codes, names = batch.groups("g")
     assert [names[code] for code in codes] == [*values, None]
+
+
+def test_empty_lines_of_a_table_of_one_column_are_rows(tmp_path):
+    path = written(tmp_path / "t.csv", "t\n" + "good\n" * 3 + "\n" + "bad\n" * 2)
+    table = TableFile(path)
+    (batch,) = all_of(table, {"t": "text"})
+    assert len(batch) == 6
+    with pytest.raises(DataError, match="line 5, column 't' is empty"):
+        batch.texts("t")
+    assert rows_of(written(path, "t,u\na,b\n\nc,d\n")) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        (b'y,text,extra\na,"hello, caf\xe9",1\n', "line 2, column 'text': the byte 0xe9"),
+        (b'y,text,extra\nb,c,1\na,"one\ntwo, caf\xe9",1\n', "line 4, column 'text': the byte 0xe9"),
+        (b"y,text\na,b,c,d \xff\n", "line 2: the byte 0xff"),
+    ],
+)
+def test_a_byte_that_is_no_text_is_placed(tmp_path, content, where):
+    refused(written(tmp_path / "t.csv", content), where, {"text": "text"})
+
+
+def test_missing_numbers_as_databases_write_them(tmp_path):
+    (batch,) = all_of(TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNULL,b\nN/A,c\n,d\n")), {"x": "number"})
+    assert np.isnan(batch.numbers("x")[1:]).all()
+    refused(written(tmp_path / "t.csv", "x,t\n1,a\n1_0,b\n"), "line 3, column 'x': '1_0' is not a number")
+
+
+def test_texts_with_quotes_come_back_from_tables_with_tabs(tmp_path):
+    for values in (['c "d" e', '"q"', "plain"], ['"Great" they said', "plain", 'a "word"']):
+        text = io.StringIO(newline="")
+        quoting = csv.QUOTE_MINIMAL if values[0].startswith("c") else csv.QUOTE_NONE
+        writer = csv.writer(
+            text, delimiter="\t", lineterminator="\n", quoting=quoting, quotechar='"' if quoting == 0 else None
+        )
+        writer.writerows([["t", "x"], *([value, 1] for value in values)])
+        table = TableFile(written(tmp_path / "t.tsv", text.getvalue()))
+        assert [word for part in all_of(table, {"t": "text"}) for word in part.texts("t")] == values
+
+
+def test_times_beyond_the_calendar(tmp_path):
+    column = pa.array([-(10**15)], pa.int64()).cast(pa.timestamp("ms"))
+    parquet.write_table(pa.table({"g": column}), tmp_path / "t.parquet")
+    (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group"})
+    with pytest.raises(DataError, match="can't be read"):
+        batch.groups("g")
+
+
+def test_bytes_are_texts_in_groups(tmp_path):
+    parquet.write_table(pa.table({"g": pa.array([b"a", b"b", b"a"])}), tmp_path / "t.parquet")
+    (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group"})
+    assert batch.groups("g")[1] == ["a", "b"]

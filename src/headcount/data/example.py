@@ -10,7 +10,7 @@ from headcount._typing import AnyArray, FloatArray
 
 __all__ = ["SEED", "example_files"]
 
-SEED = 2021
+SEED = 2022
 _PRAISE = (
     "works perfectly", "love it", "great value for the price", "easy to set up", "the screen is bright and sharp",
     "battery lasts for days", "my kids use it every day", "would buy it again", "arrived early and well packed", "very fast",
