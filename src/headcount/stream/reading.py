@@ -40,6 +40,8 @@ class Reading:
         the second's alone is enough).
     by : str, optional
         A column to group by, or ``column:unit``.
+    format : {"csv", "tsv", "parquet"}, optional
+        By default by the ending of a file's name.
     """
 
     recipe: Recipe
@@ -226,7 +228,7 @@ def tally_files(
     tell: Callable[[int], None] | None = None,
     cluster: str | None = None,
 ) -> Tally:
-    """Add up the rows of files, and of all Parquet files of folders.
+    r"""Add up the rows of files, and of all Parquet files of folders.
 
     Parameters
     ----------
@@ -236,6 +238,20 @@ def tally_files(
         Called with the number of rows of each batch that was added up.
     cluster : str, optional
         The address of a Dask scheduler whose workers see the files under the same paths: a task for each file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount import PACC
+    >>> from headcount.stream import shares_of
+    >>> X = np.random.default_rng(0).normal(np.repeat([0.0, 3.0], 100), 1.0)[:, None]
+    >>> quantifier = PACC(random_state=0).fit(X, np.repeat(["no", "yes"], 100))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "new.csv"
+    ...     _ = file.write_text("shop,x\n" + "".join(f"{'ab'[i % 2]},{x:.3f}\n" for i, x in enumerate(X[:, 0])))
+    ...     tally = tally_files([file], Reading(Recipe(quantifier), "numbers", ("x",), by="shop"))
+    >>> shares_of(tally)
+    GroupShares(2 groups, 2 classes, 200 items)
     """
     if not sources:
         raise DataError("There are no files to read.")
