@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from headcount.data import tablefile as module
 from headcount.data.batch import Batch
-from headcount.data.blocks import whole_rows
+from headcount.data.blocks import ends_in_quotes, whole_rows
 from headcount.data.tablefile import TableFile, files_of
 from headcount.exceptions import DataError, FileFormatError
 
@@ -276,6 +276,14 @@ def test_whole_rows_are_those_that_a_reader_letter_by_letter_finds(letters):
         elif letter == ord("\n") and not inside:
             end = i + 1
     assert whole_rows(np.frombuffer(letters, dtype=np.uint8), b",") == (end if plain else -1)
+
+
+@given(st.binary(max_size=60).map(lambda letters: bytes(b'"\n,a'[byte % 4] for byte in letters)))
+@pytest.mark.kernels
+def test_quotes_that_are_open_at_the_end_are_those_that_one_more_row_falls_into(letters):
+    """Python's own reader takes what follows an open quote into the same field."""
+    rows = list(csv.reader(io.StringIO(f"{letters.decode()}\nlast,row\n", newline="")))
+    assert ends_in_quotes(letters, b",") == (rows[-1] != ["last", "row"])
 
 
 def days(values, kind=None):
