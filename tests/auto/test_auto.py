@@ -95,8 +95,7 @@ def test_equal_candidates_share_the_chance_and_a_clear_winner_has_it():
     assert by_name.behind["c"] / by_name.behind_se["c"] > 20
     alone = Tried("a", "lr", {}, np.array([0.1]), True, 0.0, 1, np.array([[0.1], [0.1]]))
     (row,) = ranked([alone], np.array([[0.5, 0.5]]), np.random.SeedSequence(0)).to_dict("records")
-    assert row["p_best"] == 1.0
-    assert np.isnan(row["se"])
+    assert np.isnan([row["se"], row["behind_se"], row["p_best"]]).all()
 
 
 def test_other_pools_hold_the_same_shares():
@@ -287,3 +286,10 @@ def test_methods_of_one_class_have_a_row_each():
     auto = quick(methods=[PACC(validation=0.3), PACC(validation=0.5)]).fit(X, Y)
     assert len(set(auto.ranking_.method)) == 2
     assert all(name.startswith("PACC(") for name in auto.ranking_.method)
+
+
+def test_held_out_items_are_those_that_were_held_out():
+    own = quick(methods=[ACC(random_state=3)]).fit(X, Y)
+    np.testing.assert_array_equal(own.held_out_[1], own.best_estimator_.validation_codes_)
+    moved = quick(methods=[ACC(random_state=np.random.RandomState(3))]).fit(X, Y)
+    assert moved.held_out_ is None  # the split can't be made again

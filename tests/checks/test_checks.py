@@ -281,3 +281,18 @@ def test_labelled_items_must_hold_all_classes():
     q = PACC(frozen([0, 1])).fit(P, codes)
     with pytest.raises(DataError, match="hold none of class 1"):
         check(q, P, labelled=(P[codes == 0], codes[codes == 0]))
+
+
+def test_counted_shares_of_few_items_are_not_called_off():
+    """Where no standard error is known, as with few items of each class, chance alone must not look like changed shares."""
+    said = 0
+    for seed in range(100):
+        codes, P = scored_items(150, 3, seed, separation=1.4)
+        cells = LabelledCells(P, codes)
+        _, pile = scored_items(60, 3, 1000 + seed, separation=1.4)
+        counts = np.bincount(cells.cells(pile), minlength=cells.n_cells)[None] * 1.0
+        report = check_counted(
+            cells, counts, pile.sum(axis=0)[None], pile.mean(axis=0)[None], np.arange(3), adjusts=False
+        )[0]
+        said += any("points off" in sentence for sentence in report.advice)
+    assert said <= 5

@@ -664,7 +664,7 @@ def test_names_that_look_like_formulas_and_many_classes_are_drawn(tmp_path, run)
     code, _, err = run(*command)
     assert code == 0, err
     plot = (tmp_path / "p.svg").read_text()
-    assert "classes with smaller shares are not drawn" in plot
+    assert "more, with smaller shares" in plot
     assert r"$\frac$" in (tmp_path / "p.html").read_text()
 
 
@@ -859,3 +859,24 @@ def test_numbers_taken_for_texts(tmp_path, refused):
     frame = pd.DataFrame({"a": np.random.default_rng(0).random(200), "y": [0, 1] * 100})
     frame.to_csv(tmp_path / "n.csv", index=False)
     refused("n.csv, column 'a': No term occurs", "fit", "n.csv", "--text", "a", "--label", "y", "-o", "m.headcount")
+
+
+def test_more_places_that_results_do_not_go_to(tmp_path, refused):
+    scored_files(tmp_path)
+    (tmp_path / "parts").mkdir()
+    pd.read_csv(tmp_path / "new.csv").to_parquet(tmp_path / "parts" / "a.parquet")
+    for name in ("a", "b"):
+        refused("would be written over", *SCORED[:3], "parts", *SCORED[4:], "-o", f"parts/{name}.parquet")
+    refused("--html needs a file", *SCORED, "--html", "-")
+    refused("can be read but once", *SCORED[:2], "-", "-", *SCORED[4:])
+
+
+def test_classes_that_differ_by_a_nought_stay_apart(tmp_path, run):
+    generator = np.random.default_rng(0)
+    labels = np.array(["2", "2.0", "x"])[generator.integers(0, 3, 600)]
+    pd.DataFrame({"y": labels, "said": labels}).to_csv(tmp_path / "l.csv", index=False)
+    command = "estimate", "--scored", "l.csv", "l.csv", "--label", "y", "--decisions", "said", "--json"
+    shares = json.loads(run(*command)[1])["groups"]["all"]["shares"]
+    assert {name: round(one["share"], 3) for name, one in shares.items()} == {
+        name: round(float((labels == name).mean()), 3) for name in ("2", "2.0", "x")
+    }

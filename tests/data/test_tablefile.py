@@ -506,3 +506,25 @@ def test_bytes_are_texts_in_groups(tmp_path):
     parquet.write_table(pa.table({"g": pa.array([b"a", b"b", b"a"])}), tmp_path / "t.parquet")
     (batch,) = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group"})
     assert batch.groups("g")[1] == ["a", "b"]
+
+
+def test_a_quote_far_down_in_a_table_with_tabs_swallows_nothing(tmp_path):
+    rows = [f"{i}\tword word word word word word word {i}" for i in range(30000)]
+    rows[0], rows[25000], rows[25700] = '0\t"Great!"', '25000\t"hello, he said', '25700\t"bye'
+    path = written(tmp_path / "t.tsv", "id\tt\n" + "\n".join(rows) + "\n")
+    assert rows_of(path) == 30000
+    rows[25000], rows[25700] = rows[24999], '25700\t"well ""quoted"""'
+    assert rows_of(written(path, "id\tt\n" + "\n".join(rows) + "\n")) == 30000
+    assert TableFile(path).text.quotes
+
+
+def test_rows_of_empty_fields_are_rows(tmp_path):
+    for content in ("x\tt\n\t\n\t\n", "x\tt\n\t\n\t"):
+        assert rows_of(written(tmp_path / "t.tsv", content)) == 2
+    assert rows_of(written(tmp_path / "o.csv", "t\na\n ")) == 2
+
+
+def test_the_line_of_an_open_quote_behind_quotes_inside_of_fields(tmp_path):
+    path = written(tmp_path / "t.csv", 'x,t\n1,24" wide\n2,"abc\n')
+    refused(path, "the quote that opens in line 3 is not closed", {"t": "text"})
+    refused(written(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")

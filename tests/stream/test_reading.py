@@ -10,7 +10,7 @@ from pyarrow import csv, parquet
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from headcount import ACC, PACC, SLD, LogTfidf, Outputs, Samples
+from headcount import ACC, MLPE, PACC, SLD, LogTfidf, Outputs, Samples
 from headcount.exceptions import DataError
 from headcount.stream import Grouping, Reading, Recipe, shares_of, tally_files
 from headcount.stream import reading as module
@@ -164,7 +164,16 @@ def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
     grouping = Grouping("d", "quarter")
     assert [grouping.name(value) for value in ("2016-08", " ", None)] == ["2016-Q3", None, None]
     assert Grouping("d", "year").name("2016") == "2016"
-    for unit, short in (("quarter", "2016"), ("month", "2016"), ("day", "2016-08"), ("week", "2016-08")):
+    assert Grouping("d", "day").name("20160709") == Grouping("d", "day").name(20160709) == "2016-07-09"
+    assert Grouping("d", "week").name("2016-W27") == "2016-W27"
+    for unit, short in (
+        ("month", 2016),
+        ("month", "2016-W27"),
+        ("quarter", "2016"),
+        ("month", "2016"),
+        ("day", "2016-08"),
+        ("week", "2016-08"),
+    ):
         with pytest.raises(ValueError, match=f"is no {unit}"):
             Grouping("d", unit).name(short)
     assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
@@ -225,3 +234,12 @@ def test_too_many_groups_are_refused_before_there_is_room_for_them():
     assert len(tally) == 0
     with pytest.raises(DataError, match="There are no files to read"):
         tally_files([], scores(quantifier))
+
+
+def test_a_method_that_never_looks_counts_items_all_the_same(tmp_path):
+    (tmp_path / "t.csv").write_text("x,g\n" + "1,a\n" * 40 + "2,b\n" * 35)
+    quantifier = MLPE().fit(np.zeros((10, 1)), [0, 1] * 5)
+    tally = tally_files([tmp_path / "t.csv"], Reading(Recipe(quantifier), "numbers", ("x",), "g"))
+    found = shares_of(tally)
+    assert found.n_items.tolist() == [40, 35]
+    np.testing.assert_allclose(found.shares, 0.5)

@@ -367,12 +367,12 @@ def _quantifier_named(name: Any) -> Quantifier:
 def _names(quantifiers: Sequence[Quantifier]) -> list[str]:
     """Return the name of each method; of several of one class, with what was said of them."""
     classes = [type(one).__name__ for one in quantifiers]
-    return [
-        name
-        if classes.count(name) == 1
-        else repr(clone(one).set_params(classifier=None)).replace("classifier=None, ", "")
-        for name, one in zip(classes, quantifiers, strict=True)
-    ]
+    names = []
+    for name, one in zip(classes, quantifiers, strict=True):
+        own = one.get_params(deep=False).keys() & {"classifier", "random_state"}
+        words = repr(clone(one).set_params(**dict.fromkeys(own))).replace("classifier=None, ", "")
+        names.append(name if classes.count(name) == 1 else words)
+    return names
 
 
 def _separation(quantifier: Quantifier) -> float | None:

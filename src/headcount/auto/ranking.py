@@ -76,8 +76,10 @@ def ranked(tried: Sequence[Tried], true: FloatArray, seed: np.random.SeedSequenc
             "ae": float(means[i]),
             "se": float(np.sqrt(covariance[i, i])) if len(true) > 1 else np.nan,
             "behind": float(means[i] - means[best]),
-            "behind_se": float(np.sqrt(max(covariance[i, i] + covariance[best, best] - 2 * covariance[i, best], 0.0))),
-            "p_best": float(chances[i]),
+            "behind_se": np.nan
+            if len(true) < 2
+            else float(np.sqrt(max(covariance[i, i] + covariance[best, best] - 2 * covariance[i, best], 0.0))),
+            "p_best": float(chances[i]) if len(true) > 1 else np.nan,
             "interval": tried[i].with_interval,
             "settings": tried[i].settings,
             "n_settings": tried[i].n_settings,

@@ -22,7 +22,10 @@ def held_out_scores(quantifier: Quantifier, X: Items, y: Labels) -> tuple[Output
     kept = getattr(own, "validation_outputs_", None)
     if not isinstance(quantifier, ValidatedQuantifier) or kept is None or kept.posteriors is not None:
         return None
-    if not isinstance(own.validation, float) or not hasattr(own.classifier_, "predict_proba"):
+    known = isinstance(own.validation, float) and isinstance(
+        own.random_state, int
+    )  # else the split can't be made again
+    if not known or not hasattr(own.classifier_, "predict_proba"):
         return None
     codes = encode(y, own.classes_)
     _, held_out = next(validation_parts(own.validation, codes, own.random_state))

@@ -74,7 +74,7 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     X : items, or their `Outputs`
     labelled : pair (X, y), optional
         Labelled items that the classifier was not trained on. Not needed for PACC, HDy and calibrated SLD, which keep theirs, nor
-        for `AutoQuantifier`.
+        for an `AutoQuantifier` that has ``held_out_``.
     level : float, default=0.05
         How often the label-shift test may raise a false alarm where only the shares have changed.
 
@@ -154,7 +154,8 @@ def check_counted(
             **judged,
             level=level,
             noise=noise,
-            error=np.inf if adjusts else float(np.nan_to_num(test.errors[s].max())),
+            error=float(np.nan_to_num(test.errors[s].max(), nan=noise / _ERRORS)),
+            adjusts=adjusts,
             tested=bool(test.tested[s]),
             decided=labelled.decided,
             among=len(counts),
@@ -177,6 +178,7 @@ def _judged(
     level: float,
     noise: float,
     error: float,
+    adjusts: bool,
     tested: bool,
     decided: bool,
     among: int,
@@ -195,13 +197,14 @@ def _judged(
         advice.append(
             f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
         )
-    if off > max(_AGREE, _ERRORS * error):
+    if not adjusts and off > max(_AGREE, _ERRORS * error):
         verdict = "caution"
         advice.append(
             f"The estimate is {100 * off:.0f} points off the shares that explain the {what} best: shares have changed, and this "
             f"method does not adjust for that. Use {'ACC' if decided else 'PACC or SLD'} over the same classifier."
         )
     if distance > _FAR:
+        verdict = verdict if adjusts else "caution"
         advice.append(
             f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class): merely "
             "counting decisions would be badly off here."

@@ -1,5 +1,7 @@
 """The application: its commands, and how a user's mistake is told."""
 
+import errno
+import io
 import json
 import os
 import signal
@@ -74,6 +76,8 @@ def methods(
 
 def main() -> None:
     """Run the command line; a user's mistake is one line and exit code 2, a warning of ours one line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # letters that the terminal does not know
     here = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, _ended) if here else None
     try:
@@ -102,8 +106,12 @@ def _run() -> int:
         _leave_stdout()
         return 0
     except OSError as error:
-        _leave_stdout()
-        return _told(f"{error.filename or 'The output'} can't be used: {error.strerror or error}.")
+        what = error.filename or ("The output" if error.errno in (errno.ENOSPC, errno.EIO) else type(error).__name__)
+        if what == "The output":
+            _leave_stdout()
+        return _told(
+            _sentence(f"{what} can't be used: {error.strerror or error}" if error.errno else f"{what}: {error}")
+        )
     return status if isinstance(status, int) else 0
 
 

@@ -70,6 +70,8 @@ def estimate(
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
+    if str(html) == "-":
+        raise DataError("--html needs a file; -o - and --json write to standard output.")
     check_places((output, html, plot), (model, *files))
     if output is not None:
         as_table([], output)  # a name that can't be written as is told before the work

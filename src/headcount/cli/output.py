@@ -24,7 +24,8 @@ def check_places(outputs: Sequence[str | Path | None], inputs: Sequence[str]) ->
         if output is None or str(output) == "-":
             continue
         place = Path(output).resolve()
-        if place in read:
+        among = place.suffix.lower() in (".parquet", ".pq") and any(folder in read for folder in place.parents)
+        if place in read or among:
             raise DataError(f"{output} is read here, and would be written over: name another file.")
         if place in taken:
             raise DataError(f"Each file must have a name of its own; {output} is named twice.")

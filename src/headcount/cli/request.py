@@ -42,6 +42,9 @@ class Request:
     def __post_init__(self) -> None:
         if not 0.0 < self.level < 1.0:
             raise DataError(f"--level must be between 0 and 1, such as 0.95; got {self.level:g}.")
+        once = [name for name in (self.model, *self.files) if name == "-" or Path(name).is_fifo()]
+        if len(set(once)) < len(once):
+            raise DataError("Standard input, or a pipe, can be read but once: name a file in one of its places.")
 
     def made(self) -> Any:
         """Return the `Model`: read from its file, or made of a labelled table."""

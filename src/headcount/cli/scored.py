@@ -9,7 +9,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
 from headcount.cli.labelled import labels_of, read_labels, source_of
-from headcount.data.labels import typed_labels, written
+from headcount.data.labels import places_of, typed_labels, written
 from headcount.data.tablefile import TableFile
 from headcount.exceptions import DataError, HeadcountWarning
 
@@ -106,7 +106,8 @@ def _values(table: TableFile, column: str) -> list[Any]:
 
 def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
     """Return the column of each class, or that of the second of two."""
-    own = [written(label) for label in classes]
+    places, written = places_of(classes)
+    own = list(places)
     parts = [part.strip() for part in scores.split(",") if part.strip()]
     if any("=" in part for part in parts):
         pairs = {written(label): column for label, _, column in (part.partition("=") for part in parts)}

@@ -8,12 +8,12 @@ import numpy as np
 
 from headcount._typing import AnyArray
 
-__all__ = ["OpenQuoteError", "Parsing", "blocks_of", "ends_in_quotes", "whole_rows"]
+__all__ = ["OpenQuoteError", "Parsing", "Quotes", "blocks_of", "ends_in_quotes", "whole_rows"]
 
 Parsing: TypeAlias = Callable[[], list[Any]]
 """Parses a block, in any thread, and returns its rows as Arrow's record batches."""
 
-_LINE_END, _QUOTE, _BOM = b"\n", b'"', b"\xef\xbb\xbf"
+_LINE_END, _ENDS, _QUOTE, _BOM = b"\n", b"\r\n", b'"', b"\xef\xbb\xbf"
 _WINDOW = 1 << 12
 _MOST_CARRIED = 16
 """Blocks that a row may be long: what is longer is a quote that nobody closed."""
@@ -74,7 +74,7 @@ def blocks_of(
     rest = letters.tobytes()
     if not more and quotes and rest.count(_QUOTE) % 2:
         raise OpenQuoteError("a quoted field is not closed")
-    if rest.strip():
+    if rest.strip(_ENDS):
         yield from _in_sequence(rest, stream, names, size, parse, convert)
 
 
@@ -99,9 +99,29 @@ def ends_in_quotes(content: bytes, delimiter: bytes) -> bool:
     >>> ends_in_quotes(b'1,"a', b","), ends_in_quotes(b'1,24" wide\n', b",")
     (True, False)
     """
-    from headcount.data._kernels import QUOTED, state_after
+    quotes = Quotes(delimiter)
+    quotes.read(content)
+    return quotes.inside
 
-    return bool(state_after(np.frombuffer(content, dtype=np.uint8), _field_ends(delimiter), 0) == QUOTED)
+
+class Quotes:
+    """Whether a quote is open, while a table is read part by part."""
+
+    def __init__(self, delimiter: bytes) -> None:
+        self._ends, self._state = _field_ends(delimiter), 0
+
+    def read(self, content: bytes) -> None:
+        """Go on behind some more content."""
+        from headcount.data._kernels import state_after
+
+        self._state = int(state_after(np.frombuffer(content, dtype=np.uint8), self._ends, self._state))
+
+    @property
+    def inside(self) -> bool:
+        """Whether a quote is open."""
+        from headcount.data._kernels import QUOTED
+
+        return self._state == QUOTED
 
 
 def _field_ends(delimiter: bytes) -> AnyArray:
@@ -131,7 +151,7 @@ def _parsed(
     from pyarrow import csv
 
     letters = block[:end]
-    if parse.ignore_empty_lines and end < _WINDOW and not letters.tobytes().strip():
+    if parse.ignore_empty_lines and end < _WINDOW and not letters.tobytes().strip(_ENDS):
         return []
     # A block is parsed as one, so that nobody need look for line ends between quotes.
     parse = csv.ParseOptions(
@@ -152,40 +172,26 @@ def _in_sequence(
     from pyarrow import csv
 
     options = csv.ReadOptions(block_size=_SEQUENCE * size, column_names=None if names is None else list(names))
-    source = _Joined(first, stream, parse.delimiter.encode() if parse.quote_char else None)
+    quotes = Quotes(parse.delimiter.encode())
+    source = _Joined(first, stream, quotes)
     for batch in csv.open_csv(pa.PythonFile(source, mode="r"), options, parse, convert):
         yield partial(list, [batch])
-    if source.inside:
+    if parse.quote_char and quotes.inside:
         raise OpenQuoteError("a quoted field is not closed")
 
 
 class _Joined:
-    """A file of some bytes and then a stream, to be read once from the beginning to the end.
+    """A file of some bytes and then a stream, to be read once from the beginning to the end."""
 
-    Where there is a delimiter, ``inside`` says whether what was read ends between quotes.
-    """
-
-    def __init__(self, first: bytes, stream: Any, delimiter: bytes | None) -> None:
-        self.first, self.stream = first, stream
-        self.ends = None if delimiter is None else _field_ends(delimiter)
-        self.state = 0
+    def __init__(self, first: bytes, stream: Any, quotes: Quotes) -> None:
+        self.first, self.stream, self.quotes = first, stream, quotes
         self.closed = False
-
-    @property
-    def inside(self) -> bool:
-        """Whether a quote is open."""
-        from headcount.data._kernels import QUOTED
-
-        return self.state == QUOTED
 
     def read(self, size: int) -> bytes:
         """Return the next bytes, as many as asked for while there are some."""
-        from headcount.data._kernels import state_after
-
         part, self.first = self.first[:size], self.first[size:]
         part = part if len(part) == size else part + bytes(self.stream.read(size - len(part)))
-        if self.ends is not None:
-            self.state = int(state_after(np.frombuffer(part, dtype=np.uint8), self.ends, self.state))
+        self.quotes.read(part)
         return part
 
     def close(self) -> None:

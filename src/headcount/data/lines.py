@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from headcount.data.blocks import OpenQuoteError, ends_in_quotes
+from headcount.data.blocks import OpenQuoteError, Quotes, ends_in_quotes
 from headcount.data.files import GZIP_MARK
 from headcount.exceptions import DataError, FileFormatError
 
@@ -22,6 +22,8 @@ MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", 
 
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
+_RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
+"""The beginning of a field that begins with a quote, but is not between quotes on its line."""
 _SEEN = 1 << 20
 """Bytes by which it is told whether fields are quoted."""
 
@@ -70,9 +72,19 @@ class Text:
         lines = lines if self._all_seen else lines[:-1]
         quoted = [field for line in lines for field in line.split(b"\t") if field[:1] == b'"']
         if quoted and all(_WRAPPED.fullmatch(field) for field in quoted):
-            return True
+            return self._all_seen or not self._raw_quotes()
         tabs = lines[0].count(b"\t")
         return any(line.count(b"\t") != tabs for line in lines if line) and bool(quoted)
+
+    def _raw_quotes(self) -> bool:
+        """Whether some field of the whole table begins with a quote, but is not between quotes."""
+        with self._bytes() as file:
+            rest = b""
+            while content := file.read(_SEEN):
+                lines, end, rest = (rest + content).rpartition(b"\n")
+                if _RAW.search(lines + end):
+                    return True
+        return bool(_RAW.search(rest))
 
     def guessed(self) -> str:
         """Guess the format by the header."""
@@ -179,11 +191,12 @@ class Text:
 
     def _open_quote(self) -> int:
         """Return the line in which the last quote opens that no other one closes."""
-        opened = 0
+        opened, open_quotes = 0, Quotes(self.delimiter.encode())
         with self._bytes() as file:
             for number, line in enumerate(file, start=1):
-                if line.count(b'"') % 2:
-                    opened = 0 if opened else number
+                before = open_quotes.inside
+                open_quotes.read(line)
+                opened = opened if before else number
         return opened
 
     def _not_utf8(self) -> FileFormatError | None:
@@ -203,10 +216,11 @@ class Text:
             begins, fields = found
             place = next(i for i, field in enumerate(fields) if _odd(field))
             before = "".join(fields[:place]) + fields[place][: _odd(fields[place]) - 1]
-            names = self._beginning.splitlines()[0].decode(errors="replace")
+            names = self._beginning.decode("utf-8", "surrogateescape")
             columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
-            where = f"line {begins + len(before.splitlines()) - 1 if before.strip() else begins:,}"
-            where += f", column {columns[place]!r}" if place < len(columns) else ""
+            if not any(map(_odd, columns)):
+                where = f"line {begins + before.count(chr(10)):,}"
+                where += f", column {columns[place]!r}" if place < len(columns) else ""
         return FileFormatError(
             f"{self.name}, {where}: the byte 0x{byte:02x} is not UTF-8 text. Convert the file, for example with 'iconv -f latin1 "
             "-t utf-8'."

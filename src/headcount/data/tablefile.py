@@ -91,7 +91,8 @@ class TableFile:
 
     def _format(self, source: str | Path, mark: bytes) -> str:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
-        if self.path != Path(source) and suffix not in _FORMATS:
+        unnamed = self.path != Path(source) or self.path.is_relative_to("/dev")
+        if unnamed and suffix not in _FORMATS:
             return "parquet" if mark == PARQUET_MARK else Text(self.path, self.name, ",").guessed()
         if suffix not in _FORMATS:
             raise DataError(

@@ -25,7 +25,7 @@ def summary(groups: GroupShares) -> str:
     count = {verdict: groups.verdicts.count(verdict) for verdict in dict.fromkeys(groups.verdicts)}
     judged = len(groups) - count.get(TOO_FEW, 0) - count.get(NOT_CHECKED, 0)
     if judged == 0:
-        reasons = dict.fromkeys(a[0] for a, v in zip(groups.advice, groups.verdicts, strict=True) if v == NOT_CHECKED)
+        reasons = dict.fromkeys(a[-1] for a, v in zip(groups.advice, groups.verdicts, strict=True) if v == NOT_CHECKED)
         said = f"Whether the shares can be trusted was not checked. {next(iter(reasons), '')}".rstrip()
         if count.get(TOO_FEW, 0) == len(groups):
             said = "All groups are too small for shares."

@@ -66,7 +66,8 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
     handles, names = list[Any](), list[str]()
-    line = "-" if all(name is None or _ORDERED.fullmatch(str(name)) for name in groups.names) else "none"
+    known = np.array([name is not None for name in groups.names])
+    ordered = all(name is None or _ORDERED.fullmatch(str(name)) for name in groups.names)
     for j, offset, colour in zip(drawn, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
@@ -80,13 +81,15 @@ def _draw(axes: Any, groups: GroupShares) -> None:
                 markersize=4,
                 capsize=2,
                 linewidth=1.2,
-                linestyle=line,
+                linestyle="none",
             )
         )
         names.append(_short(str(groups.classes[j])))
+        if ordered:
+            axes.plot((places + offset)[known], share[known], color=colour, linewidth=1.2)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
-        names.append(f"{len(groups.classes) - k} classes with smaller shares are not drawn")
+        names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
     for verdict, alpha, said in (("caution", 0.1, "with caution"), ("do not trust", 0.3, "not to be trusted")):
         bands = [
             axes.axvspan(g - 0.45, g + 0.45, color=_GREY, alpha=alpha, linewidth=0)

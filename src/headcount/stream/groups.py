@@ -22,8 +22,12 @@ UNITS: dict[str, Callable[[date], str]] = {
     "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04d}",
 }
-_LETTERS = {"year": 4, "quarter": 7, "month": 7}
-"""Of the shortest date that tells a unit; of all others a whole date."""
+_FORMS = (
+    (re.compile(r"\d{4}"), ("year",)),
+    (re.compile(r"\d{4}-\d{2}"), ("month", "quarter", "year")),
+    (re.compile(r"\d{4}-?W\d{2}"), ("week",)),
+)
+"""Forms that are less than a whole date, and the units that they tell."""
 _SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 
 
@@ -94,7 +98,8 @@ def worded(by: str | None) -> str:
 
 @lru_cache(1 << 14, typed=True)
 def _unit_of(unit: str, value: Any) -> str:
-    if isinstance(value, str) and len(value.strip()) < _LETTERS.get(unit, 10):
+    told = next((units for form, units in _FORMS if form.fullmatch(str(value).strip())), None)
+    if told is not None and unit not in told:
         raise ValueError(f"{value} is no {unit}")
     return UNITS[unit](_as_date(value))
 

@@ -13,7 +13,7 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.data.batch import Batch
-from headcount.data.labels import written
+from headcount.data.labels import places_of
 from headcount.data.tablefile import Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
@@ -173,14 +173,14 @@ def scores_of(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
 def decided(batch: Batch, name: str, classes: Iterable[Any], of: str) -> IntArray:
     """Return the position of each row's class, in a column of decisions, among the classes of something."""
     codes, values = batch.groups(name)
-    place = {written(label): j for j, label in enumerate(classes)}
+    place, text = places_of(classes)
     for i, value in enumerate(values):
-        rows = np.flatnonzero(codes == i) if written(value) not in place else codes[:0]
+        rows = np.flatnonzero(codes == i) if text(value) not in place else codes[:0]
         if rows.size:
             raise DataError(
                 f"{batch.place(int(rows[0]), name)}: {value!r} is not among the classes of {of} ({quoted(place, 10)})."
             )
-    table = np.array([place.get(written(value), 0) for value in values], dtype=np.int32)
+    table = np.array([place.get(text(value), 0) for value in values], dtype=np.int32)
     return table[codes]
 
 

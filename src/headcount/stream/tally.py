@@ -122,7 +122,7 @@ class Tally:
     def add(self, outputs: Outputs, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
         """Add the items of a batch; ``groups`` are positions in ``values``, the groups' names."""
         posteriors = None if outputs.posteriors is None else np.ascontiguousarray(outputs.posteriors.T)
-        self.add_columns(posteriors, outputs.decisions, groups, values)
+        self.add_columns(posteriors, outputs.decisions, groups, values, n_items=outputs.n_items)
 
     def add_columns(
         self,
@@ -131,6 +131,7 @@ class Tally:
         groups: IntArray | None = None,
         values: Sequence[Any] = ("all",),
         counts: FloatArray | None = None,
+        n_items: int = 0,
     ) -> None:
         """Add the items of a batch, of which a row of ``C`` holds the posteriors of one class; it may be changed.
 
@@ -140,7 +141,7 @@ class Tally:
         from headcount.stream import _kernels
 
         rows = self._rows([plain(value) for value in values])
-        n = len(decisions) if C is None and decisions is not None else 0 if C is None else C.shape[1]
+        n = len(decisions) if C is None and decisions is not None else n_items if C is None else C.shape[1]
         own = np.zeros(n, dtype=np.int32) if groups is None else groups
         some = len(values)
         found = {name: np.zeros((some, *shape)) for name, shape in self._shapes.items()}
@@ -168,7 +169,8 @@ class Tally:
                 found["cells"][:, len(self.recipe.cells.edges[0]) :: len(self.recipe.cells.edges[0]) + 1] = found[
                     "sums"
                 ]
-        np.add.at(self.n, rows, found["decisions"].sum(axis=1))
+        unseen = C is None and decisions is None  # as by MLPE, which never looks
+        np.add.at(self.n, rows, np.bincount(own, minlength=some) if unseen else found["decisions"].sum(axis=1))
         self._take(found, rows)
         if self.sketch is not None and C is not None:
             self.sketch.add(C, rows[own].astype(np.int32))
