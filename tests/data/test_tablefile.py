@@ -528,3 +528,19 @@ def test_the_line_of_an_open_quote_behind_quotes_inside_of_fields(tmp_path):
     path = written(tmp_path / "t.csv", 'x,t\n1,24" wide\n2,"abc\n')
     refused(path, "the quote that opens in line 3 is not closed", {"t": "text"})
     refused(written(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")
+
+
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=80) | st.lists(st.text("ab", max_size=16), min_size=1))
+@pytest.mark.kernels
+def test_texts_are_told_apart_whatever_their_length(texts):
+    for column in (pa.array(texts), pa.array(["other", *texts]).slice(1)):
+        codes, names = Batch("t", pa.RecordBatch.from_arrays([column], ["g"]), str).groups("g")
+        assert [names[code] for code in codes] == texts
+        assert len(set(names)) == len(names)
+
+
+def test_many_different_texts_and_lengths():
+    for texts in ([f"n{i}" for i in range(513)], [f"n{i}" for i in range(512)], ["x" * i for i in range(30)]):
+        batch = Batch("t", pa.RecordBatch.from_arrays([pa.array(texts * 2)], ["g"]), str)
+        codes, names = batch.groups("g")
+        assert [names[code] for code in codes] == texts * 2

@@ -1,4 +1,4 @@
-"""Compiled: where the last whole row of a block of text ends, and the days of dates and times."""
+"""Compiled: where the last whole row of a block of text ends, the places of texts among distinct ones, the days of dates."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from headcount._typing import AnyArray, IntArray
 
 _QUOTE, _LINE_END = 34, 10
 _QUOTES, _LOW = np.uint64(0x2222222222222222), np.uint64(0x7F7F7F7F7F7F7F7F)
-_ONE, _TOP_BIT, _TOP_BYTE = np.uint64(1), np.uint64(7), np.uint64(56)
+_ONE, _TOP_BIT, _BYTE, _TOP_BYTE = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
 _PLACES = np.uint64(0x0001020304050607)
 _T, _Z, _BLANK, _COLON, _DOT, _PLUS, _DASH = (ord(letter) for letter in "TZ :.+-")
 _NO_NUMBER = -100_000
@@ -70,6 +70,43 @@ def state_after(letters: AnyArray, ends: AnyArray, state: int) -> int:
         else:
             state = _BEGINS if ends[letter] else _PLAIN
     return state
+
+
+_LONGEST, _SLOTS = 15, 1 << 10
+_MIX, _UPPER = np.uint64(0x9E3779B97F4A7C15), np.uint64(54)
+
+
+@kernel()
+def places_of_short(letters: AnyArray, ends: IntArray, codes: IntArray, first: IntArray) -> int:
+    """Write the place of each text among the distinct ones, and where each of these stands first; return how many there are.
+
+    -1 where a text is longer than 15 letters, or more of them are distinct than ``first`` has room for. A text is two words: its
+    letters, and at the end how many there are.
+    """
+    low_of, high_of = np.zeros(_SLOTS, dtype=np.uint64), np.zeros(_SLOTS, dtype=np.uint64)
+    held = np.full(_SLOTS, -1, dtype=np.int32)
+    mask = np.uint64(_SLOTS - 1)
+    found = 0
+    for i in range(codes.size):
+        start, size = ends[i], ends[i + 1] - ends[i]
+        if size > _LONGEST:
+            return -1
+        low, high = np.uint64(0), np.uint64(size)
+        for place in range(min(size, 8)):
+            low = (low << _BYTE) | np.uint64(letters[start + place])
+        for place in range(8, size):
+            high = (high << _BYTE) | np.uint64(letters[start + place])
+        slot = (((low ^ (high * _PLACES)) * _MIX) >> _UPPER) & mask
+        while held[slot] >= 0 and (low_of[slot] != low or high_of[slot] != high):
+            slot = (slot + _ONE) & mask
+        if held[slot] < 0:
+            if found == first.size:
+                return -1
+            low_of[slot], high_of[slot], held[slot] = low, high, found
+            first[found] = i
+            found += 1
+        codes[i] = held[slot]
+    return found
 
 
 NO_DAY, NOTHING = -1, 1 << 30

@@ -12,6 +12,8 @@ from headcount.exceptions import DataError
 
 __all__ = ["Batch"]
 
+_FEW_TEXTS = 512
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -125,6 +127,10 @@ class Batch:
 def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     import pyarrow as pa
 
+    if pa.types.is_string(column.type) and not column.null_count and len(column):
+        short = _short(column)
+        if short is not None:
+            return short
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     try:
@@ -136,6 +142,23 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
         codes = codes.fill_null(len(values))
         values.append(None)
     return codes.to_numpy(zero_copy_only=False), values
+
+
+def _short(texts: Any) -> tuple[AnyArray, list[Any]] | None:
+    """Return the places of texts among the distinct ones, and these; None if some are long, or many are distinct."""
+    from headcount.data._kernels import places_of_short
+
+    codes, first = np.empty(len(texts), dtype=np.int32), np.empty(_FEW_TEXTS, dtype=np.int64)
+    with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
+        found = int(places_of_short(*_letters(texts), codes, first))
+    return None if found < 0 else (codes, [texts[row].as_py() for row in first[:found].tolist()])
+
+
+def _letters(texts: Any) -> tuple[AnyArray, AnyArray]:
+    """Return the letters of a column of texts, and where each begins and the last one ends."""
+    _, offsets, letters = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(letters or b"", dtype=np.uint8), ends
 
 
 def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
@@ -150,9 +173,7 @@ def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
     if not pa.types.is_string(texts.type) or not len(texts):
         return None
     texts = texts.fill_null("")
-    _, offsets, letters = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    days = days_of(np.frombuffer(letters or b"", dtype=np.uint8), ends)
+    days = days_of(*_letters(texts))
     known = days[days != NOTHING]
     if not known.size or known.min() == NO_DAY:
         return None

@@ -166,8 +166,7 @@ class TableFile:
             newlines_in_values=text.quotes,
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
-        shared = pa.dictionary(pa.int32(), pa.string())
-        types = {"text": pa.string(), "number": pa.float64(), "group": shared, "time": pa.string()}
+        types = {"text": pa.string(), "number": pa.float64(), "group": pa.string(), "time": pa.string()}
         names = list(kinds) or self.columns[:1]
         convert = csv.ConvertOptions(
             include_columns=names,
