@@ -871,6 +871,12 @@ def test_more_places_that_results_do_not_go_to(tmp_path, refused):
     refused("can be read but once", *SCORED[:2], "-", "-", *SCORED[4:])
 
 
+def test_a_confusion_matrix_names_each_class_once(tmp_path, refused):
+    (tmp_path / "m.csv").write_text("true,2,2.0\n2,80,20\n2.0,20,80\n")
+    (tmp_path / "c.csv").write_text("class,count\n2,500\n")
+    refused("m.csv is no confusion matrix: its rows are for '2', '2'", "estimate", "--confusion", "m.csv", "c.csv")
+
+
 def test_classes_that_differ_by_a_nought_stay_apart(tmp_path, run):
     generator = np.random.default_rng(0)
     labels = np.array(["2", "2.0", "x"])[generator.integers(0, 3, 600)]

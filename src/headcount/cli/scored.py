@@ -106,11 +106,11 @@ def _values(table: TableFile, column: str) -> list[Any]:
 
 def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
     """Return the column of each class, or that of the second of two."""
-    places, written = places_of(classes)
+    places, text = places_of(classes)
     own = list(places)
     parts = [part.strip() for part in scores.split(",") if part.strip()]
     if any("=" in part for part in parts):
-        pairs = {written(label): column for label, _, column in (part.partition("=") for part in parts)}
+        pairs = {text(label): column for label, _, column in (part.partition("=") for part in parts)}
         if len(pairs) < len(parts):
             raise DataError(f"--scores {scores}: a class is named more than once.")
         lost = [label for label in own if label not in pairs]
@@ -125,7 +125,7 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str
     elif len(parts) == 1 and "*" in parts[0]:
         head, _, tail = parts[0].partition("*")
         found = {
-            head + written(name[len(head) : len(name) - len(tail)]) + tail: name
+            head + text(name[len(head) : len(name) - len(tail)]) + tail: name
             for name in table.columns
             if len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
         }
@@ -186,7 +186,7 @@ def confusion_model(source: str, method: str = "auto") -> Any:
     table = TableFile(source)
     names = table.columns[1:]
     rows = [written(value) for value in _values(table, table.columns[0])]
-    if sorted(rows) != sorted(map(written, names)):
+    if sorted(rows) != sorted(map(written, names)) or len(set(rows)) < len(rows):
         raise DataError(
             f"{table.name} is no confusion matrix: its rows are for {quoted(rows, 10)} and its columns for {quoted(names, 10)}. "
             "Needed is a row for each true class, named in the first column, and a column for each decided class."

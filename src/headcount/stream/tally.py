@@ -165,10 +165,9 @@ class Tally:
                 np.bincount(pairs, counts, some * self.recipe.k).reshape(some, self.recipe.k).astype(float)
             )
             if C is None and self.recipe.cells is not None:  # a decision is a posterior of 1
+                surest = len(self.recipe.cells.edges[0])
                 found["sums"] = found["decisions"]
-                found["cells"][:, len(self.recipe.cells.edges[0]) :: len(self.recipe.cells.edges[0]) + 1] = found[
-                    "sums"
-                ]
+                found["cells"][:, surest :: surest + 1] = found["decisions"]
         unseen = C is None and decisions is None  # as by MLPE, which never looks
         np.add.at(self.n, rows, np.bincount(own, minlength=some) if unseen else found["decisions"].sum(axis=1))
         self._take(found, rows)
