@@ -5,9 +5,8 @@ import pytest
 
 from headcount import SLD, Outputs, Samples, difference, estimate
 from headcount.checks import check, label_shift_test
-from headcount.intervals.likelihood import LikelihoodModel
+from headcount.intervals.densities import LikelihoodModel
 from headcount.learners import BiasCorrectedTemperature
-from headcount.protocols import as_samples
 from tests.conftest import frozen, scored_items
 
 
@@ -16,14 +15,14 @@ def fitted(k=2, n=300, **options):
     return SLD(frozen(range(k)), **({"calibration": "bcts"} | options)).fit(P, codes)
 
 
-def pile(n=500, k=2, seed=1):
+def target_sample(n=500, k=2, seed=1):
     return scored_items(n, k, seed, separation=1.2, shares=np.arange(1, k + 1) / np.arange(1, k + 1).sum())[1]
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_derivatives_by_the_parameters_are_those_of_the_shares(k):
-    q, outputs = fitted(k), Outputs.from_posteriors(pile(k=k), range(k))
-    model = LikelihoodModel(q, outputs, as_samples(None, outputs.n_items))
+    q, outputs = fitted(k), Outputs.from_posteriors(target_sample(k=k), range(k))
+    model = LikelihoodModel(q, q.reduce(outputs))
     theta, step = q.calibration_.theta, 1e-5
     for a, direction in enumerate(np.eye(k)):
         ends = []
@@ -33,15 +32,15 @@ def test_the_derivatives_by_the_parameters_are_those_of_the_shares(k):
             ends.append(q.aggregate(outputs)[0])
         q.calibration_ = BiasCorrectedTemperature(theta)
         np.testing.assert_allclose(
-            model.calibration.derivatives[0][:, a], (ends[0] - ends[1]) / (2 * step), rtol=1e-3, atol=1e-6
+            model.parameters.derivatives[0][:, a], (ends[0] - ends[1]) / (2 * step), rtol=1e-3, atol=1e-6
         )
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("estimand", ["population", "pile"])
+@pytest.mark.parametrize("estimand", ["population", "sample"])
 def test_delta_and_bootstrap_agree_and_count_the_labelled_side(k, estimand):
     few, many = fitted(k, 200), fitted(k, 20_000)
-    target = pile(2000, k)
+    target = target_sample(2000, k)
     for method in ("delta", "bootstrap"):
         wide = estimate(few, target, method=method, estimand=estimand, random_state=0)
         narrow = estimate(many, target, method=method, estimand=estimand, random_state=0)
@@ -51,7 +50,7 @@ def test_delta_and_bootstrap_agree_and_count_the_labelled_side(k, estimand):
 
 
 def test_many_samples_are_as_each_alone_and_the_same_in_every_run():
-    q, target = fitted(3), pile(600, 3)
+    q, target = fitted(3), target_sample(600, 3)
     samples = Samples.from_matrix(np.arange(600).reshape(3, 200))
     together = estimate(q, target, samples)
     for s in range(3):
@@ -62,10 +61,10 @@ def test_many_samples_are_as_each_alone_and_the_same_in_every_run():
 
 
 def test_it_keeps_what_the_checks_need():
-    q, target = fitted(2, 1000), pile(1000)
+    q, target = fitted(2, 1000), target_sample(1000)
     assert label_shift_test(q, target).p_value[0] > 0.001
     assert check(q, target).verdict in ("trust", "caution")
-    apart = difference(estimate(q, target), estimate(q, pile(500, seed=2)))
+    apart = difference(estimate(q, target), estimate(q, target_sample(500, seed=2)))
     assert apart.low[1] < apart.high[1]
 
 
@@ -94,7 +93,7 @@ def test_few_labelled_items_are_covered_too():
 
 
 def test_one_tiny_sample_does_not_spoil_the_others():
-    q, target = fitted(3), pile(300, 3)
+    q, target = fitted(3), target_sample(300, 3)
     alone = estimate(q, target, Samples.from_lists([range(200)]))
     both = estimate(q, target, Samples.from_lists([range(200), [250]]))
     np.testing.assert_array_equal(both.low[0], alone.low[0])
@@ -103,7 +102,7 @@ def test_one_tiny_sample_does_not_spoil_the_others():
 
 def test_differences_share_the_calibration():
     """The same pile twice: what is wrong with the calibration is wrong in both, and cancels."""
-    q, target = fitted(2, 60), pile(2000)
+    q, target = fitted(2, 60), target_sample(2000)
     a, b = (estimate(q, target[half]) for half in (slice(0, 1000), slice(1000, 2000)))
     shared = difference(a, b)
     other = difference(a, estimate(fitted(2, 61), target[1000:]))

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.coverage_table import METHODS, SHARES, cell
 
 
-@pytest.mark.parametrize("estimand", ["population", "pile"])
+@pytest.mark.parametrize("estimand", ["population", "sample"])
 @pytest.mark.parametrize("method", METHODS)
 def test_quickly(method, estimand):
     """200 simulations, Monte Carlo error 1.5: far off would show."""

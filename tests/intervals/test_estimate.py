@@ -34,13 +34,13 @@ def fitted(quantifier, k=2, n=300, seed=0, separation=1.2):
     return quantifier(frozen(range(k)), **options).fit(P, codes)
 
 
-def pile(n=400, k=2, seed=1, shares=None, separation=1.2):
+def target_sample(n=400, k=2, seed=1, shares=None, separation=1.2):
     return scored_items(n, k, seed, separation, shares)[1]
 
 
 every = pytest.mark.parametrize("quantifier", WITH_INTERVALS)
 both_ways = pytest.mark.parametrize("method", ["delta", "bootstrap"])
-whose = pytest.mark.parametrize("estimand", ["population", "pile"])
+whose = pytest.mark.parametrize("estimand", ["population", "sample"])
 
 
 @every
@@ -50,7 +50,7 @@ whose = pytest.mark.parametrize("estimand", ["population", "pile"])
 def test_intervals_surround_the_estimate_inside_the_simplex(quantifier, method, estimand, k):
     q = fitted(quantifier, k)
     for shares in (None, np.eye(k)[0], np.eye(k)[-1] * 0.98 + 0.02 / k):
-        target = pile(k=k, shares=shares)
+        target = target_sample(k=k, shares=shares)
         answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
         np.testing.assert_allclose(answer.shares, q.predict(target), atol=1e-12)
         assert (answer.low <= answer.shares).all()
@@ -63,7 +63,7 @@ def test_intervals_surround_the_estimate_inside_the_simplex(quantifier, method, 
 def test_the_delta_method_by_hand():
     """Two classes, PACC: the variance of each mean, and the roots of Fieller's quadratic found by a search."""
     codes, P = scored_items(200, 2, 0, 1.2)
-    target = pile()
+    target = target_sample()
     q = PACC(frozen([0, 1])).fit(P, codes)
     f, t = (P[codes == j, 1] for j in (0, 1))
     n, share = len(target), q.predict(target)[1]
@@ -91,7 +91,7 @@ def test_the_delta_method_by_hand():
 
 @pytest.mark.kernels
 def test_the_likelihood_ratio_by_hand():
-    target = pile(shares=[0.9, 0.1])
+    target = target_sample(shares=[0.9, 0.1])
     q = fitted(SLD)
     grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
     likelihood = np.log(2 * target @ np.vstack([1 - grid, grid])).sum(axis=0)
@@ -102,9 +102,12 @@ def test_the_likelihood_ratio_by_hand():
 
 
 @every
-def test_the_pile_is_known_better_than_the_population(quantifier):
+def test_the_sample_is_known_better_than_the_population(quantifier):
     q = fitted(quantifier, n=5000)
-    widths = [np.ptp([a.low[1], a.high[1]]) for a in (estimate(q, pile(), estimand=e) for e in ("pile", "population"))]
+    widths = [
+        np.ptp([a.low[1], a.high[1]])
+        for a in (estimate(q, target_sample(), estimand=e) for e in ("sample", "population"))
+    ]
     assert widths[0] < 0.95 * widths[1]
 
 
@@ -116,7 +119,7 @@ def test_both_sides_count(quantifier, method):
     for n_labelled in (100, 5000):
         for n_target in (200, 5000):
             q = fitted(quantifier, n=n_labelled)
-            answer = estimate(q, pile(n_target), method=method, random_state=0, n_replicates=300)
+            answer = estimate(q, target_sample(n_target), method=method, random_state=0, n_replicates=300)
             width[n_labelled, n_target] = answer.high[1] - answer.low[1]
     assert width[5000, 5000] < 0.6 * width[5000, 200]
     if quantifier is not SLD:
@@ -126,7 +129,7 @@ def test_both_sides_count(quantifier, method):
 @every
 def test_level_and_simultaneous_intervals_widen(quantifier):
     q = fitted(quantifier, 3)
-    out = q.outputs(pile(600, 3))
+    out = q.outputs(target_sample(600, 3))
     samples = Samples.from_matrix(np.arange(600).reshape(6, 100))
     plain = estimate(q, out, samples)
     wider = [estimate(q, out, samples, simultaneous=what) for what in ("classes", "samples", "both")]
@@ -140,7 +143,7 @@ def test_level_and_simultaneous_intervals_widen(quantifier):
 @both_ways
 def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, method):
     q = fitted(quantifier)
-    target = pile(300)
+    target = target_sample(300)
     groups = np.repeat(["may", "june", "july"], 100)
     together = estimate(q, target, Samples.from_groups(groups), method=method, random_state=0, n_replicates=200)
     assert together.names == ("july", "june", "may")
@@ -156,7 +159,7 @@ def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, metho
 @every
 def test_the_same_seed_gives_the_same_interval_anywhere(quantifier):
     q = fitted(quantifier)
-    out = q.outputs(pile())
+    out = q.outputs(target_sample())
 
     def bootstrap(seed):
         answer = estimate(q, out, method="bootstrap", random_state=seed, n_replicates=200)
@@ -172,10 +175,10 @@ def test_the_same_seed_gives_the_same_interval_anywhere(quantifier):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("estimand", ["population", "pile"])
+@pytest.mark.parametrize("estimand", ["population", "sample"])
 def test_the_bootstrap_of_sld_agrees_with_its_likelihood(estimand):
     q = fitted(SLD)
-    target = pile(150, shares=[0.7, 0.3])
+    target = target_sample(150, shares=[0.7, 0.3])
     weighted = Samples(np.arange(150), [0, 150], weights=np.tile([0.5, 1.5, 0.0], 50))
     for samples in (Samples.whole(150), weighted):
         a, b = (
@@ -189,7 +192,7 @@ def test_the_bootstrap_of_sld_agrees_with_its_likelihood(estimand):
 @both_ways
 def test_weights_count_as_fewer_items(quantifier, method):
     q = fitted(quantifier)
-    out = q.outputs(pile(400))
+    out = q.outputs(target_sample(400))
     equal = Samples(np.arange(400), [0, 400], weights=np.full(400, 7.0))
     unequal = Samples(np.arange(400), [0, 400], weights=np.tile([0.1, 1.9], 200))
     options = {"method": method, "random_state": 0, "n_replicates": 500}
@@ -202,20 +205,20 @@ def test_weights_count_as_fewer_items(quantifier, method):
 @every
 def test_the_joint_region_holds_the_estimate_and_not_what_is_far(quantifier, k):
     q = fitted(quantifier, k, n=900, separation=2.0)
-    answer = estimate(q, pile(900, k, separation=2.0))
+    answer = estimate(q, target_sample(900, k, separation=2.0))
     assert answer.contains(answer.shares)
     assert not answer.contains(np.eye(k)[0])
-    many = estimate(q, pile(900, k, separation=2.0), Samples.from_matrix(np.arange(900).reshape(2, 450)))
+    many = estimate(q, target_sample(900, k, separation=2.0), Samples.from_matrix(np.arange(900).reshape(2, 450)))
     assert many.contains(many.shares).tolist() == [True, True]
 
 
 def test_an_estimate_can_be_read_by_a_person():
-    text = repr(estimate(fitted(PACC), pile()))
+    text = repr(estimate(fitted(PACC), target_sample()))
     assert text.startswith("Shares in the population, with 0.95 intervals (PACC, delta)\n  0 ")
     assert "400 items" in text
     q = fitted(PACC)
     assert "more rows" in repr(
-        estimate(q, pile(400), Samples.from_matrix(np.arange(400).reshape(20, 20)), estimand="pile")
+        estimate(q, target_sample(400), Samples.from_matrix(np.arange(400).reshape(20, 20)), estimand="sample")
     )
 
 
@@ -231,13 +234,13 @@ def test_a_search_is_taken_by_its_best():
 
 
 def test_counting_has_no_interval_unless_nothing_has_changed():
-    target = pile()
+    target = target_sample()
     for quantifier in (CC, PCC):
         q = fitted(quantifier)
         with pytest.raises(DataError, match=r"is biased as soon as .* assume='no-shift'"):
             estimate(q, target)
-        with pytest.raises(DataError, match="no interval for the pile itself"):
-            estimate(q, target, assume="no-shift", estimand="pile")
+        with pytest.raises(DataError, match="no interval for the sample itself"):
+            estimate(q, target, assume="no-shift", estimand="sample")
         answer = estimate(q, target, assume="no-shift")
         assert (answer.low < answer.shares).all()
         with pytest.raises(DataError, match="no joint region"):
@@ -250,9 +253,9 @@ def test_counting_has_no_interval_unless_nothing_has_changed():
 
 @pytest.mark.parametrize(("quantifier", "words"), [(HDy, "biased where labelled"), (MLPE, "never looks at the items")])
 def test_what_has_no_interval_says_why(quantifier, words):
-    q = MLPE().fit(pile(), np.arange(400) % 2) if quantifier is MLPE else fitted(quantifier)
+    q = MLPE().fit(target_sample(), np.arange(400) % 2) if quantifier is MLPE else fitted(quantifier)
     with pytest.raises(DataError, match=words):
-        estimate(q, pile())
+        estimate(q, target_sample())
 
 
 def test_a_classifier_that_tells_nothing_rules_nothing_out():
@@ -267,7 +270,7 @@ def test_a_classifier_that_tells_nothing_rules_nothing_out():
     ("options", "words"),
     [
         ({"level": 95}, "level must be between 0 and 1"),
-        ({"estimand": "sample"}, "estimand must be one of 'population', 'pile'"),
+        ({"estimand": "pile"}, "estimand must be one of 'population', 'sample'"),
         ({"method": "magic"}, "method must be one of"),
         ({"assume": "luck"}, "assume must be one of"),
         ({"simultaneous": True}, "simultaneous must be one of"),
@@ -277,28 +280,28 @@ def test_a_classifier_that_tells_nothing_rules_nothing_out():
 )
 def test_wrong_input_gets_a_sentence(options, words):
     with pytest.raises(DataError, match=words):
-        estimate(fitted(PACC), pile(), **options)
+        estimate(fitted(PACC), target_sample(), **options)
 
 
 def test_what_is_no_fitted_quantifier_gets_a_sentence():
     with pytest.raises(DataError, match="Expected a fitted quantifier"):
-        estimate(LogisticRegression(), pile())
+        estimate(LogisticRegression(), target_sample())
     with pytest.raises(NotFittedError):
-        estimate(PACC(), pile())
+        estimate(PACC(), target_sample())
 
 
 @every
 def test_differences(quantifier):
     q = fitted(quantifier, n=2000, separation=2.0)
     a, b = (
-        estimate(q, pile(800, seed=s, shares=shares, separation=2.0))
+        estimate(q, target_sample(800, seed=s, shares=shares, separation=2.0))
         for s, shares in ((1, [0.7, 0.3]), (2, [0.4, 0.6]))
     )
     change = difference(a, b)
     assert change.low[1] < 0.3 < change.high[1]
     assert change.p_value[1] < 1e-6
     assert change.change[0] == pytest.approx(-change.change[1])
-    same = difference(a, estimate(q, pile(800, seed=3, shares=[0.7, 0.3], separation=2.0)))
+    same = difference(a, estimate(q, target_sample(800, seed=3, shares=[0.7, 0.3], separation=2.0)))
     assert same.p_value[1] > 0.01
     assert same.low[1] < 0 < same.high[1]
     assert "p = " in repr(change)
@@ -311,7 +314,7 @@ def test_differences(quantifier):
 def test_errors_of_a_shared_labelled_side_cancel():
     """Few labelled items: with one quantifier the difference is known much better than with one for each."""
     one, other = fitted(PACC, n=60, seed=0), fitted(PACC, n=60, seed=5)
-    a, b = (pile(5000, seed=s, shares=[0.6, 0.4]) for s in (1, 2))
+    a, b = (target_sample(5000, seed=s, shares=[0.6, 0.4]) for s in (1, 2))
     shared = difference(estimate(one, a), estimate(one, b))
     apart = difference(estimate(one, a), estimate(other, b))
     assert shared.high[1] - shared.low[1] < 0.5 * (apart.high[1] - apart.low[1])
@@ -319,13 +322,16 @@ def test_errors_of_a_shared_labelled_side_cancel():
 
 def test_differences_that_can_not_be_taken_get_a_sentence():
     q = fitted(PACC)
-    one, pair = estimate(q, pile()), estimate(q, pile(), Samples.from_matrix(np.arange(400).reshape(2, 200)))
+    one, pair = (
+        estimate(q, target_sample()),
+        estimate(q, target_sample(), Samples.from_matrix(np.arange(400).reshape(2, 200))),
+    )
     with pytest.raises(DataError, match="one sample each"):
         difference(one, pair)
     with pytest.raises(DataError, match="same estimand"):
-        difference(one, estimate(q, pile(), estimand="pile"))
+        difference(one, estimate(q, target_sample(), estimand="sample"))
     with pytest.raises(DataError, match="no covariance"):
-        difference(one, estimate(fitted(CC), pile(), assume="no-shift"))
+        difference(one, estimate(fitted(CC), target_sample(), assume="no-shift"))
 
 
 @every
@@ -339,7 +345,7 @@ def test_items_that_are_all_alike_leave_room_for_doubt(quantifier, method, estim
     q = quantifier(frozen(range(k)), **options).fit(P, np.arange(120) % k)
     for target in (np.eye(k)[np.zeros(30, dtype=int)], np.eye(k)[:1]):
         answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
-        if quantifier is not SLD or estimand == "population":  # SLD's pile of sure items has nothing left to doubt
+        if quantifier is not SLD or estimand == "population":  # a sample of sure items has nothing left to doubt
             assert (answer.high - answer.low > 1e-3).all()
 
 
@@ -368,11 +374,11 @@ def test_classes_that_can_not_be_told_apart_can_have_any_share(quantifier):
     assert answer.high.tolist() == [1, 1, 1]
 
 
-def test_a_weighted_pile_is_bootstrapped_by_its_weights():
+def test_a_weighted_sample_is_bootstrapped_by_its_weights():
     q = fitted(PACC, n=1000, separation=2.0)
     codes, P = scored_items(400, 2, 3, 2.0)
     weighted = Samples(np.arange(400), [0, 400], weights=np.where(codes == 1, 5.0, 0.2))
-    a, b = (estimate(q, P, weighted, estimand="pile", method=m, random_state=0) for m in ("delta", "bootstrap"))
+    a, b = (estimate(q, P, weighted, estimand="sample", method=m, random_state=0) for m in ("delta", "bootstrap"))
     np.testing.assert_allclose(b.low, a.low, atol=0.03)
     np.testing.assert_allclose(b.high, a.high, atol=0.03)
 
@@ -385,13 +391,13 @@ def test_an_impossible_item_without_weight_does_no_harm():
 
 def test_a_difference_knows_whether_the_labelled_side_is_the_same():
     q = fitted(PACC, n=60, seed=0)
-    first = estimate(q, pile(2000, seed=1))
+    first = estimate(q, target_sample(2000, seed=1))
     codes, P = scored_items(60, 2, 5, 1.2)
     q.fit(P, codes)  # in place: the same object, other labelled items
-    in_place = difference(first, estimate(q, pile(2000, seed=2)))
-    apart = difference(first, estimate(fitted(PACC, n=60, seed=5), pile(2000, seed=2)))
+    in_place = difference(first, estimate(q, target_sample(2000, seed=2)))
+    apart = difference(first, estimate(fitted(PACC, n=60, seed=5), target_sample(2000, seed=2)))
     np.testing.assert_allclose(in_place.p_value, apart.p_value)
-    copied = difference(first, estimate(fitted(PACC, n=60, seed=0), pile(2000, seed=2)))
+    copied = difference(first, estimate(fitted(PACC, n=60, seed=0), target_sample(2000, seed=2)))
     assert copied.high[1] - copied.low[1] < in_place.high[1] - in_place.low[1]
 
 
@@ -406,12 +412,12 @@ def test_shares_that_are_both_at_an_end_do_not_differ():
 
 def test_more_odd_input_gets_a_sentence():
     q = fitted(PACC)
-    answer = estimate(q, pile(), level=np.float32(0.95), n_replicates=np.int64(500))
+    answer = estimate(q, target_sample(), level=np.float32(0.95), n_replicates=np.int64(500))
     with pytest.raises(DataError, match="Shares of 2 classes"):
         answer.contains([0.2, 0.3, 0.5])
     with pytest.raises(DataError, match=r"too few for level=0.9999"):
-        estimate(q, pile(), method="bootstrap", level=0.9999)
+        estimate(q, target_sample(), method="bootstrap", level=0.9999)
     with pytest.raises(DataError, match="method must be one of"):
-        estimate(q, pile(), method=["delta"])
-    months = estimate(q, pile(), Samples.from_groups(np.repeat(["may", "june"], 200)))
+        estimate(q, target_sample(), method=["delta"])
+    months = estimate(q, target_sample(), Samples.from_groups(np.repeat(["may", "june"], 200)))
     assert "june" in repr(months)

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import SLD, Outputs, Samples
 from headcount.exceptions import DataError
-from headcount.quantifiers.statistics import GatheredPosteriors
+from headcount.quantifiers import ItemDensities
 from tests.conftest import blobs, frozen, scored_items
 
 
@@ -196,11 +196,11 @@ def test_a_classifier_without_posteriors_is_calibrated():
 
 
 def test_gathered_posteriors_merge_only_with_their_like():
-    a = GatheredPosteriors(np.full((4, 2), 0.5), Samples.from_matrix([[0, 1], [2, 3]]))
-    assert repr(a + a) == "GatheredPosteriors(Samples(2 samples of 4 items))"
+    a = ItemDensities(np.full((4, 2), 0.5), Samples.from_matrix([[0, 1], [2, 3]]))
+    assert repr(a + a) == "ItemDensities(Samples(2 samples of 4 items))"
     assert len(a) == 2
     with pytest.raises(DataError, match="can't be merged"):
-        a + GatheredPosteriors(np.full((4, 2), 0.5), Samples.whole(4))
+        a + ItemDensities(np.full((4, 2), 0.5), Samples.whole(4))
     with pytest.raises(NotFittedError):
         SLD().solve(a)
 
@@ -243,7 +243,7 @@ def test_calibration_takes_a_part_or_folds(validation):
 
 def test_calibration_knows_its_own_prior():
     codes, P = scored_items(100, 2, seed=0)
-    with pytest.raises(DataError, match="leave prior alone"):
+    with pytest.raises(DataError, match="omit prior"):
         SLD(frozen([0, 1]), calibration="bcts", prior="uniform").fit(P, codes)
     with pytest.raises(ValueError, match="calibration"):
         SLD(frozen([0, 1]), calibration="platt").fit(P, codes)

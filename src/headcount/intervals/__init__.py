@@ -1,7 +1,7 @@
-"""Intervals that hold: shares with their uncertainty from both sides, the sample's items and the labelled ones."""
+"""Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
-from headcount.intervals.comparison import Difference, difference
-from headcount.intervals.estimate import Estimate
-from headcount.intervals.methods import Moments, estimate, why_no_interval
+from headcount.intervals.difference import Difference, difference
+from headcount.intervals.estimate import estimate, why_no_interval
+from headcount.intervals.result import Estimate
 
-__all__ = ["Difference", "Estimate", "Moments", "difference", "estimate", "why_no_interval"]
+__all__ = ["Difference", "Estimate", "difference", "estimate", "why_no_interval"]

@@ -1,86 +1,99 @@
-"""Resampling both sides: the items of the sample, and the labelled items of each class that the method learnt from.
+"""Resampling both sides: the items of the sample, and the validation items of each class that the method learnt from.
 
 Replicates are samples like any other: drawn by the protocols' kernel, added up by `reduce`, solved all at once.
 """
 
+from copy import copy
+from typing import Any
+
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.intervals.likelihood import LikelihoodModel, free_shares
-from headcount.intervals.linear import LinearModel
+from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.base import draw_items
-from headcount.simplex import apportion
+from headcount.quantifiers import DensitiesQuantifier, Quantifier, SumsQuantifier
 
-__all__ = ["likelihood_replicates", "linear_replicates"]
-
-
-def _again(
-    rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, weights: FloatArray | None = None
-) -> Samples:
-    """Draw replicates of a sample with replacement, each of its size; an entry takes its weight along."""
-    counts = np.full((n_replicates, 1), len(rows))
-    if weights is None:
-        pool = Samples._trusted(np.array(rows), np.array([0, len(rows)]), int(rows.max()) + 1)
-        return draw_items(counts, pool, seed, replace=True)
-    picked = draw_items(counts, Samples.whole(len(rows)), seed, replace=True)
-    return Samples._trusted(rows[picked.indices], picked.indptr, int(rows.max()) + 1, weights[picked.indices])
+__all__ = ["percentile_interval", "relearnt_replicates", "resample", "resample_classes"]
 
 
-def linear_replicates(
-    model: LinearModel, outputs: Outputs, samples: Samples, n_replicates: int, pile: bool, seed: np.random.SeedSequence
-) -> FloatArray:
-    """Return replicates of the shares, not confined to the simplex: shape (n_samples, n_replicates, n_classes)."""
-    labelled_seed, target_seed = seed.spawn(2)
-    vectors = model.representation.vectors(outputs)
-    own = model.representation.vectors(model.quantifier.validation_outputs_)
-    codes = model.quantifier.validation_codes_
-    k = len(model.sizes)
-    seeds = labelled_seed.spawn(k)
-    M = np.empty((n_replicates, own.shape[1], k))
-    for j in range(k):
-        M[:, :, j] = _again(np.flatnonzero(codes == j), n_replicates, seeds[j]).sum(own) / model.sizes[j]
-    inverse = model.inverse_of(M)
-    known = model.parts(outputs, samples, pile)
-    sizes = np.maximum(np.round(samples.effective_sizes()), 1).astype(np.int64)
-    replicates = np.empty((len(samples), n_replicates, k))
-    for s, (rows, own_seed) in enumerate(zip(samples, target_seed.spawn(len(samples)), strict=True)):
-        if pile:
-            # Piles of the estimated composition, made of labelled items: what varies is which items of each class there are.
-            counts = np.repeat(apportion(known.shares[s][None, :], int(sizes[s])), n_replicates, axis=0)
-            q = draw_items(counts, Samples._grouped(codes, k), own_seed, replace=True).sum(own) / sizes[s]
-            replicates[s] = model.solve(q, M, inverse) + known.centre[s] - counts[0] / sizes[s]
-        else:
-            weights = None if samples.weights is None else samples.weights_of(s)
-            again = _again(rows, n_replicates, own_seed, weights)
-            replicates[s] = model.solve(again.sum(vectors) / again.total_weights()[:, None], M, inverse)
-    return replicates
+def resample(rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, samples: Any = None) -> Samples:
+    """Draw replicates of a sample with replacement, each of its size; an entry takes its weight and count along.
 
-
-def likelihood_replicates(
-    model: LikelihoodModel, n_replicates: int, pile: bool, seed: np.random.SeedSequence
-) -> FloatArray:
-    """Return replicates of SLD's shares, one Newton step beyond where the simplex ends: shape as above.
-
-    Where SLD calibrates, labelled items are drawn anew too: the calibration follows by one Newton step, the shares to first order.
+    Parameters
+    ----------
+    rows : array of int
+        Items of the sample.
+    n_replicates : int
+    seed : SeedSequence
+    samples : Samples of one sample, optional
+        Whose weights and counts the entries have.
     """
-    samples, centre = model.samples, model.centre
+    sizes = np.full((n_replicates, 1), len(rows))
+    if samples is None or samples.factors is None:
+        pool = Samples._trusted(np.array(rows), np.array([0, len(rows)]), int(rows.max()) + 1)
+        return draw_items(sizes, pool, seed, replace=True)
+    drawn = draw_items(sizes, Samples.whole(len(rows)), seed, replace=True)
+    weights, counts = (None if f is None else f[drawn.indices] for f in (samples.weights, samples.counts))
+    return Samples._trusted(rows[drawn.indices], drawn.indptr, int(rows.max()) + 1, weights, None, counts)
+
+
+def resample_classes(codes: IntArray, n_classes: int, n_replicates: int, seed: np.random.SeedSequence) -> list[Samples]:
+    """Draw replicates of the labelled items of each class, with replacement and of the same size."""
+    seeds = seed.spawn(n_classes)
+    return [resample(np.flatnonzero(codes == j), n_replicates, seeds[j]) for j in range(n_classes)]
+
+
+def relearnt_replicates(
+    quantifier: Quantifier, outputs: Outputs, samples: Samples, n_replicates: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Return replicates of any method's estimates: it learns again from resampled validation items, for each replicate.
+
+    The classifier stays as it is. The labelled side is drawn from the first spawned seed alone, so that two estimates with one seed
+    share it.
+
+    Returns
+    -------
+    array of shape (n_samples, n_replicates, n_classes)
+    """
+    items = quantifier.validation_items()
+    if items is None or not isinstance(quantifier, SumsQuantifier | DensitiesQuantifier):
+        raise DataError(
+            f"{type(quantifier).__name__} keeps no validation items that could be drawn again: it can't be bootstrapped."
+        )
     labelled_seed, target_seed = seed.spawn(2)
-    scale = np.ones_like(centre)
-    if pile:
-        diagonals = [np.diagonal(model.target(which), axis1=1, axis2=2) for which in (True, False)]
-        scale = np.sqrt(np.clip(diagonals[0] / diagonals[1], 0.0, 1.0))
-    replicates = np.empty((len(samples), n_replicates, centre.shape[1]))
-    for s, own_seed in enumerate(target_seed.spawn(len(samples))):
-        weights = None if samples.weights is None else samples.weights_of(s)
-        again = _again(samples[s], n_replicates, own_seed, weights)
-        replicates[s] = centre[s] + scale[s] * (free_shares(model.P, model.prior, again) - centre[s])
-    if model.calibration is not None:
-        codes = model.quantifier.validation_codes_
-        changes = np.zeros((n_replicates, centre.shape[1]))
-        for j, own_seed in enumerate(labelled_seed.spawn(centre.shape[1])):
-            again = _again(np.flatnonzero(codes == j), n_replicates, own_seed)
-            changes += again.sum(model.calibration.influence)
-        replicates += np.einsum("scp,rp->src", model.calibration.derivatives, changes)
+    k = len(quantifier.classes_)
+    by_class = resample_classes(items[1], k, n_replicates, labelled_seed)
+    by_sample = [
+        resample(samples[s], n_replicates, one_seed, samples[s : s + 1])
+        for s, one_seed in enumerate(target_seed.spawn(len(samples)))
+    ]
+    relearnt = copy(quantifier)
+    replicates = np.empty((len(samples), n_replicates, k))
+    for r in range(n_replicates):
+        rows = np.concatenate([drawn[r] for drawn in by_class])
+        validation = items[0].take(rows), items[1][rows]
+        if isinstance(relearnt, SumsQuantifier):
+            relearnt._learn_profiles(*validation)
+        else:
+            relearnt._learn_densities(*validation)
+        for s, drawn in enumerate(by_sample):
+            replicates[s, r] = relearnt.aggregate(outputs, drawn[r : r + 1])[0]
     return replicates
+
+
+def percentile_interval(replicates: FloatArray, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the quantiles of each sample's and class's replicates at its tail probability and at one minus it."""
+    ordered = np.sort(replicates, axis=1)
+    return _quantiles(ordered, tails), _quantiles(ordered, 1.0 - tails)
+
+
+def _quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
+    """Return the values that another replicate would be below with these probabilities, between order statistics."""
+    position = np.clip(levels * (ordered.shape[1] + 1) - 1.0, 0.0, ordered.shape[1] - 1.0)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, ordered.shape[1] - 1)
+    first, second = (np.take_along_axis(ordered, index[:, None, :], axis=1)[:, 0, :] for index in (below, above))
+    between: FloatArray = first + (position - below) * (second - first)
+    return between

@@ -1,118 +1,264 @@
-"""`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
+"""`estimate`: shares with intervals, by the inference of the quantifier's family, or a sentence why there is none."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
+import joblib
 import numpy as np
-from scipy.stats import chi2
+from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import AnyArray, FloatArray
-from headcount._validation import as_shares
+from headcount._typing import FloatArray, Items, RandomState
+from headcount._validation import seed_sequence
 from headcount.exceptions import DataError
-from headcount.intervals.parts import ErrorParts, sum_zero_basis
+from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates
+from headcount.intervals.densities import LikelihoodModel
+from headcount.intervals.error_parts import ErrorParts
+from headcount.intervals.result import Estimate, check_level, confined
+from headcount.intervals.sums import SumsModel
+from headcount.learners import Outputs
+from headcount.protocols import Samples, as_samples
+from headcount.quantifiers import DensitiesQuantifier, ItemDensities, Quantifier, Statistics, SumsQuantifier
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["estimate", "why_no_interval"]
 
-__all__ = ["Estimate", "check_level", "confined"]
+_MIN_BOOTSTRAP_ITEMS = 10
+"""Samples of fewer items get at least the delta method's interval: their replicates vary too little."""
+
+Model: TypeAlias = SumsModel | LikelihoodModel
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
-    """Estimated shares with intervals, of one sample (vectors) or of many (matrices with one row a sample).
+@dataclass(frozen=True)
+class _Target:
+    """What is known of the samples: their statistics and, unless these were added up before, their items."""
 
-    Attributes
+    statistics: Any
+    outputs: Outputs | None
+    samples: Samples | None
+
+    @property
+    def effective_sizes(self) -> FloatArray:
+        known = self.samples if self.samples is not None else getattr(self.statistics, "samples", None)
+        sizes: FloatArray = self.statistics.weights if known is None else known.effective_sizes()
+        return sizes
+
+    def items(self) -> tuple[Outputs, Samples]:
+        """Return the items, which a bootstrap draws from."""
+        if self.outputs is None or self.samples is None:
+            raise DataError("The bootstrap needs the items' outputs: statistics that were added up are not enough.")
+        return self.outputs, self.samples
+
+
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["no-shift"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+) -> Estimate:
+    """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
+
+    The labelled ones are the validation items, on which ACC and PACC learn how wrong the classifier is, and on which
+    ``SLD(calibration="bcts")`` calibrates its posteriors. Plain SLD has no such part and takes the classifier's posteriors for
+    calibrated: where few labelled items trained it they are not, and the intervals are too short.
+
+    Parameters
     ----------
-    classes : array of shape (n_classes,)
-    shares, low, high : arrays of shape (n_classes,) or (n_samples, n_classes)
-    level : float
-        How often, at least nominally, the interval of a class holds its true share.
-    estimand : {"population", "pile"}
-        Whose share is meant: of the process that the items came from, or of these very items.
-    method : str
-        How the intervals were found.
-    n_items : array of shape (n_samples,)
-    names : tuple or None
-        Names of the samples.
+    quantifier : fitted quantifier
+        A method with an analytic interval (ACC, PACC, SLD), or a search over such methods. CC and PCC need ``assume``; others are
+        refused with the reason, unless ``method="bootstrap"`` is asked for.
+    X : items, or their `Outputs`; or statistics of samples that were added up before
+        For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
+    samples : Samples or matrix of row numbers, optional
+        By default all items are one sample, and the answer's arrays are vectors.
+    level : float, default=0.95
+    estimand : {"population", "sample"}, default="population"
+        The share in the population that the items were drawn from, or the share among these very items (a narrower interval).
+    method : {"auto", "delta", "bootstrap"}, default="auto"
+        "delta": from the normal distribution of the error; with two classes by inverting a test, Fieller's for methods over sums
+        and the likelihood ratio's for methods over densities. "bootstrap": percentiles over replicates of both sides; for methods
+        without an analytic interval its coverage is not measured. "auto" is "delta".
+    assume : {"no-shift"}, optional
+        For CC and PCC: that the class shares have not changed since training. The interval is then that of the counted share; a
+        classifier whose mistakes do not balance makes it differ from the true one even so.
+    simultaneous : {"classes", "samples", "both"}, optional
+        Widen the intervals such that those of all classes, all samples or both hold together at the level (Bonferroni).
+    n_replicates : int, default=1000
+    random_state : int, RandomState, Generator or None, default=None
+        For the bootstrap.
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16.
+    Hesterberg (2015). What teachers should know about the bootstrap. The American Statistician 69.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from headcount import PACC
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> q = PACC(random_state=0).fit(X[:2000], y[:2000])
+    >>> answer = estimate(q, X[2000:])
+    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1])
+    True
     """
-
-    classes: AnyArray
-    shares: FloatArray
-    low: FloatArray
-    high: FloatArray
-    level: float
-    estimand: str
-    method: str
-    n_items: AnyArray
-    quantifier: str
-    names: tuple[Any, ...] | None = None
-    parts: ErrorParts | None = field(default=None, repr=False)
-    labelled_side: str = ""
-
-    def contains(self, shares: Any) -> Any:
-        """Say for each sample whether the joint region at this level holds these shares of all classes.
-
-        The region is the ellipsoid of the estimate's covariance in which all shares lie together with the stated confidence.
-        """
-        if self.parts is None:
-            raise DataError("This estimate has no joint region: its intervals were found class by class.")
-        given = np.atleast_2d(as_shares(shares, "shares"))
-        own = np.atleast_2d(self.shares)
-        if given.shape[1] != own.shape[1] or len(given) not in (1, len(own)):
-            raise DataError(
-                f"Shares of {own.shape[1]} classes for one or for each of {len(own)} samples are needed; got {given.shape}."
-            )
-        directions = sum_zero_basis(len(self.classes))
-        off = (given - self.parts.centre) @ directions
-        covariance = directions.T @ self.parts.covariance() @ directions
-        distance = np.einsum("sa,sab,sb->s", off, np.linalg.pinv(covariance), off)
-        inside = distance <= chi2.ppf(self.level, len(self.classes) - 1)
-        inside |= (
-            np.abs(given - own).max(axis=1) < 1e-9
-        )  # the estimate itself, though its centre may lie outside the simplex
-        return inside if self.shares.ndim == 2 else bool(inside[0])
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with one row for each sample and class."""
-        import pandas as pd
-
-        shares, low, high = (np.atleast_2d(a) for a in (self.shares, self.low, self.high))
-        names = self.names if self.names is not None else range(len(shares))
-        rows = [
-            {
-                "sample": name,
-                "class": label,
-                "share": shares[s, j],
-                "low": low[s, j],
-                "high": high[s, j],
-                "n": self.n_items[s],
-            }
-            for s, name in enumerate(names)
-            for j, label in enumerate(self.classes)
-        ]
-        return pd.DataFrame(rows)
-
-    def __repr__(self) -> str:
-        whose = {"population": "in the population", "pile": "among these items"}[self.estimand]
-        head = f"Shares {whose}, with {self.level:.4g} intervals ({self.quantifier}, {self.method})"
-        rows = list(self.to_frame().itertuples(index=False))
-        lines = []
-        for name, label, share, low, high, n in rows[:20]:
-            which = f"{name!s:<12} " if self.shares.ndim == 2 else ""
-            lines.append(f"  {which}{label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
-        more = [f"  ... and {len(rows) - 20} more rows"] if len(rows) > 20 else []
-        return "\n".join([head, *lines, *more])
+    _check(level, estimand, method, assume, simultaneous, n_replicates)
+    quantifier = _fitted(quantifier)
+    within, seed = estimand == "sample", seed_sequence(random_state)
+    target = _reduced(quantifier, X, samples, products=not within)
+    n_samples = len(target.statistics)
+    z = norm.isf((1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), n_samples)) / 2.0)
+    model = _model(quantifier, target)
+    parts: ErrorParts | None = None
+    replicates: FloatArray | None = None
+    if model is not None:
+        parts = model.parts(target.effective_sizes, within)
+        shares = parts.shares
+        low, high = model.interval(parts, z, within)
+        if method == "bootstrap":
+            low, high = _bootstrap_interval(model, parts, target, z, within, n_replicates, seed, (low, high))
+        # Where several mixtures explain the items equally well, nothing is ruled out.
+        identified = np.broadcast_to(parts.identified, n_samples)[:, None]
+        low, high = np.where(identified, low, 0.0), np.where(identified, high, 1.0)
+        method_name = "bootstrap" if method == "bootstrap" else "delta"
+    elif isinstance(quantifier, SumsQuantifier) and quantifier.is_mean_vector and assume == "no-shift":
+        shares, low, high = _without_shift(quantifier, target, z, within)
+        method_name = "assuming no shift"
+    elif method == "bootstrap" and not within and quantifier.uses_validation:
+        shares = quantifier.solve(target.statistics)
+        replicates = relearnt_replicates(quantifier, *target.items(), n_replicates, seed)
+        low, high = percentile_interval(replicates, np.full(shares.shape, norm.sf(z)))
+        method_name = "bootstrap, coverage not measured"
+    else:
+        raise DataError(f"No interval for {type(quantifier).__name__}: {why_no_interval(quantifier)}")
+    low, high = confined(low, high)
+    low, high = np.minimum(low, shares), np.maximum(high, shares)
+    known = target.samples
+    sizes = np.rint(target.statistics.weights).astype(np.int64) if known is None else known.sizes
+    one = samples is None and known is not None
+    return Estimate(
+        classes=quantifier.classes_,
+        shares=shares[0] if one else shares,
+        low=low[0] if one else low,
+        high=high[0] if one else high,
+        level=level,
+        estimand=estimand,
+        method=method_name,
+        n_items=sizes,
+        quantifier=type(quantifier).__name__,
+        names=None if known is None else known.names,
+        parts=parts,
+        labelled_side=_labelled_side(quantifier, None if replicates is None else seed.entropy),
+        replicates=replicates,
+    )
 
 
-def check_level(level: Any) -> None:
-    """Raise unless this is a level of confidence."""
-    if not (isinstance(level, float | int | np.floating) and 0 < level < 1):
-        raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
+def why_no_interval(quantifier: Quantifier) -> str:
+    """Say why a method has no analytic interval; empty if it has one."""
+    return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cut intervals to [0, 1]; of one that lies outside, half its length stays at the nearer end, and never next to nothing."""
-    half = (high - low) / 2
-    high = np.where(high <= 0.0, half, np.where(low < 0.0, np.maximum(high, half / 4), high))
-    low = np.where(low >= 1.0, 1.0 - half, np.where(high > 1.0, np.minimum(low, 1.0 - half / 4), low))
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+def _reduced(quantifier: Quantifier, X: Any, samples: Any, products: bool) -> _Target:
+    if isinstance(X, Statistics | ItemDensities):
+        return _Target(X, None, None)
+    outputs = quantifier.outputs(X)
+    known = as_samples(samples, outputs.n_items)
+    more = {"products": products} if isinstance(quantifier, SumsQuantifier) else {}
+    return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
+
+
+def _model(quantifier: Quantifier, target: _Target) -> Model | None:
+    """Return the inference of the quantifier's family; None if the quantifier declares no analytic interval."""
+    if not quantifier.has_interval:
+        return None
+    if isinstance(quantifier, SumsQuantifier):
+        return SumsModel(quantifier, target.statistics)
+    return LikelihoodModel(quantifier, target.statistics) if isinstance(quantifier, DensitiesQuantifier) else None
+
+
+def _labelled_side(quantifier: Quantifier, seed: Any) -> str:
+    """Name the labelled items that an estimate depends on, so that a difference knows whether two share their errors."""
+    items = quantifier.validation_items()
+    if items is None:
+        return ""
+    outputs, codes = items
+    return str(joblib.hash((outputs.decisions, outputs.posteriors, codes, seed)))
+
+
+def _fitted(quantifier: Any) -> Quantifier:
+    """Return the fitted quantifier itself, or the best of a search."""
+    if not isinstance(quantifier, Quantifier):
+        raise DataError(f"Expected a fitted quantifier, got {quantifier!r}.")
+    check_is_fitted(quantifier)
+    return quantifier.chosen
+
+
+def _check(level: Any, estimand: Any, method: Any, assume: Any, simultaneous: Any, n_replicates: Any) -> None:
+    check_level(level)
+    if not isinstance(n_replicates, int | np.integer) or n_replicates < 100:
+        raise DataError(f"n_replicates must be a whole number of at least 100; got {n_replicates!r}.")
+    if method == "bootstrap" and n_replicates * (1.0 - level) < 4:
+        raise DataError(
+            f"{n_replicates} replicates are too few for level={level}: at least {int(np.ceil(4 / (1 - level)))} are needed."
+        )
+    for name, value, allowed in (
+        ("estimand", estimand, ("population", "sample")),
+        ("method", method, ("auto", "delta", "bootstrap")),
+        ("assume", assume, (None, "no-shift")),
+        ("simultaneous", simultaneous, (None, "classes", "samples", "both")),
+    ):
+        if not (value is None or isinstance(value, str)) or value not in allowed:
+            raise DataError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+
+
+def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> int:
+    classes = n_classes if n_classes > 2 else 1  # the shares of two classes stand and fall together
+    return {None: 1, "classes": classes, "samples": n_samples, "both": classes * n_samples}[simultaneous]
+
+
+def _bootstrap_interval(
+    model: Model,
+    parts: ErrorParts,
+    target: _Target,
+    z: float,
+    within: bool,
+    n_replicates: int,
+    seed: np.random.SeedSequence,
+    delta: tuple[FloatArray, FloatArray],
+) -> tuple[FloatArray, FloatArray]:
+    """Return percentiles of replicates, and the delta method's interval where replicates say too little."""
+    replicates = model.replicates(parts, *target.items(), n_replicates, within, seed)
+    # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
+    low, high = percentile_interval(replicates, norm.sf(parts.expanded(z)))
+    # Items that are all alike give replicates that are all alike: there the delta method knows better.
+    alike = (high - low) < (delta[1] - delta[0]) / 4.0
+    low, high = np.where(alike, delta[0], low), np.where(alike, delta[1], high)
+    few = target.effective_sizes[:, None] < _MIN_BOOTSTRAP_ITEMS
+    return np.where(few, np.minimum(low, delta[0]), low), np.where(few, np.maximum(high, delta[1]), high)
+
+
+def _without_shift(
+    quantifier: SumsQuantifier, target: _Target, z: float, within: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return counted shares with Wilson's interval (1927), by the variance that the items' vectors have."""
+    if within:
+        raise DataError(
+            f"{type(quantifier).__name__} has no interval for the sample itself: pass estimand='population', or use PACC or SLD."
+        )
+    statistics, n = target.statistics, target.effective_sizes[:, None]
+    shares = quantifier.solve(statistics)
+    squares = np.diagonal(quantifier.representation.second_moments(statistics), axis1=1, axis2=2)
+    variance = np.maximum(squares / statistics.weights[:, None] - shares**2, 0.0)
+    centre = (shares + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(variance / n + z**2 / (4 * n**2))
+    return shares, centre - reach, centre + reach

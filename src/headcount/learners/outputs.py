@@ -129,6 +129,11 @@ class Outputs:
                 held[what] = np.concatenate([getattr(part, what) for part in aligned])
         return cls(classes, sum(part.n_items for part in aligned), **held)
 
+    def take(self, rows: IntArray) -> "Outputs":
+        """Return the outputs of these items."""
+        parts = (None if held is None else held[rows] for held in (self.decisions, self.posteriors, self.embeddings))
+        return Outputs(self.classes, len(rows), *parts)
+
     def __len__(self) -> int:
         return self.n_items
 

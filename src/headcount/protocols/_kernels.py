@@ -1,4 +1,4 @@
-"""Compiled: drawing the items of many samples, and adding up codes or rows over the items of each sample."""
+"""Compiled: draw the items of many samples, and add up codes or rows over the items of each sample."""
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def sum_weights_of_codes(
 def count_many_codes(
     codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
 ) -> None:
-    """Add up to ``out[s, c]`` the weights (1 if there are none) of the items of sample s that have code c in their row."""
+    """Add up to ``out[s, c]`` the weights (1 if there are none) of the items of sample s with code c in their row."""
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
             weight = weights[t] if weights.size else 1.0
@@ -96,12 +96,23 @@ def count_many_codes(
 
 
 @kernel()
-def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+def to_units(values: FloatArray, scale: float, largest: float, units: IntArray) -> bool:
+    """Write floor(x * scale + 1/2) of each value; return False if one is not finite or exceeds the largest allowed."""
+    for i in range(values.size):
+        if not abs(values[i]) <= largest:
+            return False
+    for i in range(values.size):
+        units[i] = np.int64(np.floor(values[i] * scale + 0.5))
+    return True
+
+
+@kernel()
+def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: AnyArray) -> None:
     """Like ``sum_rows`` for two columns, the common case: the sums stay in registers."""
     for s in range(out.shape[0]):
         for low in range(indptr[s], indptr[s + 1], BLOCK):
-            a = 0.0
-            b = 0.0
+            a = rows.dtype.type(0)
+            b = rows.dtype.type(0)
             for t in range(low, min(low + BLOCK, indptr[s + 1])):
                 i = indices[t]
                 a += rows[i, 0]
@@ -111,16 +122,16 @@ def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArr
 
 
 @kernel()
-def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: AnyArray) -> None:
     """Add up to ``out[s]`` the rows of the items of sample s.
 
     Four items at a time: the running sums are in memory, and waiting for them is what would cost the time.
     """
     k = out.shape[1]
-    block = np.zeros(k)
+    block = np.zeros(k, dtype=out.dtype)
     for s in range(out.shape[0]):
         for low in range(indptr[s], indptr[s + 1], BLOCK):
-            block[:] = 0.0
+            block[:] = 0
             high = min(low + BLOCK, indptr[s + 1])
             fours = low + (high - low) // 4 * 4
             for t in range(low, fours, 4):
@@ -136,9 +147,9 @@ def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: FloatArra
 
 @kernel()
 def sum_weighted_rows(
-    rows: AnyArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
+    rows: AnyArray, indices: IntArray, indptr: IntArray, factors: FloatArray, out: FloatArray
 ) -> None:
-    """Add up to ``out[s]`` the rows of the items of sample s, each times its weight."""
+    """Add up to ``out[s]`` the rows of the items of sample s, each times its factor."""
     block = np.zeros(out.shape[1])
     for s in range(out.shape[0]):
         for low in range(indptr[s], indptr[s + 1], BLOCK):
@@ -146,6 +157,42 @@ def sum_weighted_rows(
             for t in range(low, min(low + BLOCK, indptr[s + 1])):
                 i = indices[t]
                 for c in range(out.shape[1]):
-                    block[c] += weights[t] * rows[i, c]
+                    block[c] += factors[t] * rows[i, c]
             for c in range(out.shape[1]):
                 out[s, c] += block[c]
+
+
+@kernel()
+def sum_units(
+    units: IntArray, indices: IntArray, indptr: IntArray, factors: FloatArray, bits: int, high: IntArray, low: IntArray
+) -> None:
+    """Add up fixed-point rows over each sample, each times its factor (1 if there are none), in two limbs."""
+    mask = (np.int64(1) << bits) - 1
+    for s in range(high.shape[0]):
+        for t in range(indptr[s], indptr[s + 1]):
+            i = indices[t]
+            for c in range(units.shape[1]):
+                value = units[i, c]
+                if factors.size:
+                    value = np.int64(np.floor(value * factors[t] + 0.5))
+                high[s, c] += value >> bits
+                low[s, c] += value & mask
+
+
+@kernel()
+def count_units(
+    codes: IntArray,
+    indices: IntArray,
+    indptr: IntArray,
+    factor_high: IntArray,
+    factor_low: IntArray,
+    high: IntArray,
+    low: IntArray,
+) -> None:
+    """Add up the factors of the entries of each sample by the codes of their items; factors and sums are in two limbs."""
+    for s in range(high.shape[0]):
+        for t in range(indptr[s], indptr[s + 1]):
+            for column in range(codes.shape[1]):
+                code = codes[indices[t], column]
+                high[s, code] += factor_high[t]
+                low[s, code] += factor_low[t]

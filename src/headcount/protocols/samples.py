@@ -4,7 +4,8 @@ A protocol, a grouping column or a bootstrap makes one; everything that follows 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,10 +13,19 @@ from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
 from headcount._validation import class_codes, plain
 from headcount.exceptions import DataError
+from headcount.protocols.exact import LIMB_BITS, ExactSums
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Samples", "as_samples"]
 
-_ITEMS_A_CHUNK = 1 << 16
+_ITEMS_PER_CHUNK = 1 << 16
+_ITEMS_PER_SUM = 1 << 20
+"""Items whose fixed-point coordinates can be added up in one 64-bit integer."""
+_LARGEST_FACTOR = 2.0**19
+"""Largest weight of an entry whose product with a fixed-point coordinate fits into a 64-bit integer."""
+_ROWS_SHOWN = 20
 
 
 class Samples:
@@ -32,9 +42,12 @@ class Samples:
     indptr : array of int, shape (n_samples + 1,)
         Where each sample begins and ends in ``indices``.
     weights : array of float, shape (n_entries,), optional
-        A non-negative weight for each entry; without it every entry weighs 1.
+        A non-negative sampling weight for each entry; without it every entry weighs 1. Unequal weights carry less information
+        than as many equal ones (see :meth:`effective_sizes`).
     names : sequence, optional
         A name for each sample, such as the value of the column that it was grouped by.
+    counts : array of float, shape (n_entries,), optional
+        How many identical items each entry stands for; without it, one. An entry with count 3 equals three entries.
 
     Examples
     --------
@@ -47,7 +60,7 @@ class Samples:
     [[7.0], [9.0]]
     """
 
-    __slots__ = ("bound", "indices", "indptr", "names", "weights")
+    __slots__ = ("bound", "counts", "indices", "indptr", "names", "weights")
 
     indices: IntArray
     indptr: IntArray
@@ -55,12 +68,18 @@ class Samples:
     names: tuple[Any, ...] | None
     bound: int
     """One more than the largest row number: the smallest pool that these samples can be of."""
+    counts: FloatArray | None
 
     def __init__(
-        self, indices: Any, indptr: Any, weights: Any = None, names: Sequence[Any] | AnyArray | None = None
+        self,
+        indices: Any,
+        indptr: Any,
+        weights: Any = None,
+        names: Sequence[Any] | AnyArray | None = None,
+        counts: Any = None,
     ) -> None:
-        rows = _whole_numbers(indices, "indices")
-        starts = _whole_numbers(indptr, "indptr").astype(np.int64)
+        rows = _integers(indices, "indices")
+        starts = _integers(indptr, "indptr").astype(np.int64)
         if rows.ndim != 1 or starts.ndim != 1:
             raise DataError(
                 f"indices and indptr must be one-dimensional; their shapes are {rows.shape} and {starts.shape}."
@@ -71,23 +90,16 @@ class Samples:
             )
         if rows.size and rows.min() < 0:
             raise DataError(f"Row numbers of items start at 0; the smallest given is {rows.min()}.")
-        if weights is not None:
-            weights = np.array(weights, dtype=np.float64)
-            if weights.shape != rows.shape:
-                raise DataError(
-                    f"weights must be one for each of the {rows.size} entries; its shape is {weights.shape}."
-                )
-            with np.errstate(over="ignore"):
-                total = weights.sum()
-            if not (np.isfinite(total) and (weights >= 0).all()):
-                raise DataError("weights must be finite and not negative.")
         if names is not None and len(names) != starts.size - 1:
             raise DataError(f"{len(names)} names were given for {starts.size - 1} samples: one for each is needed.")
         bound = int(rows.max()) + 1 if rows.size else 0
-        self._set(_narrow(rows, bound), starts, weights, names, bound)
+        factors = _factors(weights, rows, "weights"), _factors(counts, rows, "counts")
+        self._set(_narrow(rows, bound), starts, factors[0], names, bound, factors[1])
 
-    def _set(self, indices: IntArray, indptr: IntArray, weights: Any, names: Any, bound: int) -> None:
-        for array in (indices, indptr, weights):
+    def _set(
+        self, indices: IntArray, indptr: IntArray, weights: Any, names: Any, bound: int, counts: Any = None
+    ) -> None:
+        for array in (indices, indptr, weights, counts):
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(self, "indices", indices)
@@ -95,12 +107,13 @@ class Samples:
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "names", None if names is None else tuple(plain(name) for name in names))
         object.__setattr__(self, "bound", bound)
+        object.__setattr__(self, "counts", counts)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Samples are frozen: {name!r} can't be set. Make new samples instead.")
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.indices, self.indptr, self.weights, self.names, self.bound
+        return self.indices, self.indptr, self.weights, self.names, self.bound, self.counts
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._set(*state)
@@ -113,10 +126,11 @@ class Samples:
         bound: int,
         weights: FloatArray | None = None,
         names: Any = None,
+        counts: FloatArray | None = None,
     ) -> "Samples":
-        """Wrap arrays that are right by construction, without copying or looking at them."""
+        """Wrap arrays that are valid by construction, without copying or checking them."""
         samples = cls.__new__(cls)
-        samples._set(indices, indptr, weights, names, bound)
+        samples._set(indices, indptr, weights, names, bound, counts)
         return samples
 
     @classmethod
@@ -126,7 +140,7 @@ class Samples:
         >>> Samples.from_matrix([[0, 1, 2], [2, 3, 4]])
         Samples(2 samples of 3 items)
         """
-        matrix = _whole_numbers(rows, "the matrix of row numbers")
+        matrix = _integers(rows, "the matrix of row numbers")
         if matrix.ndim != 2:
             raise DataError(
                 f"A matrix of row numbers has one row a sample, shape (n_samples, sample_size); this has shape {matrix.shape}. "
@@ -141,7 +155,7 @@ class Samples:
         >>> Samples.from_lists([[0, 1, 2], [3]]).sizes.tolist()
         [3, 1]
         """
-        arrays = [_whole_numbers(rows, f"the list of sample {s}") for s, rows in enumerate(lists)]
+        arrays = [_integers(rows, f"the list of sample {s}") for s, rows in enumerate(lists)]
         if any(array.ndim != 1 for array in arrays):
             raise DataError("A list of the row numbers of each sample is needed: [[0, 1, 2], [3]].")
         indptr = np.cumsum([0, *(array.size for array in arrays)])
@@ -185,25 +199,35 @@ class Samples:
         """
         if len(a) != len(b):
             raise DataError(f"{a} and {b} can't be merged: there must be as many of the one as of the other.")
-        belongs = np.concatenate([np.repeat(np.arange(len(a)), a.sizes), np.repeat(np.arange(len(b)), b.sizes)])
-        order = np.argsort(belongs, kind="stable")
+        sample = np.concatenate([np.repeat(np.arange(len(a)), a.sizes), np.repeat(np.arange(len(b)), b.sizes)])
+        order = np.argsort(sample, kind="stable")
         indices = np.concatenate([a.indices.astype(np.int64), b.indices.astype(np.int64) + offset])[order]
-        weights = None
-        if a.weights is not None or b.weights is not None:
-            both = [np.ones(s.indices.size) if s.weights is None else s.weights for s in (a, b)]
-            weights = np.concatenate(both)[order]
-        return cls(indices, a.indptr + b.indptr, weights, a.names)
+
+        def joined(name: str) -> FloatArray | None:
+            parts = [getattr(samples, name) for samples in (a, b)]
+            if parts[0] is None and parts[1] is None:
+                return None
+            full = [np.ones(s.indices.size) if part is None else part for s, part in zip((a, b), parts, strict=True)]
+            return np.concatenate(full)[order]
+
+        return cls(indices, a.indptr + b.indptr, joined("weights"), a.names, joined("counts"))
 
     @property
     def sizes(self) -> IntArray:
         """Number of entries of each sample."""
         return np.diff(self.indptr)
 
-    def weights_of(self, s: int) -> FloatArray:
-        """Return the weights of the entries of one sample: ones, where none were given."""
-        if self.weights is None:
-            return np.ones(int(self.indptr[s + 1] - self.indptr[s]))
-        return self.weights[self.indptr[s] : self.indptr[s + 1]]
+    @property
+    def factors(self) -> FloatArray | None:
+        """What each entry counts in a sum: its weight times its count; None if every entry counts 1."""
+        if self.weights is None or self.counts is None:
+            return self.counts if self.weights is None else self.weights
+        return self.weights * self.counts
+
+    def factors_of(self, s: int) -> FloatArray:
+        """Return the factors of the entries of one sample: ones, where there are none."""
+        part, factors = slice(self.indptr[s], self.indptr[s + 1]), self.factors
+        return np.ones(int(part.stop - part.start)) if factors is None else factors[part]
 
     def __len__(self) -> int:
         return self.indptr.size - 1
@@ -219,9 +243,9 @@ class Samples:
                 raise IndexError("Samples are cut in steps of 1: samples[a:b].")
             ends = self.indptr[first : max(first, last) + 1]
             part = slice(ends[0], ends[-1])
-            weights = None if self.weights is None else self.weights[part]
+            weights, counts = (None if f is None else f[part] for f in (self.weights, self.counts))
             names = None if self.names is None else self.names[first:last]
-            return Samples._trusted(self.indices[part], ends - ends[0], self.bound, weights, names)
+            return Samples._trusted(self.indices[part], ends - ends[0], self.bound, weights, names, counts)
         if not -len(self) <= s < len(self):
             raise IndexError(f"There are {len(self)} samples; there is no sample {s}.")
         s = s % len(self)
@@ -248,17 +272,20 @@ class Samples:
             )
 
     def total_weights(self) -> FloatArray:
-        """Add up the weights of each sample; without weights, its size."""
-        if self.weights is None:
-            return self.sizes.astype(np.float64)
-        return self.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
+        """Add up the factors of each sample; without weights and counts, its size."""
+        factors = self.factors
+        return self.sizes.astype(np.float64) if factors is None else self._added_up(factors)
 
     def effective_sizes(self) -> FloatArray:
         """Return for each sample the number of equally weighted items that would tell as much (Kish 1965)."""
         if self.weights is None:
-            return self.sizes.astype(np.float64)
-        squares = Samples._trusted(self.indices, self.indptr, self.bound, np.square(self.weights)).total_weights()
+            return self.total_weights()
+        squares = self._added_up(self.weights**2 * (1.0 if self.counts is None else self.counts))
         return self.total_weights() ** 2 / np.where(squares > 0.0, squares, 1.0)
+
+    def _added_up(self, factors: FloatArray) -> FloatArray:
+        part = Samples._trusted(self.indices, self.indptr, self.bound, factors)
+        return part.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
 
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
         """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample.
@@ -271,57 +298,110 @@ class Samples:
         if codes.size and not 0 <= codes.min() <= codes.max() < n_codes:
             raise DataError(f"codes must be from 0 to {n_codes - 1}; these are from {codes.min()} to {codes.max()}.")
         out = np.zeros((len(self), n_codes))
+        factors = np.empty(0) if self.factors is None else self.factors
         if codes.ndim == 2:
-            some = np.empty(0) if self.weights is None else self.weights
             self._over_chunks(
-                lambda a, b: _kernels.count_many_codes(codes, self.indices, self.indptr[a : b + 1], some, out[a:b])
+                lambda a, b: _kernels.count_many_codes(codes, self.indices, self.indptr[a : b + 1], factors, out[a:b])
             )
-            return out
-        if self.weights is None:
+        elif factors.size == 0:
             self._over_chunks(lambda a, b: _kernels.count_codes(codes, self.indices, self.indptr[a : b + 1], out[a:b]))
         else:
-            weights = self.weights
             self._over_chunks(
                 lambda a, b: _kernels.sum_weights_of_codes(
-                    codes, self.indices, self.indptr[a : b + 1], weights, out[a:b]
+                    codes, self.indices, self.indptr[a : b + 1], factors, out[a:b]
                 )
             )
         return out
 
+    def count_exact(self, codes: IntArray, n_codes: int) -> ExactSums:
+        """Like :meth:`count`, as sums that merge to the bit."""
+        from headcount.protocols import _kernels
+
+        if self.factors is None:
+            return ExactSums.from_counts(self.count(codes, n_codes))
+        self.check_pool(len(codes))
+        each = ExactSums.from_floats(self.factors)
+        sums, columns = ExactSums.zeros((len(self), n_codes)), codes.reshape(len(codes), -1)
+        _kernels.count_units(columns, self.indices, self.indptr, each.high, each.low, sums.high, sums.low)
+        return sums
+
     def sum(self, rows: AnyArray) -> FloatArray:
-        """Add up the rows of a matrix (one row an item of the pool), times their weights, over each sample."""
+        """Add up the rows of a matrix (one row an item of the pool), times their factors, over each sample."""
         from headcount.protocols import _kernels
 
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.dtype.kind not in "fiub":
             raise DataError(f"A matrix of numbers is needed, one row an item; got shape {rows.shape} of {rows.dtype}.")
+        factors = self.factors
+        if factors is None:
+            return self._sum_rows(rows.astype(np.float64) if rows.dtype.kind == "b" else rows, np.float64)
         self.check_pool(len(rows))
         out = np.zeros((len(self), rows.shape[1]))
-        if self.weights is not None:
-            weights = self.weights
-            self._over_chunks(
-                lambda a, b: _kernels.sum_weighted_rows(rows, self.indices, self.indptr[a : b + 1], weights, out[a:b])
-            )
-        else:
-            kernel = _kernels.sum_pairs if rows.shape[1] == 2 else _kernels.sum_rows
-            self._over_chunks(lambda a, b: kernel(rows, self.indices, self.indptr[a : b + 1], out[a:b]))
+        self._over_chunks(
+            lambda a, b: _kernels.sum_weighted_rows(rows, self.indices, self.indptr[a : b + 1], factors, out[a:b])
+        )
         return out
+
+    def sum_exact(self, units: IntArray) -> ExactSums:
+        """Add up rows of fixed-point coordinates (`to_units`), times their factors, as sums that merge to the bit."""
+        from headcount.protocols import _kernels
+
+        factors = self.factors
+        if factors is None and (len(self) == 0 or int(self.sizes.max()) <= _ITEMS_PER_SUM):
+            return ExactSums.from_units(self._sum_rows(units, np.int64))
+        self.check_pool(len(units))
+        if factors is not None and factors.size and factors.max() > _LARGEST_FACTOR:
+            raise DataError(
+                f"The largest weight (times count) is {factors.max():g}; at most {_LARGEST_FACTOR:,.0f} can be added up exactly. "
+                "Divide all weights by a number: shares do not change."
+            )
+        sums, times = ExactSums.zeros((len(self), units.shape[1])), np.empty(0) if factors is None else factors
+        _kernels.sum_units(units, self.indices, self.indptr, times, LIMB_BITS, sums.high, sums.low)
+        return sums
+
+    def _sum_rows(self, rows: AnyArray, dtype: Any) -> AnyArray:
+        from headcount.protocols import _kernels
+
+        self.check_pool(len(rows))
+        out = np.zeros((len(self), rows.shape[1]), dtype=dtype)
+        kernel = _kernels.sum_pairs if rows.shape[1] == 2 else _kernels.sum_rows
+        self._over_chunks(lambda a, b: kernel(rows, self.indices, self.indptr[a : b + 1], out[a:b]))
+        return out
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row an entry: sample, item and, where there are any, weight and count."""
+        import pandas as pd
+
+        names: Any = range(len(self)) if self.names is None else self.names
+        columns: dict[str, Any] = {"sample": np.repeat(np.asarray(names), self.sizes), "item": self.indices}
+        columns |= {} if self.weights is None else {"weight": self.weights}
+        return pd.DataFrame(columns | ({} if self.counts is None else {"count": self.counts}))
+
+    def _repr_html_(self) -> str:
+        names: Any = range(len(self)) if self.names is None else self.names
+        rows = "".join(
+            f"<tr><td>{escape(str(name))}</td><td>{size:,}</td></tr>"
+            for name, size in zip(names[:_ROWS_SHOWN], self.sizes[:_ROWS_SHOWN].tolist(), strict=True)
+        )
+        more = f"<tr><td colspan=2>and {len(self) - _ROWS_SHOWN:,} more</td></tr>" if len(self) > _ROWS_SHOWN else ""
+        head = f"<caption>{escape(repr(self))}</caption><tr><th>sample</th><th>items</th></tr>"
+        return f"<table>{head}{rows}{more}</table>"
 
     def _over_chunks(self, work: Any) -> None:
         mean_size = max(1, self.indices.size // max(1, len(self)))
-        in_chunks(work, len(self), max(1, _ITEMS_A_CHUNK // mean_size))
+        in_chunks(work, len(self), max(1, _ITEMS_PER_CHUNK // mean_size))
 
 
 def as_samples(samples: Any, n_items: int) -> Samples:
     """Accept samples in any of their forms: `Samples`, a matrix of row numbers, or None for the whole pool."""
     if samples is None:
         return Samples.whole(n_items)
-    known = samples if isinstance(samples, Samples) else Samples.from_matrix(samples)
-    known.check_pool(n_items)
-    return known
+    given = samples if isinstance(samples, Samples) else Samples.from_matrix(samples)
+    given.check_pool(n_items)
+    return given
 
 
-def _whole_numbers(values: Any, what: str) -> IntArray:
+def _integers(values: Any, what: str) -> IntArray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # numpy's answer to ragged lists
@@ -333,6 +413,20 @@ def _whole_numbers(values: Any, what: str) -> IntArray:
     if array.dtype.kind not in "iu":
         raise DataError(f"{what} must be whole numbers (row numbers of items); got values of type {array.dtype}.")
     return array
+
+
+def _factors(values: Any, rows: IntArray, what: str) -> FloatArray | None:
+    """Return weights or counts as floats; raise unless there is a finite one that is not negative for each entry."""
+    if values is None:
+        return None
+    factors = np.array(values, dtype=np.float64)
+    if factors.shape != rows.shape:
+        raise DataError(f"{what} must be one for each of the {rows.size} entries; its shape is {factors.shape}.")
+    with np.errstate(over="ignore"):
+        total = factors.sum()
+    if not (np.isfinite(total) and (factors >= 0).all()):
+        raise DataError(f"{what} must be finite and not negative.")
+    return factors
 
 
 def _narrow(rows: IntArray, bound: int) -> IntArray:

@@ -1,15 +1,22 @@
-"""Methods that estimate class shares. Each is `reduce` (outputs and samples to statistics) and `solve` (to shares)."""
+"""Methods that estimate class shares, each in a file of its own, and the two families that carry them."""
 
-from headcount.quantifiers.adjusted import ACC, PACC
+from headcount.quantifiers.acc import ACC
 from headcount.quantifiers.base import Quantifier
-from headcount.quantifiers.catalogue import Method, list_methods, method_named
-from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.catalogue import Method, list_methods, method_named, register_method, registered_types
+from headcount.quantifiers.cc import CC
+from headcount.quantifiers.densities import Convergence, DensitiesQuantifier, ItemDensities
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
+from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.pacc import PACC
+from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.quanet import QuaNet
-from headcount.quantifiers.sld import SLD, Convergence
+from headcount.quantifiers.representations import Cells, Decisions, Posteriors, Representation, Vectors
+from headcount.quantifiers.sld import SLD
+from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
 from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = [
     "ACC",
@@ -19,12 +26,26 @@ __all__ = [
     "PACC",
     "PCC",
     "SLD",
+    "Cells",
     "Convergence",
+    "Decisions",
+    "DensitiesQuantifier",
     "HDy",
+    "Histograms",
+    "ItemDensities",
+    "LeastSquares",
+    "MeanVector",
     "Method",
+    "Posteriors",
     "QuaNet",
     "Quantifier",
+    "Representation",
+    "Solver",
     "Statistics",
+    "SumsQuantifier",
+    "Vectors",
     "list_methods",
     "method_named",
+    "register_method",
+    "registered_types",
 ]

@@ -1,8 +1,8 @@
-"""Compiled: maximum likelihood shares of samples whose items' likelihood ratios are known (the limit of SLD's rounds).
+"""Compiled: maximum likelihood shares of samples whose items' densities under each class are known.
 
-With R_ic = Pr(c | x_i) / prior_c, the likelihood of the items given shares p is prod_i sum_c p_c R_ic up to a factor: its
-logarithm is concave in p. SLD's rounds, p_c <- p_c mean_i(R_ic / s_i) with s_i = sum_c p_c R_ic, climb it slowly; Newton
-steps climb it fast. Items are in the inner loops, side by side in memory, so that they are worked on several at a time.
+With R_ic the density of item i under class c, the likelihood of the items given shares p is prod_i sum_c p_c R_ic: its
+logarithm is concave in p. Rounds of expectation maximisation, p_c <- p_c mean_i(R_ic / s_i) with s_i = sum_c p_c R_ic, climb it
+slowly; Newton steps climb it fast. Items are in the inner loops, contiguous in memory, so that several are computed at a time.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 
 _SUMS = {"reassoc", "contract", "nsz"}
-"""Sums may be taken in any order: that is what lets several items be worked on at a time."""
+"""Let the compiler reorder sums: that is what allows several items to be computed at a time."""
 
 FIRST_ROUNDS = 4
 
 
 @kernel()
-def gather(P: FloatArray, inverse_prior: FloatArray, indices: IntArray, R: FloatArray) -> None:
-    """Write the likelihood ratios of a sample's items to the columns of R."""
-    for c in range(P.shape[1]):
+def gather(F: FloatArray, indices: IntArray, R: FloatArray) -> None:
+    """Write the densities of a sample's items to the columns of R."""
+    for c in range(F.shape[1]):
         for i in range(indices.size):
-            R[c, i] = P[indices[i], c] * inverse_prior[c]
+            R[c, i] = F[indices[i], c]
 
 
 @kernel(error_model="numpy", fastmath=_SUMS)
@@ -276,11 +276,11 @@ def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: in
 
 @kernel(error_model="numpy")
 def most_likely(
-    P: FloatArray,
-    prior: FloatArray,
+    F: FloatArray,
+    start: FloatArray,
     indices: IntArray,
     indptr: IntArray,
-    weights: FloatArray,
+    factors: FloatArray,
     newton: bool,
     tol: float,
     min_iter: int,
@@ -289,34 +289,28 @@ def most_likely(
     n_iter: IntArray,
     changes: FloatArray,
 ) -> None:
-    """Estimate the shares of each sample, by Newton steps or by rounds, starting from the prior."""
-    k = P.shape[1]
+    """Find the most likely shares of each sample, by Newton steps or by rounds, from the given start."""
+    k = F.shape[1]
     largest = 0
     for s in range(shares.shape[0]):
         largest = max(largest, indptr[s + 1] - indptr[s])
     buffer = np.empty(k * largest)
-    w_all = np.ones(largest)
-    inverse = 1.0 / prior
+    ones = np.ones(largest)
     p = np.empty(k)
     for s in range(shares.shape[0]):
-        first, last = indptr[s], indptr[s + 1]
-        n = last - first
-        rows = indices[first:last]
-        w = w_all[:n]
-        if weights.size:
-            counted = weights[first:last] > 0.0  # items without weight have no say, whatever their posteriors
-            rows = rows[counted]
-            n = rows.size
-            w = w_all[:n]
-            own = weights[first:last][counted]
-            for i in range(n):
-                w[i] = own[i]
+        rows = indices[indptr[s] : indptr[s + 1]]
+        w = ones[: rows.size]
+        if factors.size:
+            w = factors[indptr[s] : indptr[s + 1]]
+            counted = w > 0.0  # items without weight have no say, whatever their densities
+            rows, w = rows[counted], w[counted]
+        n = rows.size
         R = buffer[: k * n].reshape(k, n)
-        gather(P, inverse, rows, R)
+        gather(F, rows, R)
         for c in range(k):
-            p[c] = prior[c]
+            p[c] = start[c]
         if newton and k == 2:
-            p[1], n_iter[s], changes[s] = newton_two(R, w, prior[1], tol, max_iter)
+            p[1], n_iter[s], changes[s] = newton_two(R, w, start[1], tol, max_iter)
             p[0] = 1.0 - p[1]
         elif newton:
             n_iter[s], changes[s] = newton_many(R, w, p, tol, max_iter)

@@ -1,20 +1,28 @@
-"""The contract of all quantifiers: fit, score a pool once, reduce, solve."""
+"""`Quantifier`: the contract of all methods. Fit, score a pool once, reduce to statistics, solve for shares.
+
+A method belongs to one of two families (`sums`, `densities`) or to none. What a method can do is declared by class attributes
+with safe defaults: a method that declares nothing does not adjust for shift, has no interval and can't be streamed.
+"""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from headcount._typing import AnyArray, FloatArray, Items, Labels
-from headcount._validation import as_items
+from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
+from headcount._validation import HasMethods, as_items, encode, labelled_items, learn_classes, quoted
 from headcount.exceptions import DataError
-from headcount.learners import Need, Outputs
+from headcount.learners import Fits, Need, Outputs, require, score
 from headcount.protocols import Samples, as_samples
 
-__all__ = ["Quantifier"]
+__all__ = ["Quantifier", "normalised"]
+
+_ESTIMATION = ("reduce", "solve", "aggregate", "predict", "densities")
+"""Methods that make up the estimate: what is declared of an estimate is not inherited where one of them is overridden."""
 
 
 class Quantifier(BaseEstimator, metaclass=ABCMeta):
@@ -23,22 +31,53 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     ``predict`` gives one vector of shares for all the items it is handed. For many samples of one pool, score the pool once
     with :meth:`outputs` and pass it with the samples to :meth:`aggregate`, which is :meth:`reduce` and then :meth:`solve`.
 
+    A subclass writes ``needs``, ``_learn``, ``reduce`` and ``solve``; most methods subclass :class:`SumsQuantifier` or
+    :class:`DensitiesQuantifier` instead, which write the last two.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The classes, in the order of all shares.
+        The classes, in the order of all shares: as given by the parameter ``classes``, else sorted.
+    classifier_ : estimator
+        The fitted classifier, for methods over one (calibrated where posteriors are needed and it has none).
     """
 
+    # What a method declares of itself. The defaults are safe: they promise nothing.
+    adjusts_for_shift: ClassVar[bool] = False
+    """Whether the estimate stays right when the class shares differ from those in training."""
+    max_classes: ClassVar[int | None] = None
+    """The most classes that the method is defined for; None: any number."""
+    brings_learner: ClassVar[bool] = False
+    """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
+    interval_refusal: ClassVar[str] = (
+        "{name} declares no estimating equation, so how far its estimates are off can't be said. Use PACC or SLD over the same "
+        "classifier, or pass method='bootstrap', whose coverage is not measured for this method."
+    )
+    """Why there is no analytic interval, and what to do; {name} stands for the method's name."""
+
+    _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "interval_refusal")
+    """Declarations that describe the estimate; a family adds its own."""
+
+    classes: Any = None
+    classifier: Any
     classes_: AnyArray
+    classifier_: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"classes": ["array-like", None]}
+    CLASSIFIER_CONSTRAINTS: ClassVar[dict[str, Any]] = {"classifier": [HasMethods(["fit", "predict"]), None]}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A subclass of PACC that overrides `solve` is another estimator: it must not inherit PACC's interval or verdict.
+        if cls.__bases__[0] is not Quantifier and any(name in vars(cls) for name in _ESTIMATION):
+            for name in cls._PROMISES:
+                if name not in vars(cls):
+                    setattr(cls, name, vars(Quantifier).get(name))
 
     @property
     @abstractmethod
     def needs(self) -> frozenset[Need]:
         """What must be known of each item: its decision, posteriors, embedding, or nothing."""
-
-    @abstractmethod
-    def fit(self, X: Items, y: Labels) -> Self:
-        """Learn from labelled items."""
 
     @abstractmethod
     def reduce(self, outputs: Outputs, samples: Any = None) -> Any:
@@ -48,26 +87,133 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     def solve(self, statistics: Any) -> FloatArray:
         """Turn statistics into shares, shape (n_samples, n_classes)."""
 
-    @abstractmethod
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        """Learn ``classifier_`` and whatever else the method needs from items with these class codes, through the fits."""
+        raise NotImplementedError(f"{type(self).__name__} must write _learn, or override fit.")
+
+    @property
+    def uses_validation(self) -> bool:
+        """Whether the method learns from validation items: labelled ones that its classifier was not trained on."""
+        return False
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an analytic interval for the estimates."""
+        return False
+
+    @property
+    def chosen(self) -> "Quantifier":
+        """The quantifier that answers: of a search the best one, else the quantifier itself."""
+        return self
+
+    @staticmethod
+    def default_classifier() -> Any:
+        """Return the classifier that ``classifier=None`` means."""
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression()
+
+    def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
+        """Learn from labelled items.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or list of texts, whatever the classifier takes; or `Outputs`
+            With the outputs of a classifier that was trained elsewhere, these items are the validation part, and
+            the parameter ``classifier`` stays None.
+        y : labels of shape (n_items,)
+        **fit_params
+            Passed to the classifier's ``fit``, such as ``sample_weight``: arrays with one entry an item are cut to the items it
+            is fitted on. With scikit-learn's metadata routing enabled, what the classifier requests is passed.
+        """
+        X, labels = labelled_items(X, y)
+        if fit_params:
+            return self._fit(Fits(X, labels, fit_params=self._routed(fit_params)))
+        return self._fit(Fits(X, labels))
+
+    def _fit(self, fits: Fits) -> Self:
+        """Learn from the data set of these fits, through them, so that other quantifiers can share what is fitted."""
+        self._validate_params()
+        if isinstance(fits.X, Outputs):
+            if getattr(self, "classifier", None) is not None:
+                raise DataError(
+                    "Outputs come from a classifier that is trained already: leave classifier=None, or pass the items themselves."
+                )
+            self.classes_ = fits.X.classes
+            codes = encode(fits.y, self.classes_)
+        else:
+            validate_data(self, fits.X, skip_check_array=True)
+            self.classes_, codes = self._learn_classes(fits.y)
+        if self.max_classes is not None and len(self.classes_) > self.max_classes:
+            raise DataError(
+                f"{type(self).__name__} is defined for {'two' if self.max_classes == 2 else self.max_classes} classes; the labels "
+                f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, or merge classes."
+            )
+        self._learn(fits, codes)
+        return self
+
+    def fit_through(self, fits: Fits) -> Self:
+        """Learn from the data set of these fits, and through them where ``fit`` is not overridden."""
+        return self._fit(fits) if type(self).fit is Quantifier.fit else self.fit(fits.X, fits.y)
+
+    def _learn_classes(self, labels: AnyArray) -> tuple[AnyArray, IntArray]:
+        """Return the classes in their order, and the labels as positions among them."""
+        if self.classes is not None:
+            return learn_classes(labels, classes=self.classes)
+        if not self._is_frozen():
+            return learn_classes(labels)
+        check_is_fitted(self.classifier)
+        require(self.classifier, "classes_")
+        classes = np.asarray(self.classifier.classes_)
+        return classes, encode(labels, classes)
+
+    def _is_frozen(self) -> bool:
+        """Whether the classifier must not be fitted."""
+        from sklearn.frozen import FrozenEstimator
+
+        return isinstance(getattr(self, "classifier", None), FrozenEstimator)
+
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        from sklearn.utils.metadata_routing import process_routing
+
+        from headcount.quantifiers.classifiers import routing_enabled
+
+        return dict(process_routing(self, "fit", **fit_params).classifier.fit) if routing_enabled() else fit_params
+
+    def get_metadata_routing(self) -> Any:
+        """Say which of the parameters passed to ``fit`` go to the classifier, in scikit-learn's form."""
+        from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+        router = MetadataRouter(owner=self)
+        if "classifier" not in self.get_params(deep=False):
+            return router
+        classifier = self.default_classifier() if self.classifier is None else self.classifier
+        return router.add(classifier=classifier, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+
     def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
-        """Score the items with whatever was learnt."""
+        """Score the items with the classifier; without one, only their number is known."""
+        if not hasattr(self, "classifier_"):
+            return Outputs(self.classes_, as_items(X)[1])
+        return score(self.classifier_, X, needs, self.classes_)
 
     def outputs(self, X: Items, needs: Collection[Need] | None = None) -> Outputs:
         """Score items once, for use with any number of samples of them.
 
         Parameters
         ----------
-        X : items, as in ``fit``
+        X : items, as in ``fit``; `Outputs` are returned in the order of this quantifier's classes
         needs : collection of {"decisions", "posteriors", "embeddings"}, optional
             By default what this quantifier needs; ask for both to share the outputs with others over the same classifier.
         """
         check_is_fitted(self)
-        X, _ = as_items(X)
+        if isinstance(X, Outputs):
+            return X.aligned_to(self.classes_)
         if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
             raise DataError(
                 f"X is one-dimensional, but {type(self).__name__} was fitted on items of {self.n_features_in_} features. Reshape "
                 "your data: X.reshape(1, -1) if it is a single item, X.reshape(-1, 1) if it has a single feature."
             )
+        X, _ = as_items(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._score(X, self.needs if needs is None else needs)
 
@@ -99,6 +245,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         shares: FloatArray = self.aggregate(self.outputs(X))[0]
         return shares
 
+    def validation_items(self) -> tuple[Outputs, IntArray] | None:
+        """Return outputs and class codes of the validation items that the quantifier keeps, or None."""
+        kept = getattr(self, "validation_outputs_", None)
+        return None if kept is None else (kept, self.validation_codes_)
+
     def _ready(self, outputs: Outputs, samples: Any) -> tuple[Outputs, Samples]:
         """Check and align what `reduce` is given."""
         check_is_fitted(self)
@@ -113,6 +264,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        if self.max_classes == 2:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
 

@@ -1,16 +1,25 @@
-"""Explicit loss minimisation: classify and count over a learner that was trained for an error of the shares."""
+"""ELM: explicit loss minimisation, classify and count over a learner that was trained for an error of the shares."""
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from sklearn.utils import ClassifierTags, get_tags
 
 from headcount.learners import SVMperf
-from headcount.quantifiers.counting import CC
+from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.cc import COUNTED
+from headcount.quantifiers.representations import Decisions
+from headcount.quantifiers.solvers import MeanVector
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["ELM"]
 
+_TITLE = "classify and count over a learner trained for it"
 
-class ELM(CC):
+
+@register_method(_TITLE, "Esuli and Sebastiani 2015", group="explicit loss", needs="decisions")
+class ELM(SumsQuantifier):
     r"""Explicit loss minimisation: classify and count over a classifier trained for a quantification loss.
 
     .. math:: \hat p_y^{\mathrm{ELM}}(U) = \frac{1}{|U|} \sum_{x \in U} h_y(x)
@@ -22,6 +31,8 @@ class ELM(CC):
     ----------
     classifier : estimator, default=None
         None means ``SVMperf()``, which is SVM(AE). A ``FrozenEstimator`` is not fitted again.
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Attributes
     ----------
@@ -41,6 +52,20 @@ class ELM(CC):
     [0.5, 0.5]
     """
 
+    representation = Decisions()
+    solver = MeanVector()
+    brings_learner = True
+    interval_refusal = COUNTED
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Quantifier._parameter_constraints,
+        **Quantifier.CLASSIFIER_CONSTRAINTS,
+    }
+
+    def __init__(self, classifier: Any = None, *, classes: Any = None) -> None:
+        self.classifier = classifier
+        self.classes = classes
+
     @staticmethod
     def default_classifier() -> Any:
         """Return the classifier that ``classifier=None`` means."""
@@ -51,3 +76,24 @@ class ELM(CC):
         inner = get_tags(self.default_classifier() if self.classifier is None else self.classifier).classifier_tags
         tags.classifier_tags = ClassifierTags(multi_class=inner is None or inner.multi_class)
         return tags
+
+
+def _svm(loss: str) -> Quantifier:
+    return ELM(SVMperf(loss=loss))
+
+
+for _loss, _error, _reference in (
+    ("kld", "Kullback-Leibler divergence", "Esuli and Sebastiani 2015"),
+    ("nkld", "normalised KLD", "Esuli and Sebastiani 2014"),
+    ("q", "recall and shares together", "Barranquero et al. 2015"),
+    ("ae", "absolute error", "Moreo and Sebastiani 2021"),
+    ("rae", "relative absolute error", "Moreo and Sebastiani 2021"),
+):
+    register_method(
+        f"linear SVM trained for {_error}",
+        _reference,
+        name=f"SVM({_loss.upper()})",
+        group="explicit loss",
+        needs="labels",
+        preset=partial(_svm, _loss),
+    )(ELM)

@@ -2,28 +2,72 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks, one_blas_thread
-from headcount._typing import FloatArray, RandomState
-from headcount._validation import integers_from, quoted
-from headcount.exceptions import DataError, IdentifiabilityWarning
-from headcount.learners import Fits, Validation
+from headcount._typing import AnyArray, FloatArray, RandomState
+from headcount._validation import integers_from
+from headcount.exceptions import IdentifiabilityWarning
+from headcount.learners import Validation
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.classifiers import DEFAULT_VALIDATION
 from headcount.quantifiers.histograms import Histograms
-from headcount.quantifiers.matching import MatchingQuantifier
-from headcount.quantifiers.statistics import Statistics
-from headcount.quantifiers.validated import DEFAULT_VALIDATION
+from headcount.quantifiers.solvers import Solver
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["HDy"]
 
-_CHUNK = 256
+_SAMPLES_PER_CHUNK = 256
 
 
-class HDy(MatchingQuantifier):
+class _NearestHistograms(Solver):
+    """For each number of bins the share on a grid with the least Hellinger distance; the median of these shares."""
+
+    def __init__(self, histograms: Histograms, n_candidates: int) -> None:
+        self.histograms, self.n_candidates = histograms, n_candidates
+
+    def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
+        """Return the shares of each sample."""
+        histograms = self.histograms
+        shares = np.linspace(0.0, 1.0, self.n_candidates)
+        mixtures = (1.0 - shares)[:, None] * M[:, 0] + shares[:, None] * M[:, 1]
+        # One matrix product for each number of bins gives the affinity, 1 - HD^2, of all samples with all mixtures.
+        roots = [np.sqrt(histograms.folded(mixtures, b)).T for b in histograms.bins]
+        positive = np.empty(len(q))
+
+        def match(start: int, stop: int) -> None:
+            part = q[start:stop]
+            best = [
+                _middle_of_best(np.sqrt(histograms.folded(part, b)) @ root, shares)
+                for b, root in zip(histograms.bins, roots, strict=True)
+            ]
+            positive[start:stop] = np.median(best, axis=0)
+
+        with one_blas_thread():
+            in_chunks(match, len(q), _SAMPLES_PER_CHUNK)
+        return np.column_stack([1.0 - positive, positive])
+
+    def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:  # noqa: ARG002
+        """Warn if both classes have the same histograms."""
+        if np.abs(M[:, 0] - M[:, 1]).max() < 1e-12:
+            warnings.warn(
+                f"On the validation part both classes have the same histograms of posteriors, so {name} can't tell their shares. "
+                "Use a better classifier (balanced class weights, another C, more labelled items).",
+                IdentifiabilityWarning,
+                stacklevel=5,
+            )
+
+
+@register_method(
+    "nearest mixture of histograms",
+    "González-Castro et al. 2013",
+    group="matching",
+    needs="posteriors, validation part",
+    suggested=True,
+)
+class HDy(SumsQuantifier):
     r"""Match a sample's histogram of posteriors with a mixture of the two classes' histograms (Hellinger distance).
 
     For each number of bins the share :math:`\alpha` is chosen from a grid such that
@@ -48,13 +92,15 @@ class HDy(MatchingQuantifier):
         A number of folds or a splitter: histograms of out-of-fold posteriors, then the classifier is fitted on all items.
     random_state : int, RandomState, Generator or None, default=None
         For the split.
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
     classifier_ : fitted classifier
-    profiles_ : array of shape (2, n_columns)
-        The histograms of each class, side by side (those from which the others follow).
+    M_ : array of shape (n_bins_in_all, 2)
+        The histograms of each class, one number of bins after the other (those from which the others follow).
 
     References
     ----------
@@ -65,15 +111,21 @@ class HDy(MatchingQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
-    >>> pile = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
-    >>> HDy(random_state=0).fit(X[:2000], y[:2000]).predict(X[pile]).round(1).tolist()
+    >>> import numpy as np
+    >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
+    >>> HDy(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0]
     """
 
-    profiles_: FloatArray
+    adjusts_for_shift = True
+    max_classes = 2
+    interval_refusal = (
+        "HDy's estimates are biased where labelled items are few, by more than their spread, so that no interval built on them "
+        "holds the truth as often as it says. Use PACC or SLD over the same classifier."
+    )
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **MatchingQuantifier._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SumsQuantifier._parameter_constraints,
         "bins": ["array-like"],
         "n_candidates": integers_from(2),
     }
@@ -86,61 +138,28 @@ class HDy(MatchingQuantifier):
         n_candidates: int = 101,
         validation: Validation = DEFAULT_VALIDATION,
         random_state: RandomState = None,
+        classes: Any = None,
     ) -> None:
-        super().__init__(classifier, validation=validation, random_state=random_state)
+        super().__init__(classifier, validation=validation, random_state=random_state, classes=classes)
         self.bins = bins
         self.n_candidates = n_candidates
 
     @property
     def representation(self) -> Histograms:  # type: ignore[override]
-        """The histograms that are added up."""
+        """The histograms that are counted."""
         return Histograms(self.bins)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        return tags
+    @property
+    def solver(self) -> Solver:  # type: ignore[override]
+        """The search over a grid of shares."""
+        return _NearestHistograms(self.representation, self.n_candidates)
 
-    def _learn(self, fits: Fits, codes: Any) -> None:
-        if len(self.classes_) != 2:
-            raise DataError(
-                f"HDy is defined for two classes; the labels hold {len(self.classes_)} ({quoted(self.classes_)}). "
-                "Use PACC or SLD, or merge classes."
-            )
-        super()._learn(fits, codes)
-
-    def _learn_profiles(self, by_class: Statistics) -> None:
-        self.profiles_ = by_class.means()
-        if np.abs(self.profiles_[0] - self.profiles_[1]).max() < 1e-12:
-            warnings.warn(
-                "On the validation part both classes have the same histograms of posteriors, so HDy can't tell their shares. Use a "
-                "better classifier (balanced class weights, another C, more labelled items).",
-                IdentifiabilityWarning,
-                stacklevel=2,
-            )
-
-    def solve(self, statistics: Statistics) -> FloatArray:
-        """Find the nearest mixture for each number of bins, and take the median of their shares."""
-        check_is_fitted(self)
-        q = statistics.means()
-        histograms = self.representation
-        shares = np.linspace(0.0, 1.0, self.n_candidates)
-        mixtures = (1.0 - shares)[:, None] * self.profiles_[0] + shares[:, None] * self.profiles_[1]
-        # One matrix product a number of bins gives the affinity, 1 - HD^2, of all samples with all mixtures.
-        roots = [np.sqrt(histograms.folded(mixtures, b)).T for b in histograms.bins]
-        positive = np.empty(len(q))
-
-        def match(start: int, stop: int) -> None:
-            part = q[start:stop]
-            best = [
-                _middle_of_best(np.sqrt(histograms.folded(part, b)) @ root, shares)
-                for b, root in zip(histograms.bins, roots, strict=True)
-            ]
-            positive[start:stop] = np.median(best, axis=0)
-
-        with one_blas_thread():
-            in_chunks(match, len(q), _CHUNK)
-        return np.column_stack([1.0 - positive, positive])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Model files of the first format keep the profiles by class, under another name.
+        if "profiles_" in state:
+            state = {**state, "M_": np.ascontiguousarray(state["profiles_"].T)}
+            del state["profiles_"]
+        super().__setstate__(state)
 
 
 def _middle_of_best(affinity: FloatArray, shares: FloatArray) -> FloatArray:

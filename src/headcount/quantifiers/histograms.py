@@ -4,19 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headcount._typing import FloatArray
+from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
-from headcount.protocols import Samples
+from headcount.protocols.exact import ExactSums
+from headcount.quantifiers.representations import Cells
 from headcount.quantifiers.statistics import Statistics
 
-__all__ = ["EDGE", "Histograms"]
+__all__ = ["Histograms"]
 
-EDGE = 1e-9
-"""A posterior that is a bin's lower edge but for rounding belongs to that bin."""
+_EDGE = 1e-9
+"""A posterior that equals a bin's lower edge up to rounding belongs to that bin."""
 
 
-class Histograms:
+class Histograms(Cells):
     """Histograms of the second class's posterior over [0, 1], one for each number of equal bins.
 
     A histogram of 60 bins folds exactly into those of 10, 20 and 30: only those that no other contains are counted.
@@ -35,13 +36,33 @@ class Histograms:
         self.counted = tuple(b for b in sorted(set(self.bins)) if not any(o != b and o % b == 0 for o in self.bins))
         self.starts = dict(zip(self.counted, np.cumsum([0, *self.counted]).tolist(), strict=False))
 
-    def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
-        """Count the items in each bin of each histogram."""
+    def width(self, n_classes: int) -> int:  # noqa: ARG002
+        """Return the number of bins of all histograms that are counted."""
+        return sum(self.counted)
+
+    def codes(self, outputs: Outputs) -> IntArray:
+        """Return the bin of each item in each histogram."""
         posterior = outputs.need(self.needs)[:, 1]
         codes = np.empty((len(posterior), len(self.counted)), dtype=np.int32)
         for column, b in enumerate(self.counted):
-            codes[:, column] = np.minimum(posterior * b + EDGE, b - 1) + self.starts[b]
-        return Statistics(samples.count(codes, sum(self.counted)), samples.total_weights())
+            codes[:, column] = np.minimum(posterior * b + _EDGE, b - 1) + self.starts[b]
+        return codes
+
+    def reduce_columns(
+        self,
+        C: FloatArray,
+        groups: IntArray,
+        n_groups: int,
+        products: bool = False,  # noqa: ARG002
+    ) -> Statistics:
+        """Count the items of each group in each bin."""
+        from headcount.quantifiers import _columns
+
+        counts = np.zeros((n_groups, sum(self.counted)), dtype=np.int64)
+        starts = np.array([self.starts[b] for b in self.counted])
+        _columns.count_bins(C[1], groups, np.array(self.counted), starts, _EDGE, counts)
+        sizes = np.bincount(groups, minlength=n_groups)
+        return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
 
     def folded(self, histograms: FloatArray, b: int) -> FloatArray:
         """Return the histograms of b bins out of rows of counted ones."""

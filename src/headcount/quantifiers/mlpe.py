@@ -1,24 +1,42 @@
-"""The trivial baseline: nothing has changed since training."""
+"""MLPE: the trivial baseline, which answers that nothing has changed since training."""
 
-from collections.abc import Collection
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import FloatArray, Items, Labels
-from headcount._validation import as_items, labelled_items, learn_classes
-from headcount.learners import Need, Outputs
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Fits, Outputs
 from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.representations import Vectors
+from headcount.quantifiers.solvers import MeanVector
 from headcount.quantifiers.statistics import Statistics, require_items
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["MLPE"]
 
 
-class MLPE(Quantifier):
+class _Nothing(Vectors):
+    """An item is the empty vector: only how many there are is counted."""
+
+    def width(self, n_classes: int) -> int:  # noqa: ARG002
+        return 0
+
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        return np.empty((outputs.n_items, 0))
+
+
+@register_method("the training shares, as a baseline", "Barranquero et al. 2013", group="baseline", needs="labels")
+class MLPE(SumsQuantifier):
     r"""Maximum likelihood prevalence estimation: the training shares, whatever the sample.
 
     .. math:: \hat p_y^{\mathrm{MLPE}}(U) = p_y(L)
+
+    Parameters
+    ----------
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Attributes
     ----------
@@ -37,29 +55,20 @@ class MLPE(Quantifier):
     [0.75, 0.25]
     """
 
+    representation = _Nothing()
+    solver = MeanVector()
+    brings_learner = False
+    interval_refusal = (
+        "MLPE never looks at the items, so it knows nothing of how far they are from training. Use PACC or SLD."
+    )
     prevalence_: FloatArray
-    _parameter_constraints: dict[str, Any] = {}  # noqa: RUF012
+    _parameter_constraints = Quantifier._parameter_constraints
 
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Nothing need be known of the items."""
-        return frozenset()
+    def __init__(self, *, classes: Any = None) -> None:
+        self.classes = classes
 
-    def fit(self, X: Items, y: Labels) -> Self:
-        """Learn the shares of the labels; of the items only their number is looked at."""
-        X, labels = labelled_items(X, y)
-        validate_data(self, X, skip_check_array=True)
-        self.classes_, codes = learn_classes(labels)
-        self.prevalence_ = np.bincount(codes) / len(codes)
-        return self
-
-    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:  # noqa: ARG002
-        return Outputs(self.classes_, as_items(X)[1])
-
-    def reduce(self, outputs: Outputs, samples: Any = None) -> Statistics:
-        """Keep only how many items each sample has."""
-        _, samples = self._ready(outputs, samples)
-        return Statistics(np.zeros((len(samples), 0)), samples.total_weights())
+    def _learn(self, fits: Fits, codes: IntArray) -> None:  # noqa: ARG002
+        self.prevalence_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Repeat the training shares for each sample."""

@@ -1,49 +1,34 @@
 """SLD: maximum likelihood shares, by Saerens, Latinne and Decaestecker's expectation maximisation or straight to its limit."""
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray, RandomState
-from headcount._validation import Interval, StrOptions, as_shares, integers_from, quoted
+from headcount._validation import Interval, StrOptions, integers_from
 from headcount.exceptions import DataError
 from headcount.learners import BiasCorrectedTemperature, Fits, Outputs, Validation
-from headcount.quantifiers.statistics import EachPosterior, GatheredPosteriors, require_items
-from headcount.quantifiers.validated import DEFAULT_VALIDATION, ValidatedQuantifier
+from headcount.learners.temperature import logarithms
+from headcount.protocols import Samples
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.classifiers import DEFAULT_VALIDATION, fit_classifier
+from headcount.quantifiers.densities import DensitiesQuantifier, ItemDensities
+from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
 
-__all__ = ["SLD", "Convergence"]
-
-_ITEMS_A_CHUNK = 1 << 15
-
-
-@dataclass(frozen=True, eq=False)
-class Convergence:
-    """How the search for the shares of each sample ended.
-
-    Attributes
-    ----------
-    shares : array of shape (n_samples, n_classes)
-    n_iter : array of shape (n_samples,)
-        Steps or rounds taken.
-    change : array of shape (n_samples,)
-        Mean absolute change of the shares in the last of them.
-    converged : array of shape (n_samples,)
-        Whether that was below ``tol``.
-    """
-
-    shares: FloatArray
-    n_iter: IntArray
-    change: FloatArray
-    converged: np.ndarray[Any, np.dtype[np.bool_]]
+__all__ = ["SLD"]
 
 
-class SLD(ValidatedQuantifier):
+@register_method(
+    "maximum likelihood shares (EM)",
+    "Saerens et al. 2002",
+    group="likelihood",
+    needs="posteriors, prior",
+    table_preset=lambda: SLD(calibration="bcts"),
+    suggested=True,
+)
+class SLD(DensitiesQuantifier):
     r"""Maximum likelihood shares from posteriors: the method of Saerens, Latinne and Decaestecker (also EMQ).
 
     If only the class shares have changed since training, the posteriors :math:`\Pr(y | x)` of a classifier trained under the
@@ -74,12 +59,14 @@ class SLD(ValidatedQuantifier):
         The most steps or rounds; samples that need more are reported by a warning, and by :meth:`convergence`.
     calibration : {"bcts"}, optional
         Calibrate the posteriors on a validation part, by bias-corrected temperature scaling. They then hold under that part's
-        shares, so ``prior`` must be left alone. Intervals then count the labelled items' uncertainty too: take it where the
+        shares, so ``prior`` must keep its default. Intervals then count the labelled items' uncertainty too: take it where the
         classifier may be too sure of itself, as those trained on few items are.
     validation : float, int or splitter, default=0.4
         The validation part, if there is a ``calibration``: as for :class:`ACC`.
     random_state : int, RandomState or None, default=None
         For the split.
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Attributes
     ----------
@@ -103,18 +90,20 @@ class SLD(ValidatedQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
-    >>> pile = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
-    >>> SLD().fit(X[:2000], y[:2000]).predict(X[pile]).round(1).tolist()
+    >>> import numpy as np
+    >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
+    >>> SLD().fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0]
     """
 
-    representation = EachPosterior()
+    adjusts_for_shift = True
+    has_likelihood_interval = True
     prior_: FloatArray
     calibration_: BiasCorrectedTemperature | None
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **ValidatedQuantifier._parameter_constraints,
-        "prior": [StrOptions({"train", "uniform"}), "array-like"],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DensitiesQuantifier._parameter_constraints,
+        "prior": PRIOR_CONSTRAINT,
         "solver": [StrOptions({"newton", "em"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "min_iter": integers_from(0),
@@ -134,6 +123,7 @@ class SLD(ValidatedQuantifier):
         calibration: str | None = None,
         validation: Validation = DEFAULT_VALIDATION,
         random_state: RandomState = None,
+        classes: Any = None,
     ) -> None:
         self.classifier = classifier
         self.prior = prior
@@ -144,6 +134,7 @@ class SLD(ValidatedQuantifier):
         self.calibration = calibration
         self.validation = validation
         self.random_state = random_state
+        self.classes = classes
 
     @property
     def uses_validation(self) -> bool:
@@ -157,24 +148,20 @@ class SLD(ValidatedQuantifier):
             if hasattr(self, name):
                 delattr(self, name)
         if self.calibration is None:
-            self.prior_ = self._known_prior(codes)
-            self.classifier_ = fits.fit(self._learner(codes))
+            frozen = self._is_frozen() or isinstance(fits.X, Outputs)
+            self.prior_ = known_prior(self.prior, codes, self.classes_, frozen, type(self).__name__)
+            self.classifier_ = fit_classifier(self, fits, codes)
             return
         if not (isinstance(self.prior, str) and self.prior == "train"):
             raise DataError(
-                f"Calibrated posteriors hold under the shares of the validation part: leave prior alone (got {self.prior!r}), or "
-                "leave calibration away."
+                f"Calibrated posteriors hold under the shares of the validation part: omit prior (got {self.prior!r}), or omit "
+                "calibration."
             )
-        self._learn_validated(fits, codes)
-        k = len(self.classes_)
-        self.prior_ = np.bincount(self.validation_codes_, minlength=k) / len(self.validation_codes_)
-        P = self.validation_outputs_.need("posteriors")
-        self.calibration_ = BiasCorrectedTemperature.learnt(P, self.validation_codes_)
+        super()._learn(fits, codes)
 
-    def reduce(self, outputs: Outputs, samples: Any = None) -> GatheredPosteriors:
-        """Gather the posteriors of each sample's items, calibrated if that was asked for."""
-        outputs, samples = self._ready(outputs, samples)
-        return self.representation.reduce(self.calibrated(outputs), samples)
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
+        self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
+        self.calibration_ = BiasCorrectedTemperature.learnt(outputs.need("posteriors"), codes)
 
     def calibrated(self, outputs: Outputs) -> Outputs:
         """Return outputs whose posteriors hold under ``prior_``: the given ones, or calibrated ones."""
@@ -182,69 +169,46 @@ class SLD(ValidatedQuantifier):
             return outputs
         return replace(outputs, posteriors=self.calibration_.posteriors(outputs.need("posteriors")))
 
-    def _known_prior(self, codes: IntArray) -> FloatArray:
-        k = len(self.classes_)
-        if isinstance(self.prior, str) and self.prior == "uniform":
-            return np.full(k, 1.0 / k)
-        if isinstance(self.prior, str):
-            if self._is_frozen():
-                raise DataError(
-                    "With a frozen classifier SLD can't know the class shares that it was trained on: pass prior=[...] in the "
-                    f"order of its classes ({quoted(self.classes_)}), or prior='uniform' if it was trained with balanced weights."
-                )
-            return np.bincount(codes, minlength=k) / len(codes)
-        prior = as_shares(self.prior, "prior")
-        if prior.shape != (k,) or not (prior >= 1e-12).all():
-            raise DataError(
-                f"prior must hold a positive share for each of the {k} classes ({quoted(self.classes_)}); got {prior.tolist()}."
-            )
-        return prior
+    def densities(self, outputs: Outputs) -> FloatArray:
+        """Return posteriors divided by the shares under which they hold: densities, up to a factor for each item."""
+        F: FloatArray = self.calibrated(outputs).need("posteriors") * (1.0 / self.prior_)
+        return F
 
-    def convergence(self, outputs: Outputs, samples: Any = None) -> Convergence:
-        """Estimate the shares of each sample, and say how the search for them ended."""
-        return self._most_likely(self.reduce(outputs, samples), self.prior_)
+    def starting_shares(self) -> FloatArray:
+        """Return the shares at which the search begins: the prior."""
+        return self.prior_
 
-    def solve(self, statistics: GatheredPosteriors) -> FloatArray:
-        """Find the most likely shares of each sample; a warning names how many of them were not found to ``tol``."""
-        check_is_fitted(self)
-        found = self._most_likely(statistics, self.prior_)
-        failed = np.flatnonzero(~found.converged)
-        if failed.size:
-            advice = ", or use solver='newton'" if self.solver == "em" else ""
-            warnings.warn(
-                f"SLD ended after {self.max_iter} iterations without reaching tol={self.tol:g} in {failed.size:,} of "
-                f"{len(found.converged):,} samples (sample {failed[0]} first; largest last change "
-                f"{found.change[failed].max():.2g}). Raise max_iter or tol{advice}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return found.shares
+    def _newton(self) -> bool:
+        return self.solver == "newton"
 
-    def _most_likely(self, statistics: GatheredPosteriors, prior: FloatArray) -> Convergence:
-        from headcount.quantifiers import _kernels
+    # A stream keeps the posteriors as they come, and calibrates the cells rather than each item.
 
-        P, samples = statistics.posteriors, statistics.samples
-        require_items(statistics.weights)
-        weights = np.empty(0) if samples.weights is None else samples.weights
-        shares = np.empty((len(samples), P.shape[1]))
-        n_iter = np.empty(len(samples), dtype=np.int64)
-        change = np.empty(len(samples))
+    def sketched_vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the posteriors."""
+        return outputs.need("posteriors")
 
-        def search(start: int, stop: int) -> None:
-            _kernels.most_likely(
-                P,
-                prior,
-                samples.indices,
-                samples.indptr[start : stop + 1],
-                weights,
-                self.solver == "newton",
-                float(self.tol),
-                int(self.min_iter),
-                int(self.max_iter),
-                shares[start:stop],
-                n_iter[start:stop],
-                change[start:stop],
-            )
+    def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
+        """Return the statistics of samples of cells of posteriors."""
+        return self.reduce(Outputs(self.classes_, len(vectors), posteriors=vectors), samples)
 
-        in_chunks(search, len(samples), max(1, _ITEMS_A_CHUNK * len(samples) // max(1, samples.indices.size)))
-        return Convergence(shares, n_iter, change, change < self.tol)
+    def sketch_error(self, log_width: float) -> float:
+        """Bound the error of the mean log-likelihood.
+
+        Of posteriors calibrated by a factor t, log f is not concave in them; its second derivatives by their logarithms are at most
+        t^2 and its first at most t, which makes the bound (t^2 / 2 + t / 8) d^2 instead of d^2 / 8.
+        """
+        factor = None if self.calibration_ is None else float(self.calibration_.theta[0])
+        return super().sketch_error(log_width) * (1.0 if factor is None else 4.0 * factor**2 + abs(factor))
+
+    def parameter_influence(self) -> FloatArray | None:
+        """Return what each validation item adds to the error of the calibration, or None without one."""
+        if self.calibration_ is None:
+            return None
+        return self.calibration_.influence(self.validation_outputs_.need("posteriors"), self.validation_codes_)
+
+    def log_density_gradients(self, outputs: Outputs, rows: IntArray) -> FloatArray:
+        """Return the derivatives of t log P_j + b_j by the temperature t and the biases of all classes but the first."""
+        logs = logarithms(outputs.need("posteriors")[rows])
+        k = logs.shape[1]
+        biases = np.broadcast_to(np.eye(k)[:, 1:], (len(logs), k, k - 1))
+        return np.concatenate([logs[:, :, None], biases], axis=2)

@@ -1,62 +1,116 @@
-"""`Statistics` of samples, merged by addition, and the representations that reduce outputs to them.
+"""`Statistics`: what is added up over the items of each sample, merged by addition.
 
-A representation maps an item to a vector; its statistic is the sum of these vectors over a sample. Sums over parts of a
-sample add up to the sum over the whole, which makes batches, groups, bootstraps and clusters one and the same thing.
+Sums over parts of a sample add up to the sum over the whole, to the bit, which makes batches, groups, bootstrap replicates
+and clusters one and the same thing.
 """
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray
+from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
-from headcount.learners import Need, Outputs
-from headcount.protocols import Samples
+from headcount.protocols.exact import ExactSums
 
-__all__ = [
-    "Decisions",
-    "EachPosterior",
-    "GatheredPosteriors",
-    "Posteriors",
-    "Representation",
-    "Statistics",
-    "require_items",
-]
+__all__ = ["Statistics", "require_items"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Statistics:
     """Sums of the representation's vectors over each sample, and each sample's total weight.
 
     ``a + b`` merges the statistics of two parts of the same samples.
 
+    Parameters
+    ----------
+    sums : array or ExactSums, shape (n_samples, n_coordinates)
+    weights : array or ExactSums, shape (n_samples,)
+        The number of items, or the sum of their weights.
+    products : ExactSums, optional
+        Sums of products of two coordinates, the lower triangle row by row: what covariances need.
+
+    Examples
+    --------
     >>> half = Statistics(np.array([[1.0, 3.0]]), np.array([4.0]))
     >>> (half + half).means().tolist()
     [[0.25, 0.75]]
     """
 
-    sums: FloatArray
-    weights: FloatArray
+    __slots__ = ("_products", "_sums", "_weights")
+
+    def __init__(self, sums: Any, weights: Any, products: ExactSums | None = None) -> None:
+        self._sums, self._weights = (
+            x if isinstance(x, ExactSums) else ExactSums.from_floats(np.asarray(x, dtype=np.float64))
+            for x in (sums, weights)
+        )
+        self._products = products
+
+    @classmethod
+    def zeros(cls, n_samples: int, n_coordinates: int, products: bool = False) -> "Statistics":
+        """Return the statistics of samples without items."""
+        triangle = ExactSums.zeros((n_samples, n_coordinates * (n_coordinates + 1) // 2)) if products else None
+        return cls(ExactSums.zeros((n_samples, n_coordinates)), ExactSums.zeros((n_samples,)), triangle)
+
+    def _parts(self) -> "list[ExactSums]":
+        return [self._sums, self._weights, *([] if self._products is None else [self._products])]
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        if self.sums.shape != other.sums.shape:
+        if self._sums.shape != other._sums.shape:
             raise DataError(
-                f"Statistics of shapes {self.sums.shape} and {other.sums.shape} can't be merged: they must be of the same "
+                f"Statistics of shapes {self._sums.shape} and {other._sums.shape} can't be merged: they must be of the same "
                 "samples and made by the same quantifier."
             )
-        return Statistics(self.sums + other.sums, self.weights + other.weights)
+        return Statistics(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
+
+    def __getitem__(self, rows: IntArray) -> "Statistics":
+        return Statistics(*(part[rows] for part in self._parts()))
+
+    def grown(self, n_samples: int) -> "Statistics":
+        """Return the statistics with samples without items appended, ``n_samples`` in all."""
+        return Statistics(*(part.grown(n_samples) for part in self._parts()))
+
+    def add_at(self, rows: IntArray, other: "Statistics") -> None:
+        """Merge sample i of ``other`` into sample ``rows[i]``, in place."""
+        for part, added in zip(self._parts(), other._parts(), strict=True):
+            part.add_at(rows, added)
 
     def __len__(self) -> int:
-        return len(self.weights)
+        return len(self._weights)
 
     def __repr__(self) -> str:
-        return f"Statistics({len(self):,} samples, {self.sums.shape[1]} sums each)"
+        return f"Statistics({len(self):,} samples, {self._sums.shape[1]} sums each)"
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sums of the vectors, shape (n_samples, n_coordinates)."""
+        return self._sums.values()
+
+    @property
+    def weights(self) -> FloatArray:
+        """Number of items, or total weight, of each sample."""
+        return self._weights.values()
+
+    @property
+    def has_products(self) -> bool:
+        """Whether products of coordinates were added up too."""
+        return self._products is not None
 
     def means(self) -> FloatArray:
         """Divide the sums by the weights: the mean vector of each sample."""
-        require_items(self.weights)
-        return self.sums / self.weights[:, None]
+        weights = self.weights
+        require_items(weights)
+        return self.sums / weights[:, None]
+
+    def products(self) -> FloatArray:
+        """Return the sums of outer products, shape (n_samples, n_coordinates, n_coordinates)."""
+        if self._products is None:
+            raise DataError(
+                "These statistics hold no products of coordinates: make them with reduce(..., products=True)."
+            )
+        d = self._sums.shape[1]
+        full = np.empty((len(self), d, d))
+        rows, columns = np.tril_indices(d)
+        full[:, rows, columns] = full[:, columns, rows] = self._products.values()
+        return full
 
 
 def require_items(weights: FloatArray) -> None:
@@ -67,79 +121,3 @@ def require_items(weights: FloatArray) -> None:
             f"Sample {empty[0]} has no items ({empty.size:,} of {len(weights):,} samples are empty): an empty sample has no "
             "shares. Leave it out."
         )
-
-
-class Representation(Protocol):
-    """Maps items to vectors and adds them up over samples."""
-
-    needs: Need
-
-    def reduce(self, outputs: Outputs, samples: Samples) -> Any:
-        """Reduce the items of each sample to something that merges by addition and has ``weights``."""
-
-
-class Decisions:
-    """An item is the unit vector of the class decided for."""
-
-    needs: Need = "decisions"
-
-    def vectors(self, outputs: Outputs) -> FloatArray:
-        """Return the vector of each item."""
-        return np.eye(len(outputs.classes))[outputs.need(self.needs)]
-
-    def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
-        """Count the items decided for each class."""
-        counts = samples.count(outputs.need(self.needs), len(outputs.classes))
-        return Statistics(counts, samples.total_weights())
-
-
-class Posteriors:
-    """An item is the vector of its posteriors."""
-
-    needs: Need = "posteriors"
-
-    def vectors(self, outputs: Outputs) -> FloatArray:
-        """Return the vector of each item."""
-        return outputs.need(self.needs)
-
-    def reduce(self, outputs: Outputs, samples: Samples) -> Statistics:
-        """Add up the posteriors of each class."""
-        return Statistics(samples.sum(outputs.need(self.needs)), samples.total_weights())
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class GatheredPosteriors:
-    """The posteriors of the items of each sample: all that is known of them, for methods that no sum suffices.
-
-    Nothing is copied until two of them are merged.
-    """
-
-    posteriors: FloatArray
-    samples: Samples
-
-    @property
-    def weights(self) -> FloatArray:
-        """Total weight of each sample."""
-        return self.samples.total_weights()
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __repr__(self) -> str:
-        return f"GatheredPosteriors({self.samples})"
-
-    def __add__(self, other: "GatheredPosteriors") -> "GatheredPosteriors":
-        if len(self) != len(other) or self.posteriors.shape[1] != other.posteriors.shape[1]:
-            raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
-        merged = Samples.merged(self.samples, other.samples, offset=len(self.posteriors))
-        return GatheredPosteriors(np.concatenate([self.posteriors, other.posteriors]), merged)
-
-
-class EachPosterior:
-    """An item is its posteriors, and items are not added up but kept."""
-
-    needs: Need = "posteriors"
-
-    def reduce(self, outputs: Outputs, samples: Samples) -> GatheredPosteriors:
-        """Keep the posteriors with the samples that they belong to."""
-        return GatheredPosteriors(outputs.need(self.needs), samples)

@@ -114,9 +114,7 @@ def _rests_on(candidate: Candidate) -> Any:
         classifier = clone(classifier).set_params(n_estimators=1)
     elif on_path(classifier):
         classifier = without_place(classifier)
-    held_out = (
-        params.get("validation") if getattr(candidate.quantifier, "uses_validation", False) else params.get("split")
-    )
+    held_out = params.get("validation") if candidate.quantifier.uses_validation else params.get("split")
     part = (
         (held_out, params.get("random_state")) if isinstance(held_out, float | tuple | list) else None
     )  # else the whole is fitted too

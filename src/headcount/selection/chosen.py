@@ -19,6 +19,11 @@ class ChosenQuantifier(Quantifier):
         """Return the chosen quantifier; raise a sentence if there is none."""
 
     @property
+    def chosen(self) -> Quantifier:
+        """The quantifier that answers: the one that was chosen."""
+        return self._best().chosen
+
+    @property
     def needs(self) -> frozenset[Need]:
         """What the chosen quantifier must know of each item."""
         return self._best().needs

@@ -17,7 +17,6 @@ from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier
-from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.selection.candidates import Candidate
 
 __all__ = ["Fold", "Outcome", "fit_through", "judge", "outputs_of"]
@@ -112,7 +111,7 @@ def _judge(
 def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
     """Return a clone of the quantifier, fitted on the data of the fits and, where it rests on a classifier, through them."""
     new: Quantifier = clone(quantifier)
-    return new._fit(fits) if isinstance(new, AggregativeQuantifier) else new.fit(fits.X, fits.y)
+    return new.fit_through(fits)
 
 
 def outputs_of(

@@ -1,6 +1,7 @@
 """Geometry of class shares: grids, random points, whole numbers that sum up, least squares."""
 
+from headcount.simplex.basis import sum_zero_basis
 from headcount.simplex.grid import apportion, grid, grid_size, uniform
 from headcount.simplex.least_squares import mixture_least_squares
 
-__all__ = ["apportion", "grid", "grid_size", "mixture_least_squares", "uniform"]
+__all__ = ["apportion", "grid", "grid_size", "mixture_least_squares", "uniform", "sum_zero_basis"]

@@ -7,8 +7,10 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers.adjusted import ACC, PACC
-from headcount.quantifiers.counting import CC, PCC
+from headcount.quantifiers.acc import ACC
+from headcount.quantifiers.cc import CC
+from headcount.quantifiers.pacc import PACC
+from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.sld import SLD
 
 __all__ = ["Estimates"]
@@ -18,21 +20,19 @@ class Estimates:
     """CC, ACC, PCC, PACC and SLD over the same outputs; ACC and PACC know the rates on labelled items."""
 
     def __init__(self, outputs: Outputs, codes: IntArray, prior: FloatArray) -> None:
-        self._methods: list[Any] = [CC(), ACC(), PCC(), PACC(), SLD()]
-        groups = Samples._grouped(codes, len(outputs.classes))
+        self._methods: list[Any] = [CC(), ACC(), PCC(), PACC(), SLD(prior=prior)]
         for method in self._methods:
-            method.classes_ = outputs.classes
-            if isinstance(method, ACC | PACC):
-                method._learn_profiles(method.representation.reduce(outputs, groups))
-            elif isinstance(method, SLD):
-                method.prior_, method.calibration_ = prior, None
+            if method.uses_validation:
+                method.classes_ = outputs.classes
+                method._learn_profiles(outputs, codes)
+            else:
+                method.fit(outputs, outputs.classes[codes])
 
     def __call__(self, outputs: Outputs, samples: Samples) -> FloatArray:
-        """Return the shares that each method estimates, side by side: shape (n_samples, 5 n_classes)."""
-        columns = [
-            method.convergence(outputs, samples).shares
-            if isinstance(method, SLD)
-            else method.aggregate(outputs, samples)
-            for method in self._methods
-        ]
-        return np.hstack(columns)
+        """Return the shares that each method estimates, side by side: shape (n_samples, 5 n_classes).
+
+        SLD's search may end at its limit of steps without a warning: the network learns how much each estimate is worth.
+        """
+        *linear, sld = self._methods
+        columns = [method.aggregate(outputs, samples) for method in linear]
+        return np.hstack([*columns, sld.convergence(outputs, samples).shares])

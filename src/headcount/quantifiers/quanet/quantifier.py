@@ -8,11 +8,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
-from headcount._validation import Interval, StrOptions, as_shares, integers_from, quoted, seed_sequence
+from headcount._validation import Interval, StrOptions, integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
 from headcount.learners.neural import DEVICES, CNNClassifier, require_torch
-from headcount.quantifiers.aggregative import AggregativeQuantifier
+from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.classifiers import new_classifier
+from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
 from headcount.quantifiers.quanet.estimates import Estimates
 from headcount.quantifiers.quanet.gathered import GatheredOutputs
 from headcount.quantifiers.statistics import require_items
@@ -23,7 +26,13 @@ _NEEDS: frozenset[Need] = frozenset({"decisions", "posteriors", "embeddings"})
 _LOWER = "samples_per_step, sample_size or lstm_size"
 
 
-class QuaNet(AggregativeQuantifier):
+@register_method(
+    "a network that reads the sample",
+    "Esuli et al. 2018",
+    group="network",
+    needs="posteriors, embeddings, two parts",
+)
+class QuaNet(Quantifier):
     r"""A recurrent network that reads the items of a sample, in the order of their posteriors, and estimates its shares.
 
     A two-layer bidirectional LSTM reads for each item its document embedding and posteriors; its last state h, together with the
@@ -107,12 +116,16 @@ class QuaNet(AggregativeQuantifier):
     True
     """
 
+    adjusts_for_shift = True
+    brings_learner = True
+    interval_refusal = "a network gives no account of its error. Use PACC or SLD."
     parameters_: dict[str, AnyArray]
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **AggregativeQuantifier._parameter_constraints,
+        **Quantifier._parameter_constraints,
+        **Quantifier.CLASSIFIER_CONSTRAINTS,
         "split": ["array-like"],
-        "prior": [StrOptions({"train", "uniform"}), "array-like"],
+        "prior": PRIOR_CONSTRAINT,
         **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
         **dict.fromkeys(("samples_per_step", "max_epochs", "patience"), integers_from(1)),
         "validation_samples": integers_from(2),
@@ -148,6 +161,7 @@ class QuaNet(AggregativeQuantifier):
         random_state: RandomState = None,
         keep_when_interrupted: bool = False,
         verbose: bool = False,
+        classes: Any = None,
     ) -> None:
         self.classifier = classifier
         self.split = split
@@ -168,6 +182,7 @@ class QuaNet(AggregativeQuantifier):
         self.random_state = random_state
         self.keep_when_interrupted = keep_when_interrupted
         self.verbose = verbose
+        self.classes = classes
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -215,7 +230,7 @@ class QuaNet(AggregativeQuantifier):
                 require(self.classifier, method)
         parts, seed, own = self._parts(fits, codes)
         learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, own)
-        prior = self._known_prior(codes[parts[0]])
+        prior = known_prior(self.prior, codes[parts[0]], self.classes_, self._is_frozen(), "QuaNet")
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
         fitting, judging = (
             Part(score(self.classifier_, fits.part(rows)[0], self.needs, self.classes_), codes[rows])
@@ -233,7 +248,7 @@ class QuaNet(AggregativeQuantifier):
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
         """Return a new classifier; what of it is random and has no seed gets one, so that QuaNet's seed decides all."""
-        learner = self._learner(codes)
+        learner = new_classifier(self, codes)
         if self.classifier is None:
             own = ("device", "n_jobs", "keep_when_interrupted", "verbose")
             learner.set_params(**{name: getattr(self, name) for name in own})
@@ -264,24 +279,6 @@ class QuaNet(AggregativeQuantifier):
             iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of"))
         )
         return [training, others[fitting], others[judging]], rest, own
-
-    def _known_prior(self, codes: IntArray) -> FloatArray:
-        k = len(self.classes_)
-        if not isinstance(self.prior, str):
-            prior = as_shares(self.prior, "prior")
-            if prior.shape != (k,) or not (prior >= 1e-12).all():
-                raise DataError(
-                    f"prior must hold a positive share for each of the {k} classes ({quoted(self.classes_)}); got {prior.tolist()}."
-                )
-            return prior
-        if self.prior == "uniform":
-            return np.full(k, 1.0 / k)
-        if self._is_frozen():
-            raise DataError(
-                "With a frozen classifier QuaNet can't know the class shares that it was trained on: pass prior=[...] in the order "
-                f"of its classes ({quoted(self.classes_)}), or prior='uniform' if it was trained with balanced weights."
-            )
-        return np.bincount(codes, minlength=k) / len(codes)
 
     def _sizes(self) -> Any:
         from headcount.quantifiers.quanet.network import Sizes

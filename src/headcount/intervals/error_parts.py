@@ -1,7 +1,6 @@
-"""What is known of the error of estimated shares: a centre that may lie outside the simplex, and where its variance comes from."""
+"""`ErrorParts`: the error of estimated shares, a centre that may lie outside the simplex and where its variance comes from."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,7 @@ from scipy.stats import norm, t
 
 from headcount._typing import FloatArray
 
-__all__ = ["ErrorParts", "sum_zero_basis"]
-
-
-@lru_cache
-def sum_zero_basis(k: int) -> FloatArray:
-    """Return an orthonormal basis, in columns, of the vectors of length k that sum to 0: the directions of the simplex."""
-    full, _ = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, : k - 1]]))
-    return full[:, 1:]
+__all__ = ["ErrorParts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +58,9 @@ class ErrorParts:
         labelled = self.shares[:, :, None] ** 2 * np.diagonal(self.labelled, axis1=1, axis2=2)[None, :, :]
         common = 0.0 if self.shared is None else np.square(self.shared).sum(axis=2)
         total = target + labelled.sum(axis=1) + common
-        weighed = target**2 / self.target_degrees[:, None] + common**2 / self.shared_degrees
-        weighed = weighed + (labelled**2 / self.labelled_degrees[None, :, None]).sum(axis=1)
-        degrees = np.where(weighed > 0.0, total**2 / np.where(weighed > 0.0, weighed, 1.0), 1e9)
+        weighted = target**2 / self.target_degrees[:, None] + common**2 / self.shared_degrees
+        weighted = weighted + (labelled**2 / self.labelled_degrees[None, :, None]).sum(axis=1)
+        degrees = np.where(weighted > 0.0, total**2 / np.where(weighted > 0.0, weighted, 1.0), 1e9)
         return np.maximum(degrees, 1.0)
 
     def covariance(self) -> FloatArray:

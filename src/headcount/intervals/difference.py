@@ -7,7 +7,9 @@ from scipy.stats import norm
 
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
-from headcount.intervals.estimate import Estimate, check_level
+from headcount.intervals.bootstrap import percentile_interval
+from headcount.intervals.error_parts import ErrorParts
+from headcount.intervals.result import Estimate, check_level
 
 __all__ = ["Difference", "difference"]
 
@@ -45,7 +47,8 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
 
     Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
     taken into account. The samples must have no items in common. With shares near 0 or 1 and few items the normal distribution that
-    this rests on is rough: see whether the two intervals overlap as well.
+    this rests on is rough: see whether the two intervals overlap as well. Estimates by a bootstrap without an analytic interval are
+    compared replicate by replicate: give both the same ``random_state``.
 
     Parameters
     ----------
@@ -58,25 +61,42 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
         raise DataError("difference compares two estimates of one sample each; estimate the samples one by one.")
     if len(a.classes) != len(b.classes) or not np.all(a.classes == b.classes) or a.estimand != b.estimand:
         raise DataError("The two estimates must be of the same classes and of the same estimand.")
-    if a.parts is None or b.parts is None:
-        raise DataError("One of the estimates has no covariance to compare by; use method='delta' or 'auto'.")
     level = a.level if level is None else level
     check_level(level)
     change = b.shares - a.shares
-    variance = np.diagonal(a.parts.target[0] + b.parts.target[0]).copy()
-    if a.labelled_side == b.labelled_side:
-        gap = (b.parts.shares[0] - a.parts.shares[0]) ** 2
-        variance += np.diagonal(np.einsum("j,jab->ab", gap, a.parts.labelled))
-        if a.parts.shared is not None and b.parts.shared is not None:
-            variance += np.square(b.parts.shared[0] - a.parts.shared[0]).sum(axis=1)
+    if a.parts is not None and b.parts is not None:
+        low, high, p_value = _by_covariance(a, a.parts, b, b.parts, level)
+    elif a.replicates is not None and b.replicates is not None and a.replicates.shape == b.replicates.shape:
+        low, high, p_value = _by_replicates(b.replicates - a.replicates, level)
     else:
-        for parts in (a.parts, b.parts):
+        raise DataError(
+            "One of the estimates has no covariance to compare by: use method='delta' or 'auto', or for both a bootstrap with the "
+            "same number of replicates."
+        )
+    p_value = np.where(change == 0.0, 1.0, p_value)  # both at the same end of [0, 1]: no difference is seen
+    return Difference(a.classes, change, np.minimum(low, change), np.maximum(high, change), p_value, level)
+
+
+def _by_covariance(
+    a: Estimate, first: ErrorParts, b: Estimate, second: ErrorParts, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    variance = np.diagonal(first.target[0] + second.target[0]).copy()
+    if a.labelled_side == b.labelled_side:
+        gap = (second.shares[0] - first.shares[0]) ** 2
+        variance += np.diagonal(np.einsum("j,jab->ab", gap, first.labelled))
+        if first.shared is not None and second.shared is not None:
+            variance += np.square(second.shared[0] - first.shared[0]).sum(axis=1)
+    else:
+        for parts in (first, second):
             variance += np.diagonal(parts.covariance()[0] - parts.target[0])
     error = np.sqrt(np.maximum(variance, 1e-300))
-    centre = b.parts.centre[0] - a.parts.centre[0]
+    centre = second.centre[0] - first.centre[0]
     reach = norm.ppf((1 + level) / 2) * error
-    low, high = np.clip(centre - reach, -1, 1), np.clip(centre + reach, -1, 1)
-    p_value = np.where(
-        change == 0.0, 1.0, 2 * norm.sf(np.abs(centre) / error)
-    )  # both at an end of [0, 1]: nothing to tell
-    return Difference(a.classes, change, np.minimum(low, change), np.maximum(high, change), p_value, level)
+    return np.clip(centre - reach, -1, 1), np.clip(centre + reach, -1, 1), 2 * norm.sf(np.abs(centre) / error)
+
+
+def _by_replicates(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return percentiles of differences; two estimates with one seed share the replicates of their labelled side."""
+    low, high = percentile_interval(replicates, np.full((1, replicates.shape[2]), (1 - level) / 2))
+    beyond = np.minimum((replicates[0] <= 0).sum(axis=0), (replicates[0] >= 0).sum(axis=0))
+    return low[0], high[0], np.minimum(2.0 * (beyond + 1) / (replicates.shape[1] + 1), 1.0)

@@ -1,0 +1,135 @@
+"""`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from headcount._typing import AnyArray, FloatArray
+from headcount._validation import as_shares
+from headcount.exceptions import DataError
+from headcount.intervals.error_parts import ErrorParts
+from headcount.simplex import sum_zero_basis
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Estimate", "check_level", "confined"]
+
+_ROWS_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Estimated shares with intervals, of one sample (vectors) or of many (matrices with one row a sample).
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+    shares, low, high : arrays of shape (n_classes,) or (n_samples, n_classes)
+    level : float
+        How often, at least nominally, the interval of a class holds its true share.
+    estimand : {"population", "sample"}
+        Whose share is meant: of the population that the items were drawn from, or of these very items.
+    method : str
+        How the intervals were found.
+    n_items : array of shape (n_samples,)
+    names : tuple or None
+        Names of the samples.
+    replicates : array of shape (n_samples, n_replicates, n_classes) or None
+        Of a bootstrap of a method without an analytic interval.
+    """
+
+    classes: AnyArray
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    estimand: str
+    method: str
+    n_items: AnyArray
+    quantifier: str
+    names: tuple[Any, ...] | None = None
+    parts: ErrorParts | None = field(default=None, repr=False)
+    labelled_side: str = ""
+    replicates: FloatArray | None = field(default=None, repr=False)
+
+    def contains(self, shares: Any) -> Any:
+        """Say for each sample whether the joint region at this level holds these shares of all classes.
+
+        The region is the ellipsoid of the estimate's covariance in which all shares lie together with the stated confidence.
+        """
+        if self.parts is None:
+            raise DataError("This estimate has no joint region: its intervals were found class by class.")
+        given = np.atleast_2d(as_shares(shares, "shares"))
+        estimated = np.atleast_2d(self.shares)
+        if given.shape[1] != estimated.shape[1] or len(given) not in (1, len(estimated)):
+            raise DataError(
+                f"Shares of {estimated.shape[1]} classes for one or for each of {len(estimated)} samples are needed; got {given.shape}."
+            )
+        directions = sum_zero_basis(len(self.classes))
+        off = (given - self.parts.centre) @ directions
+        covariance = directions.T @ self.parts.covariance() @ directions
+        distance = np.einsum("sa,sab,sb->s", off, np.linalg.pinv(covariance), off)
+        inside = distance <= chi2.ppf(self.level, len(self.classes) - 1)
+        inside |= (
+            np.abs(given - estimated).max(axis=1) < 1e-9
+        )  # the estimate itself, though its centre may lie outside the simplex
+        return inside if self.shares.ndim == 2 else bool(inside[0])
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row for each sample and class."""
+        import pandas as pd
+
+        shares, low, high = (np.atleast_2d(a) for a in (self.shares, self.low, self.high))
+        names = self.names if self.names is not None else range(len(shares))
+        rows = [
+            {
+                "sample": name,
+                "class": label,
+                "share": shares[s, j],
+                "low": low[s, j],
+                "high": high[s, j],
+                "n": self.n_items[s],
+            }
+            for s, name in enumerate(names)
+            for j, label in enumerate(self.classes)
+        ]
+        return pd.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        caption = escape(repr(self).partition("\n")[0])
+        rows = "".join(
+            f"<tr><td>{escape(str(row[0]))}</td><td>{escape(str(row[1]))}</td><td>{row[2]:.2%}</td>"
+            f"<td>{row[3]:.2%} to {row[4]:.2%}</td><td>{row[5]:,}</td></tr>"
+            for row in self.to_frame().head(_ROWS_SHOWN).itertuples(index=False)
+        )
+        heads = "".join(f"<th>{head}</th>" for head in ("sample", "class", "share", "interval", "items"))
+        return f"<table><caption>{caption}</caption><tr>{heads}</tr>{rows}</table>"
+
+    def __repr__(self) -> str:
+        whose = {"population": "in the population", "sample": "among these items"}[self.estimand]
+        head = f"Shares {whose}, with {self.level:.4g} intervals ({self.quantifier}, {self.method})"
+        rows = list(self.to_frame().itertuples(index=False))
+        lines = []
+        for name, label, share, low, high, n in rows[:_ROWS_SHOWN]:
+            which = f"{name!s:<12} " if self.shares.ndim == 2 else ""
+            lines.append(f"  {which}{label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
+        more = [f"  ... and {len(rows) - _ROWS_SHOWN} more rows"] if len(rows) > _ROWS_SHOWN else []
+        return "\n".join([head, *lines, *more])
+
+
+def check_level(level: Any) -> None:
+    """Raise unless this is a level of confidence."""
+    if not (isinstance(level, float | int | np.floating) and 0 < level < 1):
+        raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
+
+
+def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cut intervals to [0, 1]; of one that lies outside, half its length stays at the nearer end, so that none has zero width."""
+    half = (high - low) / 2
+    high = np.where(high <= 0.0, half, np.where(low < 0.0, np.maximum(high, half / 4), high))
+    low = np.where(low >= 1.0, 1.0 - half, np.where(high > 1.0, np.minimum(low, 1.0 - half / 4), low))
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

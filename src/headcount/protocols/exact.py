@@ -1,0 +1,107 @@
+"""`ExactSums`: sums of fixed-point numbers, which do not depend on the order in which they were added.
+
+A coordinate x is stored as the integer floor(x * 2^40 + 1/2). One 64-bit sum of such integers overflows at 8.4 million items,
+so a sum is kept in two 64-bit limbs, ``high * 2^20 + low``. Integers add up to the same bits whatever the order, the
+number of threads, the size of the batches or the machine; only the last step, the division by 2^40, rounds.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.exceptions import DataError
+
+__all__ = ["LARGEST", "ExactSums", "to_units"]
+
+SCALE = 2.0**40
+LIMB_BITS = 20
+_LIMB_MASK = (1 << LIMB_BITS) - 1
+LARGEST = 8.0
+"""Largest coordinate: 2^20 of them fit into one 64-bit sum."""
+
+
+def to_units(values: FloatArray) -> IntArray:
+    """Return coordinates as integers in units of 2^-40.
+
+    >>> (to_units(np.array([[0.25, 1.0]])) / 2**40).tolist()
+    [[0.25, 1.0]]
+    """
+    from headcount.protocols import _kernels
+
+    units = np.empty(values.shape, dtype=np.int64)
+    if not _kernels.to_units(np.ascontiguousarray(values, dtype=np.float64).ravel(), SCALE, LARGEST, units.ravel()):
+        raise DataError(
+            f"A representation holds values that are not finite, or larger than {LARGEST:g}: scale its vectors to [0, 1]."
+        )
+    return units
+
+
+@dataclass(eq=False)
+class ExactSums:
+    """Sums in units of 2^-40, each in two limbs; arrays of the same shape.
+
+    >>> a = ExactSums.from_units(to_units(np.array([[0.5, 0.25]])))
+    >>> (a + a).values().tolist()
+    [[1.0, 0.5]]
+    """
+
+    high: IntArray
+    low: IntArray
+
+    @classmethod
+    def from_units(cls, units: IntArray) -> "ExactSums":
+        """Split 64-bit sums into limbs."""
+        return cls(units >> LIMB_BITS, units & _LIMB_MASK)
+
+    @classmethod
+    def from_counts(cls, counts: AnyArray) -> "ExactSums":
+        """Return whole numbers as sums."""
+        return cls(counts.astype(np.int64) << LIMB_BITS, np.zeros(counts.shape, dtype=np.int64))
+
+    @classmethod
+    def from_floats(cls, values: FloatArray) -> "ExactSums":
+        """Return the nearest sums to numbers of any size below 2^43."""
+        whole = np.floor(values)
+        return cls.from_counts(whole) + cls.from_units(np.floor((values - whole) * SCALE + 0.5).astype(np.int64))
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...]) -> "ExactSums":
+        """Return sums of nothing."""
+        return cls(np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64))
+
+    @classmethod
+    def joined(cls, parts: "list[ExactSums]") -> "ExactSums":
+        """Put columns of sums side by side."""
+        return cls(np.hstack([part.high for part in parts]), np.hstack([part.low for part in parts]))
+
+    def __add__(self, other: "ExactSums") -> "ExactSums":
+        return ExactSums(self.high + other.high, self.low + other.low)
+
+    def __getitem__(self, key: Any) -> "ExactSums":
+        return ExactSums(self.high[key], self.low[key])
+
+    def __len__(self) -> int:
+        return len(self.high)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of sums."""
+        return self.high.shape
+
+    def add_at(self, rows: IntArray, other: "ExactSums") -> None:
+        """Add row i of ``other`` to row ``rows[i]``, in place."""
+        np.add.at(self.high, rows, other.high)
+        np.add.at(self.low, rows, other.low)
+
+    def grown(self, n_rows: int) -> "ExactSums":
+        """Return the sums with rows of zeros appended, ``n_rows`` in all."""
+        pad = [(0, n_rows - len(self)), *((0, 0) for _ in self.shape[1:])]
+        return ExactSums(np.pad(self.high, pad), np.pad(self.low, pad))
+
+    def values(self) -> FloatArray:
+        """Return the sums as floats; equal sums give equal bits, however their limbs came about."""
+        high, low = self.high + (self.low >> LIMB_BITS), self.low & _LIMB_MASK
+        floats: FloatArray = high * 2.0**-LIMB_BITS + low * (1.0 / SCALE)
+        return floats

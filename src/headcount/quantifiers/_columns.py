@@ -1,0 +1,107 @@
+"""Compiled: add up batches of posteriors stored by class, the fast path of streaming.
+
+``C`` has a row for each class and a column for each item, so that items are contiguous. A batch has at most 2^20 items:
+their fixed-point coordinates (units of 2^-40, as in `headcount.protocols.exact`) then fit into 64-bit sums.
+"""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import FloatArray, IntArray
+
+_SCALE = 2.0**40
+_ROUNDING, _ROW_SUM = 1e-9, 1e-3
+"""How far below 0 a posterior may be, and how far from 1 their sum: as in `Outputs`."""
+_BLOCK = 512
+"""Items worked on together: their running maxima stay in the first-level cache and are computed several at a time."""
+
+
+@kernel()
+def first_invalid(C: FloatArray) -> int:
+    """Return the first item whose column is not a vector of posteriors, or -1; set to 0 what is negative by rounding."""
+    k, n = C.shape
+    total, least = np.empty(_BLOCK), np.empty(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        for i in range(size):
+            total[i], least[i] = 0.0, 0.0
+        for j in range(k):
+            row = C[j, start : start + size]
+            for i in range(size):
+                total[i] += row[i]
+                least[i] = min(least[i], row[i])
+        invalid = False
+        negative = False
+        for i in range(size):
+            invalid |= not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM)
+            negative |= least[i] < 0.0
+        if invalid:
+            for i in range(size):
+                if not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM):
+                    return start + i
+        if negative:
+            for j in range(k):
+                for i in range(start, start + size):
+                    C[j, i] = max(C[j, i], 0.0)
+    return -1
+
+
+@kernel()
+def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: IntArray) -> None:
+    """Add up the posteriors of each group and, if there is room for them, the products of two (lower triangle)."""
+    k, n = C.shape
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        group = groups[start : start + size]
+        pair = 0
+        for j in range(k):
+            row = C[j, start : start + size]
+            for i in range(size):
+                sums[group[i], j] += np.int64(row[i] * _SCALE + 0.5)
+            if products.size:
+                for other in range(j + 1):
+                    factor = C[other, start : start + size]
+                    for i in range(size):
+                        products[group[i], pair] += np.int64(row[i] * factor[i] * _SCALE + 0.5)
+                    pair += 1
+
+
+@kernel()
+def count_cells(C: FloatArray, groups: IntArray, cuts: FloatArray, counts: IntArray) -> None:
+    """Count items by group, class of the largest posterior (the first of equal ones), and cuts that it reaches."""
+    k, n = C.shape
+    width = cuts.size + 1
+    largest = np.empty(_BLOCK)
+    cell = np.empty(_BLOCK, dtype=np.int64)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        group = groups[start : start + size]
+        for i in range(size):
+            largest[i], cell[i] = C[0, start + i], 0
+        for j in range(1, k):
+            row = C[j, start : start + size]
+            for i in range(size):
+                cell[i] = j * width if row[i] > largest[i] else cell[i]
+                largest[i] = max(largest[i], row[i])
+        for cut in cuts:
+            for i in range(size):
+                cell[i] += int(largest[i] >= cut)
+        for i in range(size):
+            counts[group[i], cell[i]] += 1
+
+
+@kernel()
+def count_bins(
+    p: FloatArray, groups: IntArray, bins: IntArray, starts: IntArray, edge: float, counts: IntArray
+) -> None:
+    """Count the items of each group in the bins of several histograms of p over [0, 1]."""
+    bin_of = np.empty(_BLOCK, dtype=np.int32)
+    for start in range(0, p.size, _BLOCK):
+        size = min(_BLOCK, p.size - start)
+        group, value = groups[start : start + size], p[start : start + size]
+        for h in range(bins.size):
+            n_bins, last, first = float(bins[h]), np.int32(bins[h] - 1), np.int32(starts[h])
+            for i in range(size):
+                bin_of[i] = min(np.int32(value[i] * n_bins + edge), last) + first
+            for i in range(size):
+                counts[group[i], bin_of[i]] += 1

@@ -1,0 +1,66 @@
+"""ACC: counts corrected by what the classifier gives for validation items of each class."""
+
+from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.representations import Decisions
+from headcount.quantifiers.solvers import LeastSquares
+from headcount.quantifiers.sums import SumsQuantifier
+
+__all__ = ["ACC"]
+
+
+@register_method(
+    "adjusted classify and count",
+    "Forman 2008",
+    group="adjusting",
+    needs="decisions, validation part",
+    suggested=True,
+)
+class ACC(SumsQuantifier):
+    r"""Adjusted classify and count: counts corrected by the classifier's known rates of confusion.
+
+    With two classes
+
+    .. math:: \hat p^{\mathrm{ACC}} = \frac{\hat p^{\mathrm{CC}} - \mathrm{FPR}}{\mathrm{TPR} - \mathrm{FPR}}
+
+    clipped to [0, 1]; where TPR = FPR there is nothing to correct with, a warning says so, and the counts are returned.
+    With more, the shares p on the simplex that minimise :math:`\lVert M p - q \rVert^2`, where q are the shares of decisions
+    in the sample and column j of M those among validation items of class j.
+
+    Parameters
+    ----------
+    classifier : estimator, default=None
+        Any scikit-learn classifier; None means ``LogisticRegression()``. With a ``FrozenEstimator`` all data given to
+        ``fit`` is the validation part.
+    validation : float, int or splitter, default=0.4
+        A fraction: a stratified part of that size is held out to learn the rates, the classifier is fitted on the rest only.
+        A number of folds or a splitter: rates from out-of-fold decisions, then the classifier is fitted on all items.
+    random_state : int, RandomState, Generator or None, default=None
+        For the split.
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    classifier_ : fitted classifier
+    M_ : array of shape (n_classes, n_classes)
+        ``M_[i, j]`` is the share of validation items of class j that were decided for class i.
+
+    References
+    ----------
+    Forman (2008). Quantifying counts and costs via classification. Data Mining and Knowledge Discovery 17.
+    Bunse (2022). On multi-class extensions of adjusted classify and count. LQ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> import numpy as np
+    >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
+    >>> ACC(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
+    [0.0, 1.0]
+    """
+
+    representation = Decisions()
+    solver = LeastSquares()
+    adjusts_for_shift = True

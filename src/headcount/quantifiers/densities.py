@@ -1,0 +1,255 @@
+"""`DensitiesQuantifier`: the family of methods that maximise the likelihood of a sample's items over the shares.
+
+An item is a vector of densities f_j(x), one for each class, up to a factor that the classes share. The estimate maximises
+sum_i log sum_j p_j f_j(x_i), which is concave in p.
+"""
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from headcount._threads import in_chunks
+from headcount._typing import FloatArray, IntArray, RandomState
+from headcount.exceptions import DataError
+from headcount.learners import Fits, Need, Outputs, Validation
+from headcount.protocols import Samples
+from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.classifiers import DEFAULT_VALIDATION, VALIDATED_CONSTRAINTS, fit_validated
+from headcount.quantifiers.statistics import require_items
+
+__all__ = ["Convergence", "DensitiesQuantifier", "ItemDensities", "most_likely"]
+
+_ITEMS_PER_CHUNK = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """How the search for the shares of each sample ended.
+
+    Attributes
+    ----------
+    shares : array of shape (n_samples, n_classes)
+    n_iter : array of shape (n_samples,)
+        Steps or rounds taken.
+    change : array of shape (n_samples,)
+        Mean absolute change of the shares in the last of them.
+    converged : array of shape (n_samples,)
+        Whether that was below ``tol``.
+    """
+
+    shares: FloatArray
+    n_iter: IntArray
+    change: FloatArray
+    converged: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemDensities:
+    """The densities of the items of each sample: the items themselves, since no sum suffices for a likelihood.
+
+    Nothing is copied until two of them are merged by ``+``.
+
+    Attributes
+    ----------
+    densities : array of shape (n_items, n_classes)
+    samples : Samples
+    outputs : Outputs or None
+        That the densities were computed from, if they are at hand.
+    """
+
+    densities: FloatArray
+    samples: Samples
+    outputs: Outputs | None = None
+
+    @property
+    def weights(self) -> FloatArray:
+        """Total weight of each sample."""
+        return self.samples.total_weights()
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __repr__(self) -> str:
+        return f"ItemDensities({self.samples})"
+
+    def __add__(self, other: "ItemDensities") -> "ItemDensities":
+        if len(self) != len(other) or self.densities.shape[1] != other.densities.shape[1]:
+            raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
+        merged = Samples.merged(self.samples, other.samples, offset=len(self.densities))
+        outputs = None
+        if self.outputs is not None and other.outputs is not None:
+            outputs = Outputs.concatenated([self.outputs, other.outputs])
+        return ItemDensities(np.concatenate([self.densities, other.densities]), merged, outputs)
+
+
+class DensitiesQuantifier(Quantifier):
+    """Base of the methods that find the most likely shares from the densities of items under each class.
+
+    A subclass writes ``densities`` and, where they are learnt, ``_learn_densities``. It adjusts for shift if the densities are
+    right. The defaults below say how the maximum is searched for; a subclass may make them parameters.
+
+    Attributes
+    ----------
+    validation_outputs_ : Outputs
+        Of the validation items.
+    validation_codes_ : array of int
+        The classes of these items, as positions in ``classes_``.
+    """
+
+    tol: float = 1e-6
+    min_iter: int = 10
+    max_iter: int = 1000
+    validation_outputs_: Outputs
+    validation_codes_: IntArray
+
+    has_likelihood_interval: ClassVar[bool | None] = False
+    """Whether the densities may be taken for right, up to parameters whose error `log_density_gradients` gives, so that the
+    likelihood tells the error of the shares."""
+
+    _PROMISES: ClassVar[tuple[str, ...]] = (*Quantifier._PROMISES, "has_likelihood_interval")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Quantifier._parameter_constraints,
+        **Quantifier.CLASSIFIER_CONSTRAINTS,
+        **VALIDATED_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        validation: Validation = DEFAULT_VALIDATION,
+        random_state: RandomState = None,
+        classes: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.validation = validation
+        self.random_state = random_state
+        self.classes = classes
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the likelihood tells the error of the shares."""
+        return bool(self.has_likelihood_interval)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What must be known of each item: its posteriors."""
+        return frozenset({"posteriors"})
+
+    @property
+    def uses_validation(self) -> bool:
+        """Whether the densities are learnt on validation items."""
+        return True
+
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        fit_validated(self, fits, codes)
+        self._learn_densities(self.validation_outputs_, self.validation_codes_)
+
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
+        """Learn the density of each class from validation items."""
+        raise NotImplementedError(f"{type(self).__name__} must write _learn_densities, or override _learn.")
+
+    @abstractmethod
+    def densities(self, outputs: Outputs) -> FloatArray:
+        """Return the densities of items under each class, up to a factor for each item: shape (n_items, n_classes)."""
+
+    def starting_shares(self) -> FloatArray:
+        """Return the shares at which the search for the maximum begins."""
+        return np.full(len(self.classes_), 1.0 / len(self.classes_))
+
+    def reduce(self, outputs: Outputs, samples: Any = None) -> ItemDensities:
+        """Keep the densities of each sample's items."""
+        outputs, samples = self._ready(outputs, samples)
+        F = np.ascontiguousarray(self.densities(outputs), dtype=np.float64)
+        if F.shape != (outputs.n_items, len(self.classes_)) or not (F.min() >= 0.0 and (F.max(axis=1) > 0.0).all()):
+            raise DataError(
+                f"The densities of {type(self).__name__} must be numbers that are not negative, one for each item and class, and "
+                "not all 0 for an item."
+            )
+        return ItemDensities(F, samples, outputs)
+
+    def solve(self, statistics: ItemDensities) -> FloatArray:
+        """Find the most likely shares of each sample; a warning says in how many of them ``tol`` was not reached."""
+        check_is_fitted(self)
+        result = self._most_likely(statistics)
+        failed = np.flatnonzero(~result.converged)
+        if failed.size:
+            advice = ", or use solver='newton'" if self._newton() is False else ""
+            warnings.warn(
+                f"{type(self).__name__} ended after {self.max_iter} iterations without reaching tol={self.tol:g} in "
+                f"{failed.size:,} of {len(result.converged):,} samples (sample {failed[0]} first; largest last change "
+                f"{result.change[failed].max():.2g}). Raise max_iter or tol{advice}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return result.shares
+
+    def convergence(self, outputs: Outputs, samples: Any = None) -> Convergence:
+        """Estimate the shares of each sample, and say how the search for them ended."""
+        return self._most_likely(self.reduce(outputs, samples))
+
+    def _newton(self) -> bool:
+        """Whether the maximum is searched by Newton steps rather than by rounds of expectation maximisation."""
+        return True
+
+    def _most_likely(self, statistics: ItemDensities) -> Convergence:
+        return most_likely(
+            statistics, self.starting_shares(), self._newton(), float(self.tol), int(self.min_iter), int(self.max_iter)
+        )
+
+    # What streaming needs: items are kept in cells of nearly equal vectors, each replaced by its mean.
+
+    def sketched_vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vectors, on the simplex, that a stream sorts into cells; by default the densities divided by their sum.
+
+        Densities are known up to a factor for each item, so nothing is lost, and the likelihood is linear in them, which bounds the
+        error of a cell's mean (`headcount.stream.sketch`).
+        """
+        F = self.reduce(outputs).densities
+        scaled: FloatArray = F / F.sum(axis=1, keepdims=True)
+        return scaled
+
+    def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
+        """Return the statistics of samples of cells, whose counts say how many items each stands for."""
+        return ItemDensities(vectors, samples)
+
+    def sketch_error(self, log_width: float) -> float:
+        """Bound the error of the mean log-likelihood, for cells whose vectors differ by at most this much in logarithm."""
+        return log_width**2 / 8.0  # Hoeffding (1963)
+
+    # What likelihood intervals need where the densities have parameters learnt on validation items.
+
+    def parameter_influence(self) -> FloatArray | None:
+        """Return what each validation item adds to the error of the densities' parameters, or None if they have none."""
+        return None
+
+    def log_density_gradients(self, outputs: Outputs, rows: IntArray) -> FloatArray:
+        """Return the derivatives of the log densities of items by the parameters: shape (n_rows, n_classes, n_parameters)."""
+        raise NotImplementedError
+
+
+def most_likely(
+    statistics: ItemDensities, start: FloatArray, newton: bool, tol: float, min_iter: int = 10, max_iter: int = 1000
+) -> Convergence:
+    """Find the most likely shares of each sample, by Newton steps or by rounds of expectation maximisation."""
+    from headcount.quantifiers import _kernels
+
+    F, samples = statistics.densities, statistics.samples
+    require_items(statistics.weights)
+    factors = np.empty(0) if samples.factors is None else samples.factors
+    shares = np.empty((len(samples), F.shape[1]))
+    n_iter = np.empty(len(samples), dtype=np.int64)
+    change = np.empty(len(samples))
+
+    def search(first: int, last: int) -> None:
+        part, ends = slice(first, last), samples.indptr[first : last + 1]
+        results = shares[part], n_iter[part], change[part]
+        _kernels.most_likely(F, start, samples.indices, ends, factors, newton, tol, min_iter, max_iter, *results)
+
+    in_chunks(search, len(samples), max(1, _ITEMS_PER_CHUNK * len(samples) // max(1, samples.indices.size)))
+    return Convergence(shares, n_iter, change, change < tol)

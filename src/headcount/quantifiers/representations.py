@@ -1,0 +1,167 @@
+"""Representations of an item: cells (one code an item) and vectors, and the two that most methods use.
+
+A representation maps an item to a vector; the statistic of a sample is the sum of these vectors. It may offer a kernel
+that adds up a batch of posteriors stored by class (`reduce_columns`), the fast path of streaming; without one, a
+stream calls `reduce` like everybody else.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Need, Outputs
+from headcount.protocols import Samples
+from headcount.protocols.exact import ExactSums, to_units
+from headcount.quantifiers.statistics import Statistics
+
+__all__ = ["Cells", "Decisions", "Posteriors", "Representation", "Vectors"]
+
+
+class Representation(ABC):
+    """Maps items to vectors and adds them up over samples."""
+
+    needs: Need | None = None
+    """What must be known of each item; None: nothing."""
+    sums_to_one: bool = False
+    """Whether the coordinates of each vector are shares: not negative, with sum 1."""
+
+    @abstractmethod
+    def width(self, n_classes: int) -> int:
+        """Return the number of coordinates."""
+
+    @abstractmethod
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vector of each item, shape (n_items, n_coordinates)."""
+
+    @abstractmethod
+    def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
+        """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
+
+    def reduce_columns(
+        self,
+        C: FloatArray,  # noqa: ARG002
+        groups: IntArray,  # noqa: ARG002
+        n_groups: int,  # noqa: ARG002
+        products: bool = False,  # noqa: ARG002
+    ) -> Statistics | None:
+        """Add up a batch of posteriors, a row each class, over groups of items; None: there is no kernel for it."""
+        return None
+
+    def second_moments(self, statistics: Statistics) -> FloatArray:
+        """Return the sums of outer products of the vectors of each sample."""
+        return statistics.products()
+
+
+class Vectors(Representation):
+    """An item is a vector of bounded numbers; a subclass writes `vectors` and `width`."""
+
+    def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
+        """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
+        V = self.vectors(outputs)
+        triangle = samples.sum_exact(to_units(lower_products(V))) if products else None
+        return Statistics(samples.sum_exact(to_units(V)), exact_sizes(samples), triangle)
+
+
+class Cells(Representation):
+    """An item falls into one cell of a partition, or one of each of several; a subclass writes `codes` and `width`.
+
+    With one partition the counts give the second moments too: products of different cells are 0.
+    """
+
+    @abstractmethod
+    def codes(self, outputs: Outputs) -> IntArray:
+        """Return the cell of each item, or a row of several."""
+
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return 1 for the cells that each item falls into, else 0."""
+        codes = self.codes(outputs).reshape(outputs.n_items, -1)
+        vectors = np.zeros((outputs.n_items, self.width(len(outputs.classes))))
+        np.put_along_axis(vectors, codes.astype(np.int64), 1.0, axis=1)
+        return vectors
+
+    def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:  # noqa: ARG002
+        """Count the items in each cell."""
+        width = self.width(len(outputs.classes))
+        return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
+
+    def second_moments(self, statistics: Statistics) -> FloatArray:
+        """Return the sums of outer products of the vectors of each sample."""
+        sums = statistics.sums
+        moments: FloatArray = sums[:, :, None] * np.eye(sums.shape[1])
+        return moments
+
+
+class Decisions(Cells):
+    """An item is the unit vector of the class decided for."""
+
+    needs: Need = "decisions"
+    sums_to_one = True
+
+    def width(self, n_classes: int) -> int:
+        """Return the number of coordinates: one for each class."""
+        return n_classes
+
+    def codes(self, outputs: Outputs) -> IntArray:
+        """Return the decided class of each item."""
+        return outputs.need(self.needs)
+
+    def reduce_columns(
+        self,
+        C: FloatArray,
+        groups: IntArray,
+        n_groups: int,
+        products: bool = False,  # noqa: ARG002
+    ) -> Statistics:
+        """Count the items of each group by the class of their largest posterior."""
+        return count_cells(C, np.empty(0), groups, n_groups)
+
+
+class Posteriors(Vectors):
+    """An item is the vector of its posteriors."""
+
+    needs: Need = "posteriors"
+    sums_to_one = True
+
+    def width(self, n_classes: int) -> int:
+        """Return the number of coordinates: one for each class."""
+        return n_classes
+
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vector of each item."""
+        return outputs.need(self.needs)
+
+    def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
+        """Add up the posteriors of each group and, if asked for, their products."""
+        from headcount.quantifiers import _columns
+
+        k = len(C)
+        sums = np.zeros((n_groups, k), dtype=np.int64)
+        triangle = np.zeros((n_groups, k * (k + 1) // 2 if products else 0), dtype=np.int64)
+        _columns.sum_posteriors(C, groups, sums, triangle)
+        sizes = np.bincount(groups, minlength=n_groups)
+        second = ExactSums.from_units(triangle) if products else None
+        return Statistics(ExactSums.from_units(sums), ExactSums.from_counts(sizes), second)
+
+
+def lower_products(V: FloatArray) -> FloatArray:
+    """Return the products of two coordinates of each vector: the lower triangle, row by row."""
+    rows, columns = np.tril_indices(V.shape[1])
+    products: FloatArray = V[:, rows] * V[:, columns]
+    return products
+
+
+def exact_sizes(samples: Samples) -> ExactSums:
+    """Return the total weight of each sample as an exact sum."""
+    if samples.factors is None:
+        return ExactSums.from_counts(samples.sizes)
+    return samples.count_exact(np.zeros(samples.bound, dtype=np.int32), 1)[:, 0]
+
+
+def count_cells(C: FloatArray, cuts: FloatArray, groups: IntArray, n_groups: int) -> Statistics:
+    """Count items by the class of their largest posterior and by how many of the cuts that posterior reaches."""
+    from headcount.quantifiers import _columns
+
+    counts = np.zeros((n_groups, len(C) * (len(cuts) + 1)), dtype=np.int64)
+    _columns.count_cells(C, groups, cuts, counts)
+    return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(counts.sum(axis=1)))

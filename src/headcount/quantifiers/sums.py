@@ -1,0 +1,119 @@
+"""`SumsQuantifier`: the family of methods that explain a sample's mean vector as a mixture of class profiles.
+
+A representation maps an item to a vector. A sample is the mean q of its vectors, class j the mean M_j over validation items of the
+class, and the shares are solve(q, M). A method names a representation and a solver.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from headcount._typing import FloatArray, IntArray, RandomState
+from headcount.learners import Fits, Need, Outputs, Validation
+from headcount.protocols import Samples
+from headcount.quantifiers.base import Quantifier, normalised
+from headcount.quantifiers.classifiers import (
+    DEFAULT_VALIDATION,
+    VALIDATED_CONSTRAINTS,
+    fit_classifier,
+    fit_validated,
+)
+from headcount.quantifiers.representations import Representation
+from headcount.quantifiers.solvers import Solver
+from headcount.quantifiers.statistics import Statistics
+
+__all__ = ["SumsQuantifier"]
+
+
+class SumsQuantifier(Quantifier):
+    """Base of the methods that solve for shares from sums over a sample's items.
+
+    A subclass sets ``representation`` and ``solver`` (class attributes, or properties where they depend on parameters) and declares
+    whether it ``adjusts_for_shift``. Its interval is the family's if its solver declares an estimating equation.
+
+    Attributes
+    ----------
+    M_ : array of shape (n_coordinates, n_classes)
+        Column j is the profile of class j: the mean vector of its validation items.
+    validation_outputs_ : Outputs
+        Of the validation items.
+    validation_codes_ : array of int
+        The classes of these items, as positions in ``classes_``.
+    """
+
+    representation: Representation
+    solver: Solver
+    M_: FloatArray
+    validation_outputs_: Outputs
+    validation_codes_: IntArray
+
+    is_solver_answer: ClassVar[bool | None] = True
+    """Whether the estimate is the solver's answer, so that the equation that the solver declares holds for it."""
+
+    _PROMISES: ClassVar[tuple[str, ...]] = (*Quantifier._PROMISES, "is_solver_answer")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Quantifier._parameter_constraints,
+        **Quantifier.CLASSIFIER_CONSTRAINTS,
+        **VALIDATED_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        validation: Validation = DEFAULT_VALIDATION,
+        random_state: RandomState = None,
+        classes: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.validation = validation
+        self.random_state = random_state
+        self.classes = classes
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What must be known of each item."""
+        need = self.representation.needs
+        return frozenset() if need is None else frozenset({need})
+
+    @property
+    def uses_validation(self) -> bool:
+        """Whether profiles of the classes are learnt on validation items."""
+        return self.solver.uses_profiles
+
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
+        if not self.solver.uses_profiles:
+            self.classifier_ = fit_classifier(self, fits, codes)
+            return
+        fit_validated(self, fits, codes)
+        self._learn_profiles(self.validation_outputs_, self.validation_codes_)
+
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray) -> None:
+        """Learn the profile of each class from validation items, by the same reduction that samples go through."""
+        by_class = Samples._grouped(codes, len(self.classes_))
+        self.M_ = np.ascontiguousarray(self._means(self.representation.reduce(outputs, by_class)).T)
+        self.solver.check_profiles(self.M_, self.classes_, type(self).__name__)
+
+    def _means(self, statistics: Statistics) -> FloatArray:
+        means = statistics.means()
+        return normalised(means) if self.representation.sums_to_one else means
+
+    def reduce(self, outputs: Outputs, samples: Any = None, products: bool = False) -> Statistics:
+        """Add up the vectors of each sample's items and, for intervals, the products of their coordinates."""
+        return self.representation.reduce(*self._ready(outputs, samples), products=products)
+
+    def solve(self, statistics: Statistics) -> FloatArray:
+        """Turn sums into shares."""
+        check_is_fitted(self)
+        return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the estimate solves an estimating equation, which the interval inverts."""
+        return bool(self.is_solver_answer and self.solver.has_equation)
+
+    @property
+    def is_mean_vector(self) -> bool:
+        """Whether the estimate is the mean vector itself: counting without adjustment."""
+        return bool(self.is_solver_answer and not self.solver.uses_profiles)
