@@ -1,13 +1,25 @@
-"""Writing files such that they are there complete or not at all."""
+"""Write files completely or not at all, and small HTML tables for notebooks."""
 
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["write_all"]
+__all__ = ["html_table", "write_all"]
+
+
+def html_table(caption: str, rows: Mapping[str, Any]) -> str:
+    """Return an HTML table with one row per entry; names and values are escaped.
+
+    >>> html_table("shares", {"a & b": 0.5})
+    '<table><caption>shares</caption><tr><th>a &amp; b</th><td>0.5</td></tr></table>'
+    """
+    body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
+    return f"<table><caption>{escape(caption)}</caption>{body}</table>"
 
 
 def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:
