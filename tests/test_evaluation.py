@@ -16,7 +16,7 @@ from headcount import (
     Samples,
     evaluate,
 )
-from headcount.errors import ae, get_error, kld, rae
+from headcount.errors import ae, get_error, kld, nmd, rae
 from headcount.exceptions import DataError, UnknownNameError
 from tests.conftest import blobs
 
@@ -157,6 +157,31 @@ def test_html_shows_samples_classes_mean_errors_and_bias():
     assert "<th>bias of pos</th><td>-0.1250</td>" in page
     one = Evaluation("CC", result.classes, true[:1], estimated[:1], np.array([4]))
     assert "<th>mean AE</th><td>0.2500</td>" in one._repr_html_()
+
+
+class OrderedCC(CC):
+    """Classify and count with a parameter for the order of the classes."""
+
+    def __init__(self, classifier=None, classes=None):
+        super().__init__(classifier)
+        self.classes = classes
+
+
+def test_measures_of_ordered_classes_need_the_order_of_text_classes():
+    X, codes = blobs(300, 3, seed=0)
+    y = np.array(["good", "poor", "very good"])[codes]
+    alphabetical = evaluate(OrderedCC().fit(X, y), X, y, PROTOCOL)
+    assert not alphabetical.ordered
+    with pytest.raises(DataError, match=r"NMD depends on the order .*classes=\[\.\.\.\]"):
+        alphabetical.error("nmd")
+    with pytest.raises(DataError, match="NMD depends on the order"):
+        alphabetical.to_frame(errors=["nmd"])
+    given = evaluate(OrderedCC(classes=["good", "poor", "very good"]).fit(X, y), X, y, PROTOCOL)
+    assert given.ordered
+    np.testing.assert_allclose(given.error("nmd"), nmd(given.true, given.estimated))
+    numbers = evaluate(CC().fit(X, codes), X, codes, PROTOCOL)
+    assert numbers.ordered
+    np.testing.assert_allclose(numbers.error("nmd"), given.error("nmd"))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ __all__ = [
     "as_shares",
     "class_codes",
     "encode",
+    "has_natural_order",
     "integers_from",
     "labelled_items",
     "learn_classes",
@@ -156,6 +157,11 @@ def as_classes(classes: Any) -> AnyArray:
     if len(set(names.tolist())) < len(names):
         raise DataError(f"classes must name at least two classes, each once; got {quoted(names, 10)}.")
     return names
+
+
+def has_natural_order(classes: AnyArray) -> bool:
+    """Whether sorting puts the classes in a meaningful order: numbers, booleans and dates, but not texts."""
+    return classes.dtype.kind in "biufmM"
 
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
-from headcount._validation import as_items, encode, quoted
+from headcount._validation import as_items, encode, has_natural_order, quoted
 from headcount._writing import html_table
-from headcount.errors import ErrorMeasure, get_error
+from headcount.errors import ErrorMeasure, check_order, get_error
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Protocol, Samples, as_samples
@@ -34,6 +34,9 @@ class Evaluation:
     true, estimated : arrays of shape (n_samples, n_classes)
     sizes : array of shape (n_samples,)
         Number of items of each sample.
+    ordered : bool
+        Whether the order of the classes has a meaning: the user gave it to the quantifier, or the classes are numbers or dates.
+        Measures such as NMD need it.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Evaluation:
     true: FloatArray
     estimated: FloatArray
     sizes: IntArray
+    ordered: bool = False
 
     def error(self, name: str | ErrorMeasure) -> FloatArray:
         """Return the error of each sample by a measure of shares, given by its registered name or as an `ErrorMeasure`."""
@@ -49,6 +53,7 @@ class Evaluation:
             raise DataError(
                 f"{measure.label} is an error of decisions about items; an evaluation holds shares of samples."
             )
+        check_order(measure, self.classes, self.ordered)
         return measure(self.true, self.estimated, self.sizes)
 
     @property
@@ -145,7 +150,7 @@ def evaluate(
     if n_items != len(y):
         raise DataError(f"X has {n_items} items and y {len(y)} labels: they must be of the same items.")
     results = [
-        Evaluation(str(name), classes, true, q.aggregate(outputs, samples), samples.sizes)
+        Evaluation(str(name), classes, true, q.aggregate(outputs, samples), samples.sizes, _has_ordered_classes(q))
         for name, q, outputs in zip(names, quantifiers, _score_once(quantifiers, X), strict=True)
     ]
     if isinstance(quantifier, Mapping):
@@ -208,6 +213,11 @@ def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:
                 "one by one."
             )
     return classes
+
+
+def _has_ordered_classes(quantifier: Quantifier) -> bool:
+    given = quantifier.get_params(deep=False).get("classes") is not None
+    return given or has_natural_order(quantifier.classes_)
 
 
 def _score_once(quantifiers: Sequence[Quantifier], X: Items) -> list[Outputs]:
