@@ -21,6 +21,7 @@ __all__ = [
     "as_items",
     "as_labels",
     "as_shares",
+    "check_class_counts",
     "class_codes",
     "encode",
     "has_natural_order",
@@ -133,19 +134,74 @@ def class_codes(labels: Any, what: str = "y") -> tuple[AnyArray, IntArray]:
     return classes, codes.astype(np.int32, copy=False)
 
 
-def learn_classes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
-    """Return classes and codes of training labels, which must be classes (not measurements) and at least two."""
-    classes, codes = class_codes(labels, what)
-    if classes.dtype.kind == "f" and not np.equal(np.mod(classes, 1), 0).all():
+def learn_classes(labels: Labels, what: str = "y", classes: Any = None) -> tuple[AnyArray, IntArray]:
+    """Return the classes and the codes of training labels: at least two classes, and no fractional numbers.
+
+    Parameters
+    ----------
+    labels : labels of the training items
+    what : str
+        Name of the labels in messages.
+    classes : sequence of labels, optional
+        All classes in their order, which the codes follow; each needs a labelled item. By default the sorted distinct labels.
+    """
+    present, codes = class_codes(labels, what)
+    if present.dtype.kind == "f" and not np.equal(np.mod(present, 1), 0).all():
         raise DataError(
-            f"{what} holds fractional numbers ({quoted(classes)}), which is an unknown label type for classes: "
+            f"{what} holds fractional numbers ({quoted(present)}), which is an unknown label type for classes: "
             "use integers, strings or booleans as labels."
         )
-    if len(classes) < 2:
+    if classes is None:
+        if len(present) < 2:
+            raise DataError(
+                f"{what} holds only one class, {quoted(present)}: a quantifier needs labelled items of at least two classes."
+            )
+        return present, codes
+    given = as_classes(classes)
+    outside = _difference(present, given)
+    if outside:
         raise DataError(
-            f"{what} holds only one class, {quoted(classes)}: a quantifier needs labelled items of at least two classes."
+            f"{what} holds {quoted(outside)}, not among the given classes ({quoted(given, 10)}): add them to classes, or drop "
+            "those items."
         )
-    return classes, codes
+    lacking = _difference(given, present)
+    if lacking:
+        raise DataError(
+            f"{what} holds no item of class {quoted(lacking)}, which classes names: a quantifier needs at least one labelled item "
+            "of each class."
+        )
+    return given, _positions(present, given)[codes]
+
+
+def check_class_counts(classes: AnyArray, codes: IntArray, least: int, most: int = 100, where: str = "") -> None:
+    """Raise unless there are from two to ``most`` classes with at least ``least`` items each.
+
+    Parameters
+    ----------
+    classes : array of labels
+    codes : array of int
+        Position in ``classes`` of each item's label.
+    least, most : int
+        Fewest items of a class, and most classes.
+    where : str
+        Subject of the message, such as "train.csv, column 'label',"; by default "y".
+    """
+    what, n_classes = where or "y", len(classes)
+    if n_classes > most:
+        raise DataError(
+            f"{what} holds {n_classes:,} different labels ({quoted(classes)}): that looks like a number, an id or a text rather "
+            f"than a class. At most {most} classes are possible: merge classes or choose another column."
+        )
+    if n_classes < 2:
+        raise DataError(f"{what} holds only one class, {quoted(classes)}: at least two are needed.")
+    counts = np.bincount(codes, minlength=n_classes)
+    rarest = int(counts.argmin())
+    if counts[rarest] < least:
+        raise DataError(
+            f"{what} holds {counts[rarest]} item{'s' if counts[rarest] != 1 else ''} of class {quoted(classes[[rarest]])} "
+            f"({(counts < least).sum()} of {n_classes} classes have fewer than {least}): at least {least} of each class are "
+            "needed. Label more of them, merge classes, or drop those items."
+        )
 
 
 def as_classes(classes: Any) -> AnyArray:
@@ -166,15 +222,25 @@ def has_natural_order(classes: AnyArray) -> bool:
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:
     """Return each label's position in ``classes``, which may be in any order; a label not among them is an error."""
-    found, codes = class_codes(labels, what)
-    place = {label: i for i, label in enumerate(classes.tolist())}  # 1 is True and 1.0, but never '1'
-    unseen = [label for label in found.tolist() if label not in place]
-    if unseen:
+    present, codes = class_codes(labels, what)
+    outside = _difference(present, classes)
+    if outside:
         raise DataError(
-            f"{what} holds {quoted(unseen)}, not among the classes known here ({quoted(classes, 10)}). "
+            f"{what} holds {quoted(outside)}, not among the classes known here ({quoted(classes, 10)}). "
             "Labels must be of the same type as in training; drop or relabel items of other classes."
         )
-    return np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
+    return _positions(present, classes)[codes]
+
+
+def _difference(labels: AnyArray, classes: AnyArray) -> list[Any]:
+    """Return the labels that are not among the classes. Compared by hash: 1 equals True and 1.0, but not '1'."""
+    members = set(classes.tolist())
+    return [label for label in labels.tolist() if label not in members]
+
+
+def _positions(labels: AnyArray, classes: AnyArray) -> IntArray:
+    position = {label: i for i, label in enumerate(classes.tolist())}
+    return np.array([position[label] for label in labels.tolist()], dtype=np.int32)
 
 
 # ---------------------------------------------------------------------------------------------------- items
