@@ -32,9 +32,17 @@ def test_classes_are_sorted_where_no_order_is_given():
 @pytest.mark.parametrize(
     ("labels", "classes", "words"),
     [
-        (["a", "b", "c", "d"], ["b", "a"], r"labels holds 'c', 'd', not among the given classes \('b', 'a'\): add .*classes"),
-        ([1, 2], ["1", "2"], r"holds 1, 2, not among the given classes \('1', '2'\)"),
-        (["a", "b"], ["b", "c", "a"], "labels holds no item of class 'c', which classes names: .* at least one labelled item"),
+        (
+            ["a", "b", "c", "d"],
+            ["b", "a"],
+            r"labels holds 'c', 'd', not among the classes \('b', 'a'\)\. .* drop or relabel",
+        ),
+        ([1, 2], ["1", "2"], r"holds 1, 2, not among the classes \('1', '2'\)\. Labels must be of the same type"),
+        (
+            ["a", "b"],
+            ["b", "c", "a"],
+            "labels holds no item of class 'c', which classes names: .* at least one labelled item",
+        ),
         (["a", "b"], ["a"], "at least two classes"),
         (["a", "b"], ["a", "b", "a"], "each once"),
         (["a", "b"], "ab", "must be a list"),
@@ -58,9 +66,19 @@ def test_enough_items_of_few_classes_pass():
         (np.arange(101), np.arange(101), {}, "y holds 101 different labels .*: that looks like .* At most 100 classes"),
         (np.arange(4), np.arange(4), {"most": 3}, "y holds 4 different labels .* At most 3 classes"),
         (["a"], [0, 0], {}, "y holds only one class, 'a': at least two"),
-        (["a", "b", "c"], [0, 0, 1, 2, 2], {"least": 2}, r"y holds 1 item of class 'b' \(1 of 3 classes .* fewer than 2\)"),
+        (
+            ["a", "b", "c"],
+            [0, 0, 1, 2, 2],
+            {"least": 2},
+            r"y holds 1 item of class 'b' \(1 of 3 classes .* fewer than 2\)",
+        ),
         (["a", "b", "c"], [0, 0, 2], {"least": 2}, r"y holds 0 items of class 'b' \(2 of 3 classes .* fewer than 2\)"),
-        (["a", "b"], [0, 1], {"least": 2, "where": "f.csv, column 'kind',"}, "^f.csv, column 'kind', holds 1 item of class 'a'"),
+        (
+            ["a", "b"],
+            [0, 1],
+            {"least": 2, "where": "f.csv, column 'kind',"},
+            "^f.csv, column 'kind', holds 1 item of class 'a'",
+        ),
     ],
 )
 def test_too_many_classes_and_too_few_items_of_a_class_are_refused(classes, codes, options, words):
