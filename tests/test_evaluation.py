@@ -29,7 +29,7 @@ def data():
     return X[:200], np.array(["neg", "pos"])[y[:200]], X[200:], np.array(["neg", "pos"])[y[200:]]
 
 
-def test_one_row_a_sample_as_if_predicted_one_by_one(data):
+def test_all_samples_at_once_equal_predicting_one_by_one(data):
     X, y, X_test, y_test = data
     q = PACC(random_state=0).fit(X, y)
     table = evaluate(q, X_test, y_test, PROTOCOL)
@@ -43,7 +43,7 @@ def test_one_row_a_sample_as_if_predicted_one_by_one(data):
     assert repr(table).startswith("Evaluation of PACC on 20 samples, classes 'neg', 'pos': mean AE 0.")
 
 
-def test_as_a_data_frame(data):
+def test_data_frame_of_shares_and_errors(data):
     X, y, X_test, y_test = data
     frame = evaluate(CC().fit(X, y), X_test, y_test, PROTOCOL).to_frame(errors=("ae", "nkld"))
     assert frame.columns.tolist() == ["size", "true_neg", "true_pos", "estimated_neg", "estimated_pos", "ae", "nkld"]
@@ -72,7 +72,7 @@ def test_quantifiers_over_one_classifier_score_the_pool_once(data):
         np.testing.assert_array_equal(table.estimated, evaluate(q, X_test, y_test, PROTOCOL).estimated)
 
 
-def test_ready_made_outputs_are_taken(data):
+def test_the_pool_may_be_given_as_outputs(data):
     X, y, X_test, y_test = data
     q = PCC().fit(X, y)
     out = Outputs.from_posteriors(q.classifier_.predict_proba(X_test), ["neg", "pos"])
@@ -81,7 +81,7 @@ def test_ready_made_outputs_are_taken(data):
     )
 
 
-def test_a_pool_that_lacks_a_class_keeps_its_column():
+def test_a_class_missing_from_the_pool_keeps_its_column():
     X, y = blobs(300, 3, seed=0)
     q = CC().fit(X, y)
     pool = y != 1
@@ -211,7 +211,7 @@ def test_measures_of_ordered_classes_need_the_order_of_text_classes():
         (lambda q, X, y: evaluate(CC(), X, y, PROTOCOL), ValueError, "not fitted"),
     ],
 )
-def test_wrong_input_gets_a_sentence(data, call, error, words):
+def test_invalid_input_is_refused(data, call, error, words):
     X, y, X_test, y_test = data
     with pytest.raises(error, match=words):
         call(CC().fit(X, y), X_test, y_test)

@@ -163,8 +163,8 @@ def learn_classes(labels: Labels, what: str = "y", classes: Any = None) -> tuple
     lacking = np.bincount(codes, minlength=len(given)) == 0
     if lacking.any():
         raise DataError(
-            f"{what} holds no item of class {quoted(given[lacking])}, which classes names: a quantifier needs at least one labelled "
-            "item of each class."
+            f"{what} holds no item of class {quoted(given[lacking])}, which classes names: a quantifier needs at least one "
+            "labelled item of each class."
         )
     return given, codes
 

@@ -1,4 +1,4 @@
-"""Samples as they come: items drawn without regard to their class."""
+"""The natural-prevalence protocol: random samples of the pool, drawn without regard to class."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ __all__ = ["NaturalPrevalence"]
 
 
 class NaturalPrevalence(Protocol):
-    """Draw random samples of the pool, whose class shares vary about the pool's own.
+    """Draw random samples of the pool, whose class shares vary around those of the pool.
 
-    Without replacement within a sample where the pool has enough items, with replacement otherwise.
+    A sample is drawn without replacement if the pool has enough items, with replacement otherwise.
 
     Parameters
     ----------
@@ -48,5 +48,5 @@ class NaturalPrevalence(Protocol):
         return samples, samples.count(codes, len(classes)) / self.sample_size
 
     def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
-        """All items are one class here."""
+        """Treat the pool as one class."""
         return np.full((self.n_samples, 1), self.sample_size)

@@ -1,4 +1,4 @@
-"""Samples at random class shares, every mix being equally likely."""
+"""The uniform-prevalence protocol: samples at random class shares, uniformly distributed over the simplex."""
 
 from typing import Any
 
@@ -15,8 +15,9 @@ __all__ = ["UniformPrevalence"]
 class UniformPrevalence(Protocol):
     """Draw samples whose class shares are uniformly distributed over the simplex.
 
-    The artificial-prevalence protocol for many classes, where a grid would be too large. Shares are rounded to whole
-    numbers of items by largest remainders; a class is drawn without replacement where it has enough items in the pool.
+    It replaces `ArtificialPrevalence` for many classes, where a grid would be too large. Shares are rounded to whole numbers of
+    items by largest remainders. Items of a class are drawn without replacement if the pool has enough of them, with replacement
+    otherwise.
 
     Parameters
     ----------

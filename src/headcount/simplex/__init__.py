@@ -1,4 +1,4 @@
-"""Geometry of class shares: grids, random points, whole numbers that sum up, least squares."""
+"""The simplex of class shares: grids, random points, rounding to counts, least squares."""
 
 from headcount.simplex.grid import apportion, grid, grid_size, uniform
 from headcount.simplex.least_squares import mixture_least_squares
