@@ -13,7 +13,7 @@ from headcount._writing import html_table
 from headcount.exceptions import DataError
 from headcount.protocols.samples import Samples
 
-__all__ = ["Protocol"]
+__all__ = ["Protocol", "RandomProtocol", "draw_items"]
 
 _ITEMS_PER_CHUNK = 1 << 16
 """Items drawn by one generator. Changing it changes the samples of every seed."""
@@ -83,6 +83,20 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
     def _html_repr(self) -> str:
         """Table of the parameters for notebooks; scikit-learn's diagram would say "Not fitted", but a protocol is never fitted."""
         return html_table(type(self).__name__, self.get_params(deep=False))
+
+
+class RandomProtocol(Protocol):
+    """Base of the protocols that draw a given number of samples, each at random shares."""
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **Protocol._parameter_constraints,
+        "n_samples": integers_from(1),
+    }
+
+    def __init__(self, n_samples: int = 1000, *, sample_size: int = 500, random_state: RandomState = None) -> None:
+        self.n_samples = n_samples
+        self.sample_size = sample_size
+        self.random_state = random_state
 
 
 def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence, replace: bool = False) -> Samples:

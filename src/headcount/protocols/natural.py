@@ -1,18 +1,15 @@
 """The natural-prevalence protocol: random samples of the pool, drawn without regard to class."""
 
-from typing import Any
-
 import numpy as np
 
-from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
-from headcount._validation import integers_from
-from headcount.protocols.base import Protocol, draw_items
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.protocols.base import RandomProtocol, draw_items
 from headcount.protocols.samples import Samples
 
 __all__ = ["NaturalPrevalence"]
 
 
-class NaturalPrevalence(Protocol):
+class NaturalPrevalence(RandomProtocol):
     """Draw random samples of the pool, whose class shares vary around those of the pool.
 
     A sample is drawn without replacement if the pool has enough items, with replacement otherwise.
@@ -29,16 +26,6 @@ class NaturalPrevalence(Protocol):
     >>> bool(abs(true[:, 1].mean() - 0.2) < 0.1)
     True
     """
-
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **Protocol._parameter_constraints,
-        "n_samples": integers_from(1),
-    }
-
-    def __init__(self, n_samples: int = 1000, *, sample_size: int = 500, random_state: RandomState = None) -> None:
-        self.n_samples = n_samples
-        self.sample_size = sample_size
-        self.random_state = random_state
 
     def _draw(
         self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
