@@ -87,14 +87,14 @@ class Evaluation:
         )
 
     def _repr_html_(self) -> str:
-        """Summary for notebooks; the standard errors treat the samples as independent, though samples of one pool share items."""
+        """Summary for notebooks. Samples of a pool share items, which the standard errors ignore: they are too small."""
         rows = {"samples": f"{len(self):,}", "classes": ", ".join(map(str, self.classes))}
         for measure in map(get_error, ("ae", "rae")):
             errors = self.error(measure)
             rows[f"mean {measure.label}"] = f"{errors.mean():.4f}"
             if len(errors) > 1:
-                spread = errors.std(ddof=1) / np.sqrt(len(errors))
-                rows[f"mean {measure.label}"] += f" (standard error {spread:.4f})"
+                standard_error = errors.std(ddof=1) / np.sqrt(len(errors))
+                rows[f"mean {measure.label}"] += f" (standard error {standard_error:.4f})"
         for label, bias in zip(self.classes, (self.estimated - self.true).mean(axis=0), strict=True):
             rows[f"bias of {label}"] = f"{bias:+.4f}"
         return html_table(self.name, rows)
@@ -117,8 +117,8 @@ def evaluate(
     Parameters
     ----------
     quantifier : fitted quantifier, list of them, list of pairs (name, quantifier), or dict of name to quantifier
-        All with the same classes. In a list without names a quantifier is named by its class, and the second of a class by its
-        number too: "PACC", "PACC (2)".
+        All with the same classes in the same order. Without names, quantifiers are named by their Python class, numbered from
+        the second one of a class: "PACC", "PACC (2)".
     X : items of the pool, or their `Outputs`
     y : labels of the pool
         Encoded against the quantifier's classes: a class that the pool lacks keeps its column, an unknown label is an error.
@@ -146,6 +146,7 @@ def evaluate(
     names, quantifiers = _named_quantifiers(quantifier)
     classes = _common_classes(quantifiers)
     samples, true = _samples_and_shares(protocol, y, classes)
+    # Items are read here and not only by `outputs`, since several classifiers may score them: a generator can be read only once.
     X, n_items = (X, X.n_items) if isinstance(X, Outputs) else as_items(X)
     if n_items != len(y):
         raise DataError(f"X has {n_items} items and y {len(y)} labels: they must be of the same items.")
@@ -179,8 +180,8 @@ def _named_quantifiers(quantifier: Any) -> tuple[list[Any], list[Quantifier]]:
 
 def _number_repeated(names: Sequence[str]) -> list[str]:
     """Append a number to the second and later occurrence of a name."""
-    seen = [names[:i].count(name) + 1 for i, name in enumerate(names)]
-    return [name if number == 1 else f"{name} ({number})" for name, number in zip(names, seen, strict=True)]
+    earlier = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(names, earlier, strict=True)]
 
 
 def _samples_and_shares(protocol: Any, y: Labels, classes: AnyArray) -> tuple[Samples, FloatArray]:
@@ -209,8 +210,8 @@ def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:
     for q in quantifiers[1:]:
         if not np.array_equal(q.classes_, classes):
             raise DataError(
-                f"The quantifiers were fitted for different classes ({quoted(classes)}; {quoted(q.classes_)}): evaluate them "
-                "one by one."
+                f"The quantifiers were fitted for different classes, or for classes in different orders ({quoted(classes)}; "
+                f"{quoted(q.classes_)}): evaluate them one by one."
             )
     return classes
 

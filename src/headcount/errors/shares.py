@@ -165,9 +165,9 @@ def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
 def nmd(true: Any, estimated: Any) -> Any:
     r"""Normalised match distance, for ordered classes: :math:`\frac{1}{n-1} \sum_{i<n} |\hat P_i - P_i|`.
 
-    P are cumulative shares. It is the earth mover's distance on a line: the smallest total distance, in classes, by which shares
-    must be moved, divided by its largest value. Sakai (2021), "Evaluating evaluation measures for ordinal
-    classification and ordinal quantification", ACL.
+    P are cumulative shares, so the columns must be in the order of the classes (see `check_order`). It is the earth mover's
+    distance on a line: the smallest total distance, in classes, by which shares must be moved, divided by its largest value.
+    Sakai (2021), "Evaluating evaluation measures for ordinal classification and ordinal quantification", ACL.
 
     >>> float(nmd([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
     1.0
