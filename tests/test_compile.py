@@ -9,7 +9,7 @@ def double(x):
 
 
 @pytest.mark.parametrize("writable", [True, False])
-def test_kernels_compile_with_and_without_a_place_to_keep_them(monkeypatch, writable):
+def test_kernels_compile_with_and_without_a_writable_cache(monkeypatch, writable):
     def njit(function, cache=False, **options):
         if cache and not writable:
             raise RuntimeError("cannot cache function: no locator available")

@@ -1,4 +1,4 @@
-"""Paired tests and Holm's correction against scipy and by hand."""
+"""Paired t-tests against scipy, and Holm's correction against its definition."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from headcount.significance import holm, paired_t
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), shift=st.floats(-1, 1))
-def test_it_is_scipys_paired_t_test(seed, n, shift):
+def test_equals_the_paired_t_test_of_scipy(seed, n, shift):
     generator = np.random.default_rng(seed)
     x, y = generator.random(n), generator.random(n) + shift
     test, expected = paired_t(x, y), ttest_rel(x, y)
@@ -23,7 +23,7 @@ def test_it_is_scipys_paired_t_test(seed, n, shift):
     assert paired_t(y, x).mark() == swapped[test.mark()]
 
 
-def test_marks():
+def test_marks_show_direction_and_significance():
     generator = np.random.default_rng(0)
     noise = generator.standard_normal(100)
     assert paired_t(noise, noise + 1 + 0.1 * noise).mark() == ">>"
@@ -34,7 +34,7 @@ def test_marks():
     assert weak.mark(0.0001) == ">>"
 
 
-def test_differences_that_are_all_alike():
+def test_differences_that_are_all_equal():
     assert paired_t([0.1, 0.2], [0.1, 0.2]).p_value == 1.0
     assert paired_t([0.1, 0.2], [0.1, 0.2]).mark() == "~"
     assert paired_t([0.25, 0.5], [0.5, 0.75]).mark() == ">>"
@@ -42,20 +42,20 @@ def test_differences_that_are_all_alike():
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
-def test_holm_is_its_definition(p_values):
+def test_holm_equals_its_definition(p_values):
     corrected = holm(p_values)
     m = len(p_values)
     order = sorted(range(m), key=lambda i: p_values[i])
     largest = 0.0
-    for place, i in enumerate(order):
-        largest = max(largest, min(1.0, (m - place) * p_values[i]))
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (m - rank) * p_values[i]))
         assert corrected[i] == pytest.approx(largest)
 
 
 @pytest.mark.parametrize(
     ("x", "y"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([[1.0, 2.0]], [[1.0, 2.0]]), ([1.0, np.nan], [1.0, 2.0])]
 )
-def test_wrong_input_gets_a_sentence(x, y):
+def test_invalid_input_is_refused(x, y):
     with pytest.raises(DataError, match="errors"):
         paired_t(x, y)
     with pytest.raises(DataError, match="p-values between 0 and 1"):

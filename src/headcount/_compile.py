@@ -1,4 +1,4 @@
-"""Compiling kernels: numba, with what it compiled kept on disk where there is a place for that."""
+"""Compile kernels with numba, cached on disk where a folder is writable."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +9,10 @@ __all__ = ["kernel"]
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function when it is first called; it runs without the interpreter's lock.
+    """Return a decorator that compiles a function at its first call, to run without the interpreter's lock.
 
-    Where neither the package's folder nor the user's cache folder can be written to (a read-only container), it is compiled anew in
-    each process.
+    If neither the folder of the package nor the user's cache folder is writable (a read-only container), each process compiles
+    it again.
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

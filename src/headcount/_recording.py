@@ -1,4 +1,4 @@
-"""Recording the warnings of work that runs in several threads at once, which `warnings.catch_warnings` can't do."""
+"""Record warnings per thread. `warnings.catch_warnings` changes state of the whole process, so it can't tell threads apart."""
 
 import threading
 import warnings
@@ -9,47 +9,48 @@ from typing import Any
 __all__ = ["recorded_warnings"]
 
 _lock = threading.Lock()
-_here = threading.local()
-_open: dict[str, Any] = {"count": 0, "context": None}
+_thread = threading.local()
+_recording: dict[str, Any] = {"blocks": 0, "context": None}
+"""Number of ``with`` blocks now open in all threads, and the `catch_warnings` that the first of them entered."""
 
 
 @contextmanager
 def recorded_warnings() -> Iterator[list[Warning]]:
-    """Collect the warnings that this thread gives inside the ``with`` block, instead of showing them."""
-    before = getattr(_here, "caught", None)
+    """Collect the warnings that this thread raises inside the ``with`` block, instead of showing them."""
+    outer = getattr(_thread, "caught", None)
     caught: list[Warning] = []
-    _here.caught = caught
+    _thread.caught = caught
     _enter()
     try:
         yield caught
     finally:
         _leave()
-        _here.caught = before
+        _thread.caught = outer
 
 
 def _enter() -> None:
     with _lock:
-        if _open["count"] == 0:
+        if _recording["blocks"] == 0:
             context = warnings.catch_warnings()
             context.__enter__()
             warnings.simplefilter("always")
-            shown = warnings.showwarning
+            show = warnings.showwarning
 
-            def note(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-                caught = getattr(_here, "caught", None)
-                if caught is None:  # of a thread that is none of ours
-                    shown(message, category, *place, **more)
+            def record(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+                caught = getattr(_thread, "caught", None)
+                if caught is None:  # raised in a thread that records nothing
+                    show(message, category, *args, **kwargs)
                 else:
                     caught.append(message if isinstance(message, Warning) else category(message))
 
-            warnings.showwarning = note
-            _open["context"] = context
-        _open["count"] += 1
+            warnings.showwarning = record
+            _recording["context"] = context
+        _recording["blocks"] += 1
 
 
 def _leave() -> None:
     with _lock:
-        _open["count"] -= 1
-        if _open["count"] == 0:
-            _open["context"].__exit__(None, None, None)
-            _open["context"] = None
+        _recording["blocks"] -= 1
+        if _recording["blocks"] == 0:
+            _recording["context"].__exit__(None, None, None)
+            _recording["context"] = None

@@ -1,7 +1,7 @@
-"""Runs a compiled kernel over chunks of samples: in threads at the top of a program, in sequence inside a worker.
+"""Run a compiled kernel over chunks of samples: in threads in the main program, in sequence inside a worker.
 
-The kernels release the interpreter's lock and write each sample's result to its own place, so the result has
-the same bits for any number of threads. Threads live for one call only: nothing is left behind that a fork could break.
+The kernels release the interpreter's lock and each thread writes the results of its samples only, so the result has the same
+bits for any number of threads. Threads live for one call: a pool that stays would be broken in a forked child.
 """
 
 import os
@@ -18,18 +18,18 @@ __all__ = ["in_chunks", "one_blas_thread", "thread_count"]
 
 @lru_cache(maxsize=1)
 def _cores() -> int:
-    from joblib import cpu_count  # knows affinity masks and container limits
+    from joblib import cpu_count  # respects affinity masks and container limits
 
     return int(cpu_count())
 
 
 def thread_count() -> int:
-    """Threads that a kernel may use here: 1 inside a worker, else the cores, or fewer if ``OMP_NUM_THREADS`` says so."""
+    """Return the number of threads for a kernel: 1 inside a worker, else the cores, or fewer if ``OMP_NUM_THREADS`` is set."""
     in_worker = threading.current_thread() is not threading.main_thread() or parent_process() is not None
     if in_worker:
         return 1
-    asked = os.environ.get("OMP_NUM_THREADS", "")  # joblib's process workers get it set for them
-    return max(1, min(_cores(), int(asked))) if asked.isdigit() else _cores()
+    limit = os.environ.get("OMP_NUM_THREADS", "")  # joblib sets it in its process workers
+    return max(1, min(_cores(), int(limit))) if limit.isdigit() else _cores()
 
 
 def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
@@ -38,7 +38,7 @@ def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
     helpers = min(thread_count(), -(-n // chunk)) - 1
 
     def take_chunks() -> None:
-        for start in starts:  # taking the next one is atomic
+        for start in starts:  # shared by the threads: taking the next start is atomic under the interpreter's lock
             work(start, min(start + chunk, n))
 
     if helpers <= 0:
@@ -55,11 +55,14 @@ def in_chunks(work: Callable[[int, int], None], n: int, chunk: int) -> None:
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()  # looking for the libraries takes milliseconds
+    return ThreadpoolController()  # kept, because finding the libraries takes milliseconds
 
 
 class _OneBlasThread:
-    """Holds BLAS to one thread while anyone is inside; may be entered from several threads at once."""
+    """Limit BLAS to one thread while any thread is inside the ``with`` block.
+
+    The limit holds for the whole process, so it is set by the first thread that enters and restored by the last that leaves.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,5 +86,5 @@ _blas = _OneBlasThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Hold BLAS to one thread inside the ``with`` block: fits are faster so, and have the same bits for any ``n_jobs``."""
+    """Limit BLAS to one thread inside the ``with`` block: fits are faster, and have the same bits for any ``n_jobs``."""
     return _blas

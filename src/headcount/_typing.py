@@ -1,4 +1,4 @@
-"""Names for the types that appear in many signatures."""
+"""Type aliases used in many signatures."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -12,5 +12,5 @@ AnyArray: TypeAlias = NDArray[Any]
 Labels: TypeAlias = Sequence[Any] | AnyArray
 """Labels of items: any one-dimensional sequence of strings, integers or booleans."""
 Items: TypeAlias = Any
-"""What a classifier takes: a dense or sparse matrix, a data frame, a list of texts."""
+"""Input of a classifier: a dense or sparse matrix, a data frame, a list of texts."""
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None

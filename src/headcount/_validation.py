@@ -1,6 +1,6 @@
-"""Checks on what users hand in, worded in one place: labels, classes, items, shares, seeds, parameters.
+"""Validation of user input, with all its messages: labels, classes, items, shares, seeds, parameters.
 
-Parameter constraints are scikit-learn's: declared on a class as ``_parameter_constraints`` and worded by one function.
+Parameter constraints are scikit-learn's: declared on a class as ``_parameter_constraints`` and checked by ``_validate_params``.
 """
 
 import numbers
@@ -21,8 +21,10 @@ __all__ = [
     "as_items",
     "as_labels",
     "as_shares",
+    "check_class_counts",
     "class_codes",
     "encode",
+    "has_natural_order",
     "integers_from",
     "labelled_items",
     "learn_classes",
@@ -33,29 +35,30 @@ __all__ = [
 ]
 
 _TABLE_LIMIT = 2**62
+"""Integer labels from here on, positive or negative, are sorted and not encoded through a table, which computes in int64."""
 
 
 def plain(value: Any) -> Any:
-    """Return a numpy scalar as Python's own; a date stays numpy's, since Python's would lose digits."""
+    """Return a numpy scalar as a Python object; a date stays a numpy scalar, since Python's has no nanoseconds."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
 
 
 def quoted(values: Iterable[Any], most: int = 5) -> str:
-    """Word a list of values for a message: the first few, then a count."""
+    """Format values for a message: the first few, then the number of further ones."""
     values = list(values)
     shown = ", ".join(repr(str(v) if isinstance(v, np.datetime64) else plain(v)) for v in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
 
 
 def integers_from(low: int) -> list[Any]:
-    """Constraint of a parameter that takes an integer of at least ``low``."""
+    """Return the constraint of a parameter that takes integers of at least ``low``."""
     return [Interval(numbers.Integral, low, None, closed="left")]
 
 
 # --------------------------------------------------------------------------------------------------- labels
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )
@@ -70,7 +73,7 @@ def as_labels(labels: Any, what: str = "y") -> AnyArray:
         if items and all(hasattr(item, "__len__") and not isinstance(item, str | bytes) for item in items):
             array = np.asarray(items)
         else:
-            array = np.empty(len(items), dtype=object)  # numpy would write NaN and numbers among strings as strings
+            array = np.empty(len(items), dtype=object)  # np.array would turn NaN and numbers among strings into strings
             array[:] = items
     else:
         array = np.asarray(labels)
@@ -78,7 +81,7 @@ def as_labels(labels: Any, what: str = "y") -> AnyArray:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(
-            f"{what} must be one-dimensional, one label an item; it has shape {array.shape}. "
+            f"{what} must be one-dimensional, with one label per item; it has shape {array.shape}. "
             "Headcount quantifies single-label classes: pass one column of labels."
         )
     if array.size == 0:
@@ -86,17 +89,17 @@ def as_labels(labels: Any, what: str = "y") -> AnyArray:
     if array.dtype.kind == "T":
         array = array.astype(object)
     if array.dtype.kind == "O":
-        array = _of_one_type(array, what)
+        array = _narrow_objects(array, what)
     if array.dtype.kind in "fmM" and not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         raise DataError(f"{what} has a NaN or infinite label at position {row}: drop those items or label them.")
     return array
 
 
-def _of_one_type(array: AnyArray, what: str) -> AnyArray:
-    """Return an array of objects as what it would be if made of strings, of numbers, or of whatever type they share."""
+def _narrow_objects(array: AnyArray, what: str) -> AnyArray:
+    """Return an array of objects as one of strings or numbers where all are such; objects of different types are an error."""
     values = array.tolist()
-    missing = next((i for i, value in enumerate(values) if _missing(value)), None)
+    missing = next((i for i, value in enumerate(values) if _is_missing(value)), None)
     if missing is not None:
         raise DataError(f"{what} has a missing label at position {missing}: drop those items or label them.")
     types = {type(value) for value in values}
@@ -110,20 +113,20 @@ def _of_one_type(array: AnyArray, what: str) -> AnyArray:
 
 
 def class_codes(labels: Any, what: str = "y") -> tuple[AnyArray, IntArray]:
-    """Return the sorted distinct labels and each item's position among them."""
+    """Return the sorted distinct labels and the position of each item's label among them."""
     array = as_labels(labels, what)
     if array.dtype.kind in "iub":
         low, high = int(array.min()), int(array.max())
         if high - low <= 4 * array.size and low > -_TABLE_LIMIT and high < _TABLE_LIMIT:
-            # A table over the range of the labels: some thirty times faster than sorting them.
+            # A table over the range of the labels: about thirty times faster than sorting them.
             offsets = array.astype(np.int64) - low
             present = np.bincount(offsets) > 0
-            places = np.cumsum(present, dtype=np.int32) - 1
-            return (np.flatnonzero(present) + low).astype(array.dtype), places[offsets]
+            code_table = np.cumsum(present, dtype=np.int32) - 1
+            return (np.flatnonzero(present) + low).astype(array.dtype), code_table[offsets]
     if array.dtype.kind == "U":
-        values = array.tolist()
-        place = {value: i for i, value in enumerate(sorted(set(values)))}
-        return np.array(list(place)), np.fromiter(map(place.__getitem__, values), np.int32, len(values))
+        values = array.tolist()  # a dictionary of the distinct strings: np.unique would sort all of them
+        code_of = {value: code for code, value in enumerate(sorted(set(values)))}
+        return np.array(list(code_of)), np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
     try:
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as error:
@@ -132,24 +135,74 @@ def class_codes(labels: Any, what: str = "y") -> tuple[AnyArray, IntArray]:
     return classes, codes.astype(np.int32, copy=False)
 
 
-def learn_classes(labels: Labels, what: str = "y") -> tuple[AnyArray, IntArray]:
-    """Return classes and codes of training labels, which must be classes (not measurements) and at least two."""
-    classes, codes = class_codes(labels, what)
-    if classes.dtype.kind == "f" and not np.equal(np.mod(classes, 1), 0).all():
+def learn_classes(labels: Labels, what: str = "y", classes: Any = None) -> tuple[AnyArray, IntArray]:
+    """Return the classes and the codes of training labels: at least two classes, and no fractional numbers.
+
+    Parameters
+    ----------
+    labels : labels of the training items
+    what : str
+        Name of the labels in messages.
+    classes : sequence of labels, optional
+        All classes in their order, which the codes follow; each needs a labelled item. By default the sorted distinct labels.
+    """
+    present, codes = class_codes(labels, what)
+    if present.dtype.kind == "f" and not np.equal(np.mod(present, 1), 0).all():
         raise DataError(
-            f"{what} holds fractional numbers ({quoted(classes)}), which is an unknown label type for classes: "
+            f"{what} holds fractional numbers ({quoted(present)}), which is an unknown label type for classes: "
             "use integers, strings or booleans as labels."
         )
-    if len(classes) < 2:
+    if classes is None:
+        if len(present) < 2:
+            raise DataError(
+                f"{what} holds only one class, {quoted(present)}: a quantifier needs labelled items of at least two classes."
+            )
+        return present, codes
+    given = as_classes(classes)
+    codes = _positions(present, given, what)[codes]
+    lacking = np.bincount(codes, minlength=len(given)) == 0
+    if lacking.any():
         raise DataError(
-            f"{what} holds only one class, {quoted(classes)}: a quantifier needs labelled items of at least two classes."
+            f"{what} holds no item of class {quoted(given[lacking])}, which classes names: a quantifier needs at least one "
+            "labelled item of each class."
         )
-    return classes, codes
+    return given, codes
+
+
+def check_class_counts(classes: AnyArray, codes: IntArray, least: int, most: int = 100, where: str = "") -> None:
+    """Raise unless there are from two to ``most`` classes with at least ``least`` items each.
+
+    Parameters
+    ----------
+    classes : array of labels
+    codes : array of int
+        Position in ``classes`` of each item's label.
+    least, most : int
+        Fewest items of a class, and most classes.
+    where : str
+        Subject of the message, such as "train.csv, column 'label',"; by default "y".
+    """
+    what, n_classes = where or "y", len(classes)
+    if n_classes > most:
+        raise DataError(
+            f"{what} holds {n_classes:,} different labels ({quoted(classes)}): that looks like a number, an id or a text rather "
+            f"than a class. At most {most} classes are possible: merge classes or choose another column."
+        )
+    if n_classes < 2:
+        raise DataError(f"{what} holds only one class, {quoted(classes)}: at least two are needed.")
+    counts = np.bincount(codes, minlength=n_classes)
+    rarest = int(counts.argmin())
+    if counts[rarest] < least:
+        raise DataError(
+            f"{what} holds {counts[rarest]} item{'s' if counts[rarest] != 1 else ''} of class {quoted(classes[[rarest]])} "
+            f"({(counts < least).sum()} of {n_classes} classes have fewer than {least}): at least {least} of each class are "
+            "needed. Label more of them, merge classes, or drop those items."
+        )
 
 
 def as_classes(classes: Any) -> AnyArray:
-    """Return named classes as an array, in the order given: at least two, each once."""
-    given = [] if classes is None or isinstance(classes, str | bytes | set) else list(classes)
+    """Return classes as an array in the order given: at least two, each once."""
+    given = [] if classes is None or isinstance(classes, str | bytes | set) else list(classes)  # a set has no order
     if len(given) < 2:
         raise DataError(f"classes must be a list that names at least two classes, each once; got {classes!r}.")
     names = as_labels(classes if hasattr(classes, "dtype") else given, "classes")
@@ -158,29 +211,39 @@ def as_classes(classes: Any) -> AnyArray:
     return names
 
 
+def has_natural_order(classes: AnyArray) -> bool:
+    """Whether sorting puts the classes in a meaningful order: numbers, booleans and dates, but not texts."""
+    return classes.dtype.kind in "biufmM"
+
+
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:
     """Return each label's position in ``classes``, which may be in any order; a label not among them is an error."""
-    found, codes = class_codes(labels, what)
-    place = {label: i for i, label in enumerate(classes.tolist())}  # 1 is True and 1.0, but never '1'
-    unseen = [label for label in found.tolist() if label not in place]
-    if unseen:
+    present, codes = class_codes(labels, what)
+    return _positions(present, classes, what)[codes]
+
+
+def _positions(labels: AnyArray, classes: AnyArray, what: str) -> IntArray:
+    """Return the position in ``classes`` of each of a few distinct labels."""
+    position = {label: i for i, label in enumerate(classes.tolist())}  # 1 equals True and 1.0, but not '1'
+    outside = [label for label in labels.tolist() if label not in position]
+    if outside:
         raise DataError(
-            f"{what} holds {quoted(unseen)}, not among the classes known here ({quoted(classes, 10)}). "
-            "Labels must be of the same type as in training; drop or relabel items of other classes."
+            f"{what} holds {quoted(outside)}, not among the classes ({quoted(classes, 10)}). "
+            "Labels must be of the same type as the classes; drop or relabel items of other classes."
         )
-    return np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
+    return np.array([position[label] for label in labels.tolist()], dtype=np.int32)
 
 
 # ---------------------------------------------------------------------------------------------------- items
 
 
 def as_items(X: Items, what: str = "X") -> tuple[Items, int]:
-    """Return items in a form whose rows can be picked (sparse matrices as CSR), and their number."""
+    """Return items in a form whose rows can be selected (sparse matrices as CSR, iterables as lists), and their number."""
     from scipy.sparse import issparse
     from sklearn.utils.validation import _num_samples
 
     if isinstance(X, str | bytes):
-        raise DataError(f"{what} is one string: pass a list with one text an item.")
+        raise DataError(f"{what} is one string: pass a list with one text per item.")
     if issparse(X):
         X = cast("Any", X).tocsr()
     elif not hasattr(X, "shape") and not isinstance(X, list):
@@ -192,7 +255,7 @@ def as_items(X: Items, what: str = "X") -> tuple[Items, int]:
 
 
 def labelled_items(X: Items, y: Labels) -> tuple[Items, AnyArray]:
-    """Return items and their labels, as many of the one as of the other."""
+    """Return checked items and labels of the same number."""
     from sklearn.utils.validation import check_consistent_length
 
     if y is None:
@@ -228,25 +291,21 @@ def as_shares(shares: Any, what: str) -> FloatArray:
             f"{what} must hold shares that are not negative and sum to 1; row {row} is {rows[row].tolist()}, "
             f"with sum {rows[row].sum():.6g}."
         )
-    return np.maximum(array, 0.0)  # rounding below zero
+    return np.maximum(array, 0.0)  # a solver's rounding may leave shares slightly below zero
 
 
 # ---------------------------------------------------------------------------------------------------- seeds
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
-    """Turn ``random_state`` into a seed sequence; numpy's global generator is never touched."""
+    """Turn ``random_state`` into a seed sequence, without using numpy's global generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence(random_state.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
     if random_state is None:
         return np.random.SeedSequence()
-    if not _is_whole(random_state) or random_state < 0:
+    if not isinstance(random_state, int | np.integer) or isinstance(random_state, bool) or random_state < 0:
         raise DataError(
             f"random_state must be None, a non-negative integer, a RandomState or a Generator; got {random_state!r}."
         )
@@ -254,7 +313,10 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
 
 def seed_of(random_state: RandomState) -> int | np.random.RandomState:
-    """Turn ``random_state`` into one for scikit-learn; an integer that it takes stays itself: the split can be repeated there."""
+    """Turn ``random_state`` into one that scikit-learn accepts.
+
+    An integer that scikit-learn accepts is kept, so that its own functions repeat the same split.
+    """
     if isinstance(random_state, np.random.RandomState):
         return random_state
     sequence = seed_sequence(random_state)

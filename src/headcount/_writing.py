@@ -1,25 +1,37 @@
-"""Writing files such that they are there complete or not at all."""
+"""Write files completely or not at all, and small HTML tables for notebooks."""
 
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["write_all"]
+__all__ = ["html_table", "write_all"]
+
+
+def html_table(caption: str, rows: Mapping[str, Any]) -> str:
+    """Return an HTML table with one row per entry; names and values are escaped.
+
+    >>> html_table("shares", {"a & b": 0.5})
+    '<table><caption>shares</caption><tr><th>a &amp; b</th><td>0.5</td></tr></table>'
+    """
+    body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
+    return f"<table><caption>{escape(caption)}</caption>{body}</table>"
 
 
 def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:
-    """Write files, all of them or none: each under another name first, then all are renamed.
+    """Write all files or none: each is written under a temporary name, then all are renamed.
 
     Parameters
     ----------
     contents : mapping of path to text or bytes
     make : sequence of paths
-        Folders to make first, if they are not there.
+        Folders to create first, if they do not exist.
     """
-    waiting: list[tuple[Path, Path]] = []
+    renames: list[tuple[Path, Path]] = []
     path = Path()
     try:
         for path in make:
@@ -27,20 +39,20 @@ def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -
         for path, content in contents.items():
             if not path.name or path.is_dir():
                 raise DataError(f"{path} is a folder: name a file to write to.")
-            if any(path.resolve() == other.resolve() for _, other in waiting):
-                raise DataError(f"Each file must have a name of its own; {path} is named twice.")
+            if any(path.resolve() == other.resolve() for _, other in renames):
+                raise DataError(f"Each file needs a different name; {path} is named twice.")
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-            waiting.append((Path(name), path))
+            renames.append((Path(name), path))
             with os.fdopen(handle, "wb") as file:
                 file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
-            mask = os.umask(0)
+            mask = os.umask(0)  # the only way to read it; mkstemp makes files that others can't read
             os.umask(mask)
             Path(name).chmod(0o666 & ~mask)
-        for part, path in waiting:
-            part.replace(path)
+        for temporary, path in renames:
+            temporary.replace(path)
     except (OSError, ValueError) as error:
-        said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise DataError(f"{path} can't be written: {said}.") from error
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise DataError(f"{path} can't be written: {reason}.") from error
     finally:
-        for part, _ in waiting:
-            part.unlink(missing_ok=True)
+        for temporary, _ in renames:
+            temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What Headcount raises and warns with: every message says what was found, what was expected and what to do."""
+"""Exceptions and warnings of Headcount. A message says what was given, what was expected and what to do."""
 
 __all__ = [
     "ClassifierError",
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class HeadcountError(Exception):
-    """Base of all errors that Headcount raises for a user's mistake."""
+    """Base class of all errors that Headcount raises for a user's mistake."""
 
 
 class DataError(HeadcountError, ValueError):
@@ -27,48 +27,48 @@ class DataError(HeadcountError, ValueError):
 
 
 class FileFormatError(DataError):
-    """A file that is not what its name, or the request, says it is."""
+    """A file whose content does not match its name or the requested format."""
 
 
 class ClassifierError(HeadcountError, TypeError):
-    """A classifier that lacks a method the quantifier needs, or answers in a form that can't be used."""
+    """A classifier that lacks a method the quantifier needs, or returns values that can't be used."""
 
 
 class SearchError(HeadcountError, ValueError):
-    """A search of which every candidate failed."""
+    """A search in which every candidate failed."""
 
 
 class MissingPackageError(HeadcountError, ImportError):
-    """A package of an extra that is not installed."""
+    """A package of an optional extra is not installed."""
 
 
 class DeviceError(HeadcountError, RuntimeError):
-    """A device that is not there, or has too little memory."""
+    """A device that does not exist or has too little memory."""
 
 
 class TrainingError(HeadcountError, ArithmeticError):
-    """A network whose training has diverged."""
+    """A network whose training diverged."""
 
 
 class StoreError(HeadcountError, OSError):
-    """A study's store that can't be used, or a file of it that can't be trusted."""
+    """A study's store that can't be used, or a damaged or altered file in it."""
 
 
 class UnknownNameError(HeadcountError, LookupError):
-    """A name that is not in a registry; the message lists those that are."""
+    """A name that is not registered; the message lists the registered names."""
 
 
 class HeadcountWarning(UserWarning):
-    """Base of all warnings of Headcount."""
+    """Base class of all warnings of Headcount."""
 
 
 class SearchWarning(HeadcountWarning):
-    """Some candidates of a search failed."""
+    """Candidates of a search failed."""
 
 
 class TrainingWarning(HeadcountWarning):
-    """The training of a network ended otherwise than asked for."""
+    """The training of a network stopped in another way than requested."""
 
 
 class IdentifiabilityWarning(HeadcountWarning):
-    """The classifier does not tell some classes apart, so their shares can't be told apart either."""
+    """The classifier does not separate some classes, so their shares can't be separated either."""

@@ -1,4 +1,4 @@
-"""Tests of whether one method errs less than another on the same samples, with the size of the difference."""
+"""Tests of whether one method has smaller errors than another on the same samples, with the size of the difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ __all__ = ["PairedTest", "holm", "paired_t"]
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The outcome of a two-sided paired t-test of errors x and y.
+    """Result of a two-sided paired t-test of errors x and y.
 
     Attributes
     ----------
     difference : float
-        Mean of x - y: negative where x errs less.
+        Mean of x - y: negative if x has the smaller errors.
     statistic, p_value : float
     effect : float
-        Cohen's d of the differences: their mean over their standard deviation.
+        Cohen's d of the differences: their mean divided by their standard deviation.
     n : int
-        Pairs.
+        Number of pairs.
     """
 
     difference: float
@@ -35,12 +35,12 @@ class PairedTest:
     n: int
 
     def mark(self, p_value: float | None = None) -> str:
-        """Return ``>>`` or ``>`` if x is better (at 0.001, 0.05), ``<<`` or ``<`` if y is, ``~`` if neither can be said.
+        """Return ``>>`` or ``>`` if x is better (at 0.001, 0.05), ``<<`` or ``<`` if y is, ``~`` if the test does not decide.
 
         Parameters
         ----------
         p_value : float, optional
-            A corrected one to go by.
+            A corrected p-value, used instead of that of the test.
         """
         p = self.p_value if p_value is None else p_value
         if p >= 0.05 or self.difference == 0.0:
@@ -50,11 +50,11 @@ class PairedTest:
 
 
 def paired_t(x: Any, y: Any) -> PairedTest:
-    r"""Test whether two lists of errors of the same samples have the same mean.
+    r"""Test whether two methods' errors on the same samples have the same mean.
 
     .. math:: t = \frac{\bar d}{s_d / \sqrt n}, \qquad d_i = x_i - y_i
 
-    The samples of a protocol share items, so that they are not independent, and the p-values flatter.
+    The samples of a protocol share items, so they are not independent, and the p-values are too small.
 
     Examples
     --------
@@ -65,27 +65,25 @@ def paired_t(x: Any, y: Any) -> PairedTest:
     a, b = (np.asarray(values, dtype=np.float64) for values in (x, y))
     if a.shape != b.shape or a.ndim != 1 or a.size < 2:
         raise DataError(
-            f"Two lists of errors of the same samples are needed, at least two each; got shapes {a.shape} and {b.shape}."
+            f"Expected the errors of two methods on the same samples, at least two each; got shapes {a.shape} and {b.shape}."
         )
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise DataError("The errors must be finite numbers.")
     d = a - b
     n, mean, spread = d.size, float(d.mean()), float(d.std(ddof=1))
-    if spread <= 1e-15 * max(abs(mean), 1e-300):  # all differences alike
-        certain = mean != 0.0
-        return PairedTest(
-            mean,
-            np.copysign(np.inf, mean) if certain else 0.0,
-            0.0 if certain else 1.0,
-            np.copysign(np.inf, mean) if certain else 0.0,
-            n,
-        )
+    if spread <= 1e-15 * max(
+        abs(mean), 1e-300
+    ):  # all differences equal up to rounding: t would be 0 / 0 or rounding error
+        if mean == 0.0:
+            return PairedTest(mean, 0.0, 1.0, 0.0, n)
+        infinite = np.copysign(np.inf, mean)
+        return PairedTest(mean, infinite, 0.0, infinite, n)
     statistic = mean / (spread / np.sqrt(n))
     return PairedTest(mean, float(statistic), float(2.0 * t.sf(abs(statistic), n - 1)), mean / spread, n)
 
 
 def holm(p_values: Sequence[float]) -> FloatArray:
-    r"""Correct p-values of several tests such that the chance of any false one keeps the level (Holm 1979).
+    r"""Correct the p-values of several tests such that the probability of any false rejection keeps the level (Holm 1979).
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)})
 
@@ -96,7 +94,7 @@ def holm(p_values: Sequence[float]) -> FloatArray:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0.0) & (p <= 1.0)).all():
-        raise DataError(f"A list of p-values between 0 and 1 is needed; got {p_values!r}.")
+        raise DataError(f"Expected a list of p-values between 0 and 1; got {p_values!r}.")
     order = np.argsort(p, kind="stable")
     stepped = np.minimum(1.0, np.arange(p.size, 0, -1) * p[order])
     corrected = np.empty_like(p)

@@ -1,4 +1,4 @@
-"""The laws that every error of shares keeps."""
+"""Laws that every error measure of shares obeys."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def pairs(draw, most_classes=5):
 
 @every
 @given(case=pairs())
-def test_zero_if_and_only_if_the_shares_are_the_same(measure, case):
+def test_zero_if_and_only_if_the_shares_are_equal(measure, case):
     p, p_hat, sizes = case
     np.testing.assert_allclose(measure(p, p, sizes), 0, atol=1e-12)
     errors, same = measure(p, p_hat, sizes), np.abs(p - p_hat).max(axis=1) < 1e-12
@@ -44,19 +44,19 @@ def test_many_samples_at_once_equal_one_by_one(measure, case):
 
 @every
 @given(case=pairs())
-def test_bounded_where_a_bound_is_known(measure, case):
+def test_values_stay_within_the_declared_bound(measure, case):
     if measure.upper is not None:
         assert (measure(*case) <= measure.upper + 1e-9).all()
 
 
 @every
 @given(case=pairs(), seed=st.integers(0, 100))
-def test_the_order_of_classes_matters_only_to_ordinal_measures(measure, case, seed):
+def test_the_order_of_classes_matters_only_to_measures_of_ordered_classes(measure, case, seed):
     p, p_hat, sizes = case
     k = p.shape[1]
-    turned = np.arange(k)[::-1] if measure.ordinal else np.random.default_rng(seed).permutation(k)
+    order = np.arange(k)[::-1] if measure.ordered else np.random.default_rng(seed).permutation(k)
     np.testing.assert_allclose(
-        measure(p[:, turned], p_hat[:, turned], sizes), measure(p, p_hat, sizes), rtol=1e-9, atol=1e-12
+        measure(p[:, order], p_hat[:, order], sizes), measure(p, p_hat, sizes), rtol=1e-9, atol=1e-12
     )
 
 
@@ -82,13 +82,13 @@ def test_grows_with_the_distance_along_a_line(measure, case, t):
         ([[0.5, 0.5], [1.0]], [0.5, 0.5], "must hold numbers"),
     ],
 )
-def test_what_are_no_shares_gets_a_sentence(measure, true, estimated, words):
+def test_invalid_shares_are_refused(measure, true, estimated, words):
     with pytest.raises(DataError, match=words):
         measure(true, estimated, 100)
 
 
 @every
-def test_rounding_below_zero_is_forgiven(measure):
+def test_shares_rounded_below_zero_are_accepted(measure):
     off = np.array([1 + 1e-10, -1e-10])
     for size in (np.inf, 10**12):
         assert measure(off, [1.0, 0.0], size) < 1e-6
@@ -97,7 +97,7 @@ def test_rounding_below_zero_is_forgiven(measure):
 
 
 @pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
-def test_what_smooths_asks_for_a_usable_sample_size(measure):
+def test_smoothing_measures_need_a_positive_sample_size(measure):
     with pytest.raises(DataError, match="pass sample_size"):
         measure([0.5, 0.5], [0.4, 0.6])
     with pytest.raises(DataError, match="must be positive"):
@@ -109,8 +109,19 @@ def test_what_smooths_asks_for_a_usable_sample_size(measure):
 
 
 @pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
-def test_without_smoothing_an_empty_class_is_right_or_infinitely_wrong(measure):
+def test_errors_of_an_empty_class_without_smoothing(measure):
     assert measure([0.0, 1.0], [0.0, 1.0], np.inf) == 0
     expected = {"rae": np.inf, "nrae": 1.0, "kld": 0.4 * 0 + 0.6 * np.log(0.6 / 0.5)}
     expected["nkld"] = np.tanh(expected["kld"] / 2)
     assert measure([0.0, 0.4, 0.6], [0.1, 0.4, 0.5], np.inf) == pytest.approx(expected[measure.name])
+
+
+@every
+def test_shares_are_validated_once(measure, monkeypatch):
+    from headcount.errors import shares
+
+    calls = []
+    validate = shares.as_shares
+    monkeypatch.setattr(shares, "as_shares", lambda values, what: calls.append(what) or validate(values, what))
+    measure([0.5, 0.5], [0.4, 0.6], 100)
+    assert calls == ["true", "estimated"]

@@ -1,4 +1,4 @@
-"""Long runs: memory of very many samples, and the uniformity of what is drawn, to a finer grain than the quick tests."""
+"""Slow tests: memory used by very many samples, and finer tests that items are drawn uniformly."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from headcount import ArtificialPrevalence, NaturalPrevalence
 pytestmark = pytest.mark.slow
 
 
-def test_a_hundred_thousand_samples_of_500_take_less_than_700_megabytes():
+def test_100_000_samples_of_500_items_take_less_than_700_megabytes():
     root = Path(__file__).parents[2]
     run = [sys.executable, "-m", "benchmarks.memory"]
     peak = float(subprocess.run(run, cwd=root, capture_output=True, text=True, check=True).stdout)
@@ -21,7 +21,7 @@ def test_a_hundred_thousand_samples_of_500_take_less_than_700_megabytes():
 
 
 def test_sets_of_three_of_eight_are_drawn_equally_often():
-    """All 56 sets, 2 million draws: a relative deviation of 3 % of any of them would show."""
+    """All 56 sets, 2 million draws: enough to detect a relative deviation of 3 % of any set."""
     samples, _ = NaturalPrevalence(2_000_000, sample_size=3, random_state=11).draw([0, 1] * 4)
     sets = (1 << samples.indices.reshape(-1, 3).astype(np.int64)).sum(axis=1)
     _, counts = np.unique(sets, return_counts=True)

@@ -1,4 +1,4 @@
-"""What the protocols draw: the right numbers of each class, with and without replacement, uniformly, repeatably."""
+"""Protocols draw the right number of items of each class, uniformly, with and without replacement, and repeatably."""
 
 import pickle
 
@@ -40,16 +40,16 @@ def test_true_shares_are_those_of_the_drawn_items(protocol, n_classes, n_items):
 
 @pytest.mark.kernels
 @given(n_negative=st.integers(1, 40), n_positive=st.integers(1, 40), seed=st.integers(0, 1000))
-def test_without_replacement_where_a_class_has_enough_items_else_with(n_negative, n_positive, seed):
+def test_items_are_drawn_without_replacement_only_if_the_class_has_enough(n_negative, n_positive, seed):
     y = np.repeat([0, 1], [n_negative, n_positive])
     samples, true = ArtificialPrevalence(5, repeats=2, sample_size=20, random_state=seed).draw(y)
     for rows, p in zip(samples, true, strict=True):
-        for c, held in enumerate((n_negative, n_positive)):
+        for c, available in enumerate((n_negative, n_positive)):
             of_class = rows[y[rows] == c]
-            asked = round(20 * p[c])
-            assert len(of_class) == asked
-            if asked <= held:
-                assert len(set(of_class.tolist())) == asked
+            count = round(20 * p[c])
+            assert len(of_class) == count
+            if count <= available:
+                assert len(set(of_class.tolist())) == count
 
 
 def test_the_papers_protocol_for_two_classes():
@@ -79,7 +79,7 @@ def test_pairs_of_items_are_drawn_equally_often():
 
 
 def test_consecutive_samples_are_independent():
-    """A sample goes on from the order that the one before left behind; this must not show."""
+    """A sample starts from the item order that the previous one left; that must not make them dependent."""
     samples, _ = NaturalPrevalence(20_000, sample_size=3, random_state=4).draw([0, 1] * 5)
     first = np.array([rows[0] for rows in samples])
     counts = np.zeros((10, 10))
@@ -93,7 +93,7 @@ def test_uniform_prevalence_covers_the_simplex():
     np.testing.assert_allclose(true.var(axis=0), 1 / 18, atol=0.004)
 
 
-def test_natural_prevalence_varies_about_the_pools_own():
+def test_natural_prevalence_varies_around_the_shares_of_the_pool():
     y = np.repeat(["a", "b"], [900, 100])
     _, true = NaturalPrevalence(2000, sample_size=50, random_state=0).draw(y)
     assert true[:, 1].mean() == pytest.approx(0.1, abs=0.004)
@@ -114,7 +114,7 @@ def test_same_seed_same_bits_for_any_number_of_threads(protocol, monkeypatch):
 
 
 @every
-def test_seeds_of_every_kind(protocol):
+def test_random_state_may_be_an_integer_none_or_a_generator(protocol):
     y = labels(100, 2)
 
     def draw(random_state):
@@ -142,8 +142,10 @@ def test_the_global_generator_is_neither_used_nor_seeded(protocol):
 
 
 @every
-def test_protocols_clone_pickle_and_show_themselves(protocol):
+def test_protocols_can_be_cloned_pickled_and_shown(protocol):
     assert repr(clone(protocol)) == repr(protocol)
+    assert "<th>sample_size</th><td>20</td>" in protocol._repr_html_()
+    assert "Not fitted" not in protocol._repr_mimebundle_()["text/html"]
     again = pickle.loads(pickle.dumps(protocol))
     y = labels(60, 2)
     assert np.array_equal(again.draw(y)[0].indices, protocol.draw(y)[0].indices)
@@ -156,7 +158,7 @@ def test_classes_may_be_given_in_another_order_and_strings_work(protocol):
     np.testing.assert_allclose(true[:, 0], [(y[rows] == "pos").mean() for rows in samples], atol=1e-15)
 
 
-def test_a_class_that_the_pool_lacks():
+def test_a_class_missing_from_the_pool_is_refused_unless_drawn_at_natural_prevalence():
     y = np.array(["a", "b"] * 30)
     for protocol in PROTOCOLS[:2]:
         with pytest.raises(DataError, match="asks for items of class 'c', and the pool has none"):
@@ -165,14 +167,14 @@ def test_a_class_that_the_pool_lacks():
     assert (true[:, 1] == 0).all()
 
 
-def test_a_pool_of_one_class_needs_the_others_named():
+def test_a_pool_of_one_class_needs_the_classes_argument():
     with pytest.raises(DataError, match="only one class, 'a'"):
         NaturalPrevalence().draw(["a"] * 5)
     _, true = NaturalPrevalence(3, sample_size=2).draw(["a"] * 5, classes=["a", "b"])
     assert true.tolist() == [[1, 0]] * 3
 
 
-def test_the_limit_says_how_to_lift_it():
+def test_too_many_samples_are_refused_with_a_way_to_lift_the_limit():
     y = labels(200, 6)
     with pytest.raises(DataError, match=r"531,300 samples; the limit is 10,000\. .*limit=None lifts it"):
         ArtificialPrevalence(21, repeats=10, limit=10_000).draw(y)
@@ -190,7 +192,7 @@ def test_the_limit_says_how_to_lift_it():
         (NaturalPrevalence(0), "'n_samples' parameter"),
     ],
 )
-def test_parameters_out_of_range_get_a_sentence(protocol, words):
+def test_parameters_out_of_range_are_refused(protocol, words):
     with pytest.raises(ValueError, match=words):
         protocol.draw([0, 1])
 
@@ -210,15 +212,15 @@ def test_parameters_out_of_range_get_a_sentence(protocol, words):
         (np.ma.masked_array([1, 2], mask=[0, 1]), "masked"),
     ],
 )
-def test_labels_that_are_none_get_a_sentence(protocol, y, words):
+def test_invalid_labels_are_refused(protocol, y, words):
     with pytest.raises(DataError, match=words):
         protocol.draw(y)
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("size", [5, 30])
-def test_the_drawn_items_are_those_of_a_shuffle_by_numpys_generator(size):
-    """The kernel's numbers are numpy's: the draw can be written out with them."""
+def test_the_drawn_items_equal_a_shuffle_by_the_numpy_generator(size):
+    """The kernel computes the same random numbers as numpy, so the draw can be repeated in plain Python."""
     from headcount.protocols import Samples
     from headcount.protocols.base import draw_items
 
@@ -231,6 +233,6 @@ def test_the_drawn_items_are_those_of_a_shuffle_by_numpys_generator(size):
             if size > 20:
                 assert rows[i] == order[int(next(uniforms) * 20)]
                 continue
-            there = i + int(next(uniforms) * (20 - i))
-            order[[i, there]] = order[[there, i]]
+            j = i + int(next(uniforms) * (20 - i))
+            order[[i, j]] = order[[j, i]]
             assert rows[i] == order[i]

@@ -12,7 +12,7 @@ from headcount.protocols import as_samples
 
 @st.composite
 def cases(draw):
-    """A pool of codes and rows, and samples of it, some of them empty, perhaps weighted."""
+    """Codes and feature rows of a pool, and samples of it, possibly empty and possibly weighted."""
     n_items = draw(st.integers(1, 30))
     sizes = draw(st.lists(st.integers(0, 12), min_size=1, max_size=8))
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
@@ -25,13 +25,13 @@ def cases(draw):
 
 @pytest.mark.kernels
 @given(case=cases())
-def test_sums_and_counts_equal_the_obvious_loop(case):
+def test_sums_and_counts_equal_a_plain_loop(case):
     samples, codes, rows = case
     k = rows.shape[1]
     weights = np.ones(len(samples.indices)) if samples.weights is None else samples.weights
     for s in range(len(samples)):
-        here = slice(samples.indptr[s], samples.indptr[s + 1])
-        items, w = samples.indices[here], weights[here]
+        entries = slice(samples.indptr[s], samples.indptr[s + 1])
+        items, w = samples.indices[entries], weights[entries]
         np.testing.assert_allclose(samples.sum(rows)[s], w @ rows[items], atol=1e-12)
         np.testing.assert_allclose(
             samples.count(codes, k)[s], [w[codes[items] == c].sum() for c in range(k)], atol=1e-12
@@ -59,7 +59,7 @@ def test_groups_partition_the_items_in_order(groups):
         assert rows.tolist() == [i for i, g in enumerate(groups) if g == name]
 
 
-def test_other_forms_mean_the_same():
+def test_samples_from_a_matrix_lists_and_none():
     matrix = np.array([[0, 1], [2, 2]])
     for samples in (Samples.from_matrix(matrix), Samples.from_lists(matrix), as_samples(matrix.tolist(), 3)):
         assert [rows.tolist() for rows in samples] == matrix.tolist()
@@ -69,7 +69,7 @@ def test_other_forms_mean_the_same():
     assert Samples.from_lists([]).sizes.tolist() == []
 
 
-def test_samples_are_frozen_and_keep_no_hold_on_the_callers_arrays():
+def test_samples_are_read_only_and_copy_the_given_arrays():
     rows = np.array([0, 1, 2])
     samples = Samples(rows, [0, 3])
     rows[0] = 99
@@ -80,7 +80,7 @@ def test_samples_are_frozen_and_keep_no_hold_on_the_callers_arrays():
         samples.indices = rows
 
 
-def test_samples_survive_pickling():
+def test_samples_can_be_pickled():
     samples = Samples([0, 1, 2], [0, 1, 3], weights=[1, 2, 3], names=["x", "y"])
     again = pickle.loads(pickle.dumps(samples))
     assert again.names == ("x", "y")
@@ -88,7 +88,7 @@ def test_samples_survive_pickling():
     assert not again.indices.flags.writeable
 
 
-def test_repr_says_how_many_and_how_large():
+def test_repr_shows_number_and_sizes():
     assert repr(Samples.whole(1234)) == "Samples(1 sample of 1,234 items)"
     assert repr(Samples([0, 1], [0, 2], weights=[1, 1])) == "Samples(1 sample of 2 items, weighted)"
     assert repr(Samples([], [0])) == "Samples(0 samples)"
@@ -125,7 +125,7 @@ def test_repr_says_how_many_and_how_large():
         (lambda: Samples.merged(Samples.whole(1), Samples([], [0, 0, 0]), 1), "can't be merged"),
     ],
 )
-def test_wrong_input_gets_a_sentence(make, words):
+def test_invalid_samples_are_refused(make, words):
     with pytest.raises(DataError, match=words):
         make()
 
@@ -141,7 +141,7 @@ def test_a_slice_of_samples_is_samples():
         samples[::2]
 
 
-def test_groups_keep_their_names_whatever_they_are():
+def test_groups_keep_the_type_of_their_names():
     days = np.array(["2020-02-01", "2020-01-01"], dtype="datetime64[ns]")
     assert Samples.from_groups(days).names == tuple(np.sort(days))
     assert Samples([0, 1], [0, 1, 2], names=[("a", 1), ("b", 2)]).names == (("a", 1), ("b", 2))
@@ -161,6 +161,6 @@ def test_merging_two_parts_of_the_pool_gives_the_whole(case, cut):
     np.testing.assert_allclose(merged.sum(rows), samples.sum(rows), atol=1e-12)
 
 
-def test_there_is_no_sample_beyond_the_last():
+def test_an_index_beyond_the_last_sample_is_refused():
     with pytest.raises(IndexError, match="no sample 2"):
         Samples([0, 1], [0, 1, 2])[2]

@@ -1,4 +1,4 @@
-"""Kernels survive fork, threads and process workers, and give the same bits there; inside a worker they use one thread."""
+"""Kernels work after a fork, in threads and in process workers, with the same bits; inside a worker they use one thread."""
 
 import multiprocessing
 import os
@@ -14,7 +14,7 @@ from tests.conftest import frozen, scored_items
 
 
 def job(seed=0):
-    """Draw and estimate with three classes: every kind of kernel; return shares and the threads there were."""
+    """Draw and estimate with three classes, which runs every kind of kernel; return shares and the number of threads."""
     codes, P = scored_items(3000, 3, seed=0)
     q = PACC(frozen(range(3))).fit(P[:1000], codes[:1000])
     samples, _ = UniformPrevalence(500, sample_size=200, random_state=seed).draw(codes)
@@ -25,7 +25,7 @@ def job_in_queue(queue):
     queue.put(job())
 
 
-def test_threads():
+def test_kernels_in_threads():
     expected, _ = job()
     with ThreadPoolExecutor(4) as pool:
         for shares, threads in pool.map(job, [0] * 8):
@@ -35,7 +35,7 @@ def test_threads():
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_child_process(method):
+def test_kernels_in_a_child_process(method):
     expected, _ = job()  # the parent has used its threads before it forks
     context = multiprocessing.get_context(method)
     queue = context.Queue()
@@ -48,7 +48,7 @@ def test_a_child_process(method):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_bare_fork():
+def test_kernels_after_a_fork():
     expected, _ = job()
     pid = os.fork()
     if pid == 0:
@@ -58,7 +58,7 @@ def test_a_bare_fork():
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
-def test_joblib_workers(backend):
+def test_kernels_in_joblib_workers(backend):
     expected, _ = job()
     with joblib.parallel_config(backend=backend, n_jobs=2):
         for shares, threads in joblib.Parallel()(joblib.delayed(job)() for _ in range(4)):
@@ -67,16 +67,16 @@ def test_joblib_workers(backend):
                 assert threads == 1
 
 
-def test_the_variable_limits_the_threads(monkeypatch):
+def test_omp_num_threads_limits_the_threads(monkeypatch):
     monkeypatch.setattr("headcount._threads._cores", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert thread_count() == 8
-    for asked, expected in (("3", 3), ("1", 1), ("99", 8), ("many", 8), ("0", 1)):
-        monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    for value, expected in (("3", 3), ("1", 1), ("99", 8), ("many", 8), ("0", 1)):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
         assert thread_count() == expected
 
 
-def test_every_chunk_is_worked_on_once_and_an_error_is_not_lost(monkeypatch):
+def test_every_chunk_is_processed_once_and_an_error_is_raised(monkeypatch):
     for threads in (1, 3):
         monkeypatch.setattr("headcount._threads.thread_count", lambda threads=threads: threads)
         seen = np.zeros(100, dtype=int)
@@ -96,7 +96,7 @@ def test_every_chunk_is_worked_on_once_and_an_error_is_not_lost(monkeypatch):
             in_chunks(fail, 100, 10)
 
 
-def test_protocols_draw_the_same_in_a_worker():
+def test_protocols_draw_the_same_samples_in_a_worker():
     protocol = ArtificialPrevalence(5, repeats=50, sample_size=400, random_state=3)
     y = np.arange(2000) % 2
     expected = protocol.draw(y)[0].indices

@@ -7,7 +7,7 @@ from headcount.simplex import apportion, grid, grid_size, uniform
 
 
 @given(n_classes=st.integers(2, 5), steps=st.integers(1, 8))
-def test_the_grid_holds_every_composition_once(n_classes, steps):
+def test_the_grid_has_every_composition_once(n_classes, steps):
     points = grid(n_classes, steps)
     assert len(points) == grid_size(n_classes, steps)
     assert len({tuple(p) for p in points.tolist()}) == len(points)
@@ -15,18 +15,18 @@ def test_the_grid_holds_every_composition_once(n_classes, steps):
     assert (points >= 0).all()
 
 
-def test_the_papers_grid_gives_the_papers_counts():
+def test_the_grid_of_the_paper_gives_its_counts():
     counts = apportion(grid(2, 20), 500, unit=20)
     assert counts[:, 1].tolist() == list(range(0, 501, 25))
 
 
 @given(data=st.data(), n_classes=st.integers(2, 6), total=st.integers(1, 2000))
-def test_apportioning_keeps_the_total_and_stays_within_one(data, n_classes, total):
+def test_rounded_counts_keep_the_total_and_differ_by_less_than_one(data, n_classes, total):
     weights = data.draw(st.lists(st.integers(0, 50), min_size=n_classes, max_size=n_classes).filter(any))
     unit = sum(weights)
-    whole = apportion(np.array([weights]), total, unit=unit)
-    assert whole.sum() == total
-    assert (np.abs(whole[0] - total * np.array(weights) / unit) < 1).all()
+    counts = apportion(np.array([weights]), total, unit=unit)
+    assert counts.sum() == total
+    assert (np.abs(counts[0] - total * np.array(weights) / unit) < 1).all()
     shares = np.array([weights]) / unit
     fractional = apportion(shares, total)
     assert fractional.sum() == total
@@ -34,11 +34,11 @@ def test_apportioning_keeps_the_total_and_stays_within_one(data, n_classes, tota
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0, 0), (1, 1), (5, 3), (9, 5), (10, 5)])
-def test_two_classes_round_the_second_half_up(share, expected):
+def test_with_two_classes_the_second_is_rounded_half_up(share, expected):
     assert apportion(np.array([[10 - share, share]]), 5, unit=10)[0, 1] == expected
 
 
-def test_uniform_points_have_uniform_shares_for_two_classes_and_equal_means():
+def test_moments_and_quantiles_of_uniform_points():
     points = uniform(20_000, 2, np.random.default_rng(0))
     quantiles = np.quantile(points[:, 1], [0.1, 0.5, 0.9])
     np.testing.assert_allclose(quantiles, [0.1, 0.5, 0.9], atol=0.015)

@@ -13,7 +13,7 @@ def objective(M, q, p):
 
 
 def duality_gap(M, q, p):
-    """An upper bound on how far p is from the optimum: f(p) - f* <= grad.(p - best vertex), by convexity."""
+    """Upper bound on f(p) - f*, by convexity: grad.(p - best vertex)."""
     gradient = 2 * M.T @ (M @ p - q)
     return gradient @ p - gradient.min()
 
@@ -80,7 +80,7 @@ def test_recovers_the_shares_of_an_exact_mixture(seed, k):
 @pytest.mark.kernels
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-7, 1e-10, 1e8])
 @pytest.mark.parametrize("k", [3, 5])
-def test_recovers_the_shares_whatever_the_scale_of_the_differences(k, scale):
+def test_recovers_the_shares_at_any_scale_of_the_differences(k, scale):
     generator = np.random.default_rng(0)
     base = generator.dirichlet(np.ones(k))[:, None]
     differences = np.eye(k) - 1 / k
@@ -90,15 +90,15 @@ def test_recovers_the_shares_whatever_the_scale_of_the_differences(k, scale):
     np.testing.assert_allclose(mixture_least_squares(M, p @ M.T), p, atol=max(1e-9, 10 * rounding))
 
 
-def test_what_does_not_fit_gets_a_sentence():
-    with pytest.raises(DataError, match="do not fit"):
+def test_shapes_that_do_not_match_and_values_that_are_not_finite_are_refused():
+    with pytest.raises(DataError, match="do not match"):
         mixture_least_squares(np.eye(3), np.array([[0.5, 0.5]]))
     with pytest.raises(DataError, match="finite"):
         mixture_least_squares(np.eye(2), np.array([[0.5, np.nan]]))
 
 
 @pytest.mark.kernels
-def test_forty_classes_are_solved_too():
+def test_forty_classes_are_solved():
     M, Q = random_case(3, 40, 40, "full")
     P = mixture_least_squares(M, Q)
     assert max(duality_gap(M, q, p) for q, p in zip(Q, P, strict=True)) < 1e-9

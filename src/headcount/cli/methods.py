@@ -22,7 +22,7 @@ def methods_as_records() -> dict[str, list[dict[str, Any]]]:
             for m in list_methods()
         ],
         "errors": [
-            {"name": e.name, "title": e.title, "of": e.of, "ordinal": e.ordinal, "reference": e.reference}
+            {"name": e.name, "title": e.title, "of": e.of, "ordinal": e.ordered, "reference": e.reference}
             for e in list_errors()
         ],
     }

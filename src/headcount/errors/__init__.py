@@ -1,17 +1,18 @@
-"""Measures of error: of estimated shares against true ones, and of a classifier's decisions.
+"""Error measures: of estimated shares against true ones, and of a classifier's decisions.
 
-A function of shares takes ``(true, estimated)`` or ``(true, estimated, sample_size)``, each a vector of shares or a
-matrix with one row a sample, and returns one value a sample. Averages are taken last, by whoever asks for them.
+A measure of shares takes ``(true, estimated)`` or ``(true, estimated, sample_size)``, each a vector of shares or a matrix with
+one row per sample, and returns one value per sample. Averages are left to the caller, so that paired tests stay possible.
 """
 
 from headcount.errors.decisions import accuracy_error, f1_error, minority_class
-from headcount.errors.registry import ErrorMeasure, get_error, list_errors, register_error
+from headcount.errors.registry import ErrorMeasure, check_order, get_error, list_errors, register_error
 from headcount.errors.shares import ae, kld, nae, nkld, nmd, nrae, rae, se, smooth
 
 __all__ = [
     "ErrorMeasure",
     "accuracy_error",
     "ae",
+    "check_order",
     "f1_error",
     "get_error",
     "kld",

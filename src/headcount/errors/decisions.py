@@ -1,30 +1,35 @@
-"""Errors of a classifier's decisions, on which the paper's "optimised for accuracy" and "for F1" rest."""
+"""Errors of a classifier's decisions, by which a classifier is selected for accuracy or for F1."""
 
 from typing import Any
 
 import numpy as np
 
-from headcount._typing import AnyArray, Labels
+from headcount._typing import AnyArray, IntArray, Labels
 from headcount._validation import as_labels, class_codes, encode, plain, quoted
 from headcount.exceptions import DataError
 
 __all__ = ["accuracy_error", "f1_error", "minority_class"]
 
 
-def _codes(true: Labels, decided: Labels) -> tuple[Any, Any, Any]:
+def _common_codes(true: Labels, decided: Labels) -> tuple[AnyArray, IntArray, IntArray]:
+    """Return the classes, and the codes over them of the true and the decided labels."""
     a, b = as_labels(true, "true"), as_labels(decided, "decided")
     if a.shape != b.shape:
         raise DataError(f"true has {a.size} labels and decided {b.size}: they must be of the same items.")
-    classes, _ = class_codes(np.concatenate([a, b]) if _comparable(a, b) else a, "true")
-    return classes, encode(a, classes, "true"), encode(b, classes, "decided")
+    if a.dtype.kind == b.dtype.kind or {a.dtype.kind, b.dtype.kind} <= set("iufb"):
+        classes, codes = class_codes(np.concatenate([a, b]), "true")
+        return classes, codes[: a.size], codes[a.size :]
+    classes, codes = class_codes(a, "true")  # numpy would turn numbers into strings if it joined them with strings
+    return classes, codes, encode(b, classes, "decided")
 
 
-def _comparable(a: AnyArray, b: AnyArray) -> bool:
-    return a.dtype.kind == b.dtype.kind or {a.dtype.kind, b.dtype.kind} <= set("iufb")
+def _rarest(codes: IntArray) -> int:
+    values, counts = np.unique(codes, return_counts=True)
+    return int(values[counts.argmin()])
 
 
 def minority_class(labels: Labels) -> Any:
-    """Return the rarest label; of equally rare ones the first in sorted order.
+    """Return the rarest label; among equally rare ones the first in sorted order.
 
     >>> minority_class(["pos", "neg", "pos"])
     'neg'
@@ -32,7 +37,7 @@ def minority_class(labels: Labels) -> Any:
     0
     """
     classes, codes = class_codes(labels, "labels")
-    return plain(classes[np.argmin(np.bincount(codes))])
+    return plain(classes[_rarest(codes)])
 
 
 def accuracy_error(true: Labels, decided: Labels) -> float:
@@ -41,7 +46,7 @@ def accuracy_error(true: Labels, decided: Labels) -> float:
     >>> accuracy_error([0, 0, 1, 1], [0, 1, 1, 1])
     0.25
     """
-    _, a, b = _codes(true, decided)
+    _, a, b = _common_codes(true, decided)
     return float(np.mean(a != b))
 
 
@@ -59,13 +64,12 @@ def f1_error(true: Labels, decided: Labels, positive: Any = None) -> float:
     >>> f1_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0])
     0.5
     """
-    classes, a, b = _codes(true, decided)
-    positive = minority_class(true) if positive is None else positive
-    target = np.flatnonzero(classes == positive)
-    if target.size == 0:
+    classes, a, b = _common_codes(true, decided)
+    code = np.array([_rarest(a)]) if positive is None else np.flatnonzero(classes == positive)
+    if code.size == 0:
         raise DataError(
-            f"The class {positive!r} neither occurs nor is decided for; the labels are {quoted(classes, 10)}."
+            f"The class {positive!r} is neither a true nor a decided label; the labels are {quoted(classes, 10)}."
         )
-    hits = int(np.sum((a == target) & (b == target)))
-    asked = int(np.sum(a == target) + np.sum(b == target))
-    return 1.0 - 2.0 * hits / asked
+    true_positives = int(np.sum((a == code) & (b == code)))
+    positives = int(np.sum(a == code) + np.sum(b == code))  # 2 TP + FP + FN
+    return 1.0 - 2.0 * true_positives / positives

@@ -1,4 +1,4 @@
-"""The registry of error measures: each knows its name, label, direction and what it needs, so that nobody else has to."""
+"""The registry of error measures: each declares its name, label, direction and needs, so that no other module lists measures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,25 +7,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headcount._typing import FloatArray
+from headcount._typing import AnyArray, FloatArray
+from headcount._validation import has_natural_order, quoted
 from headcount.errors import decisions, shares
 from headcount.exceptions import DataError, UnknownNameError
 
-__all__ = ["ErrorMeasure", "get_error", "list_errors", "register_error"]
+__all__ = ["ErrorMeasure", "check_order", "get_error", "list_errors", "register_error"]
 
 
 @dataclass(frozen=True)
 class ErrorMeasure:
-    """An error measure and what is known about it.
+    """An error measure with its name, label, direction and needs.
 
     Attributes
     ----------
     name : str
-        What users write: ``scoring="rae"``.
+        Name in calls: ``scoring="rae"``.
     label : str
-        What tables and axes show.
+        Name in tables and on axes.
     title : str
-        Its name in words.
+        Full name.
     function : callable
         ``(true, estimated)``, or ``(true, estimated, sample_size)`` where it ``needs_sample_size``.
     of : {"shares", "decisions"}
@@ -33,15 +34,16 @@ class ErrorMeasure:
     needs_sample_size : bool
         Whether it smooths, and so needs the size of each sample.
     needs_minority : bool
-        Whether it is about the minority class, which the caller may know better than from the labels at hand.
-    ordinal : bool
-        Whether the order of the classes matters to it.
+        Whether it is about the minority class. The caller passes the class, because it may be another one in training than in
+        the part that is scored.
+    ordered : bool
+        Whether it depends on the order of the classes (see :func:`check_order`).
     lower_is_better : bool
-        Direction; all built-in measures are errors.
+        Direction; True for all built-in measures.
     upper : float or None
-        Its largest possible value, if it has one.
+        Largest possible value, if there is one.
     reference : str
-        Where it is defined.
+        Publication that defines it.
     """
 
     name: str
@@ -51,13 +53,13 @@ class ErrorMeasure:
     of: Literal["shares", "decisions"] = "shares"
     needs_sample_size: bool = False
     needs_minority: bool = False
-    ordinal: bool = False
+    ordered: bool = False
     lower_is_better: bool = True
     upper: float | None = None
     reference: str = ""
 
     def __call__(self, true: Any, estimated: Any, sample_size: Any = None, minority: Any = None) -> FloatArray:
-        """Return the error of each sample (or, of decisions, the one error), whatever the measure needs."""
+        """Return the error of each sample (for a measure of decisions, one error); arguments that it does not need are ignored."""
         if self.needs_minority:
             return np.asarray(self.function(true, estimated, minority))
         if not self.needs_sample_size:
@@ -67,19 +69,48 @@ class ErrorMeasure:
         return np.asarray(self.function(true, estimated, sample_size))
 
 
-_REGISTRY: dict[str, ErrorMeasure] = {}
+_AXIOMS = "Sebastiani 2020"
+_BUILT_IN = (
+    ErrorMeasure("ae", "AE", "absolute error", shares.ae, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("rae", "RAE", "relative absolute error", shares.rae, needs_sample_size=True, reference=_AXIOMS),
+    ErrorMeasure("nae", "NAE", "normalised absolute error", shares.nae, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("nrae", "NRAE", "normalised RAE", shares.nrae, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("se", "SE", "squared error", shares.se, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True, reference=_AXIOMS),
+    ErrorMeasure("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
+    ErrorMeasure(
+        "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordered=True, upper=1.0, reference="Sakai 2021"
+    ),
+    ErrorMeasure(
+        "accuracy", "1 - accuracy", "share of wrong decisions", decisions.accuracy_error, of="decisions", upper=1.0
+    ),
+    ErrorMeasure(
+        "f1",
+        "1 - F1",
+        "of the minority class",
+        decisions.f1_error,
+        of="decisions",
+        upper=1.0,
+        needs_minority=True,
+        reference="van Rijsbergen 1979",
+    ),
+)
+_REGISTRY = {measure.name: measure for measure in _BUILT_IN}
 
 
 def register_error(measure: ErrorMeasure) -> ErrorMeasure:
-    """Add a measure of your own, for use by name wherever a measure is named; a taken name is refused."""
-    if measure.name in _REGISTRY:
-        raise DataError(f"There is already an error measure named {measure.name!r}: choose another name.")
+    """Add a measure, for use by name in evaluation and search.
+
+    Registering a name again replaces the measure, so that a notebook cell can be run twice; built-in measures can't be replaced.
+    """
+    if _REGISTRY.get(measure.name) in _BUILT_IN:
+        raise DataError(f"{measure.name!r} is a built-in error measure: choose another name.")
     _REGISTRY[measure.name] = measure
     return measure
 
 
 def get_error(name: str | ErrorMeasure) -> ErrorMeasure:
-    """Look a measure up by name.
+    """Look up a measure by name.
 
     >>> get_error("rae").needs_sample_size
     True
@@ -97,7 +128,7 @@ def get_error(name: str | ErrorMeasure) -> ErrorMeasure:
 
 
 def list_errors(of: Literal["shares", "decisions"] | None = None) -> list[ErrorMeasure]:
-    """List the registered measures, all or those of shares or of decisions.
+    """List the registered measures: all, or only those of shares or of decisions.
 
     >>> [measure.name for measure in list_errors("decisions")]
     ['accuracy', 'f1']
@@ -105,30 +136,18 @@ def list_errors(of: Literal["shares", "decisions"] | None = None) -> list[ErrorM
     return [measure for measure in _REGISTRY.values() if of in (None, measure.of)]
 
 
-_AXIOMS = "Sebastiani 2020"
-for _measure in (
-    ErrorMeasure("ae", "AE", "absolute error", shares.ae, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("rae", "RAE", "relative absolute error", shares.rae, needs_sample_size=True, reference=_AXIOMS),
-    ErrorMeasure("nae", "NAE", "normalised absolute error", shares.nae, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("nrae", "NRAE", "normalised RAE", shares.nrae, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("se", "SE", "squared error", shares.se, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True, reference=_AXIOMS),
-    ErrorMeasure("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure(
-        "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordinal=True, upper=1.0, reference="Sakai 2021"
-    ),
-    ErrorMeasure(
-        "accuracy", "1 - accuracy", "share of wrong decisions", decisions.accuracy_error, of="decisions", upper=1.0
-    ),
-    ErrorMeasure(
-        "f1",
-        "1 - F1",
-        "of the minority class",
-        decisions.f1_error,
-        of="decisions",
-        upper=1.0,
-        needs_minority=True,
-        reference="van Rijsbergen 1979",
-    ),
-):
-    register_error(_measure)
+def check_order(measure: ErrorMeasure, classes: AnyArray, ordered: bool) -> None:
+    """Raise if the measure depends on the order of the classes and these are only in alphabetical order.
+
+    Parameters
+    ----------
+    measure : ErrorMeasure
+    classes : array of labels
+    ordered : bool
+        Whether the user gave the order of the classes. Numbers and dates are in order without that.
+    """
+    if measure.ordered and not ordered and not has_natural_order(classes):
+        raise DataError(
+            f"{measure.label} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: "
+            "give the quantifier the classes from lowest to highest, classes=[...]."
+        )

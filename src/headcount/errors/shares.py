@@ -1,10 +1,10 @@
 """Errors of estimated shares, for one sample or many at once.
 
-What each of them measures is told by Sebastiani (2020), "Evaluation measures for quantification: an axiomatic approach",
-Information Retrieval Journal 23.
+Definitions and properties: Sebastiani (2020), "Evaluation measures for quantification: an axiomatic approach", Information
+Retrieval Journal 23.
 
-Those that divide by a share or take its logarithm are smoothed: they need the size of the sample, and take it as an
-argument (one number, or one for each sample). An infinite size means no smoothing.
+Measures that divide by a share or take its logarithm are smoothed: they need the size of the sample, one number or one per
+sample. An infinite size means no smoothing.
 """
 
 from typing import Any
@@ -18,11 +18,61 @@ from headcount.exceptions import DataError
 __all__ = ["ae", "kld", "nae", "nkld", "nmd", "nrae", "rae", "se", "smooth"]
 
 
-def _pair(true: Any, estimated: Any) -> tuple[FloatArray, FloatArray]:
+# ------------------------------------------------------------------------- validation, once per public function
+
+
+def _check_pair(true: Any, estimated: Any) -> tuple[FloatArray, FloatArray]:
     p, p_hat = as_shares(true, "true"), as_shares(estimated, "estimated")
     if p.shape != p_hat.shape:
         raise DataError(f"true has shape {p.shape} and estimated {p_hat.shape}: they must be the same.")
     return p, p_hat
+
+
+def _smoothed_pair(true: Any, estimated: Any, sample_size: Any) -> tuple[FloatArray, FloatArray]:
+    p, p_hat = _check_pair(true, estimated)
+    eps = _smoothing(sample_size, p)
+    return _add_smoothing(p, eps), _add_smoothing(p_hat, eps)
+
+
+def _smoothing(sample_size: Any, p: FloatArray) -> FloatArray:
+    """Return half an item as a share of each sample, shaped to be added to the shares."""
+    size = np.asarray(sample_size, dtype=np.float64)
+    if size.ndim > 1 or (size.ndim == 1 and size.shape != p.shape[:-1]):
+        raise DataError(
+            f"sample_size must be one number or one for each sample; its shape is {size.shape}, that of the shares {p.shape}."
+        )
+    if not (size > 0).all():
+        raise DataError(f"sample_size must be positive (infinite: no smoothing); the smallest given is {size.min():g}.")
+    eps: FloatArray = 1.0 / (2.0 * size)[..., None]
+    return eps
+
+
+# --------------------------------------------------------------------------------- computations on checked arrays
+
+
+def _add_smoothing(p: FloatArray, eps: FloatArray) -> FloatArray:
+    smoothed: FloatArray = (p + eps) / (1.0 + eps * p.shape[-1])
+    return smoothed
+
+
+def _absolute(p: FloatArray, p_hat: FloatArray) -> Any:
+    return np.abs(p_hat - p).mean(axis=-1)
+
+
+def _relative(p: FloatArray, p_hat: FloatArray) -> Any:
+    # Without smoothing a class may have no share: the error is 0 if it is estimated as empty, infinite otherwise.
+    distance = np.abs(p_hat - p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance == 0.0, 0.0, distance / p).mean(axis=-1)
+
+
+def _divergence(p: FloatArray, p_hat: FloatArray) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0.0, p * np.log(p / p_hat), 0.0)
+    return np.maximum(terms.sum(axis=-1), 0.0)  # only rounding can make it negative
+
+
+# ------------------------------------------------------------------------------------------------------- measures
 
 
 def smooth(shares: Any, sample_size: Any) -> FloatArray:
@@ -36,16 +86,7 @@ def smooth(shares: Any, sample_size: Any) -> FloatArray:
     [0.000998, 0.999002]
     """
     p = as_shares(shares, "shares")
-    size = np.asarray(sample_size, dtype=np.float64)
-    if size.ndim > 1 or (size.ndim == 1 and size.shape != p.shape[:-1]):
-        raise DataError(
-            f"sample_size must be one number or one for each sample; its shape is {size.shape}, that of the shares {p.shape}."
-        )
-    if not (size > 0).all():
-        raise DataError(f"sample_size must be positive (infinite: no smoothing); the smallest given is {size.min():g}.")
-    eps = 1.0 / (2.0 * size)[..., None]
-    smoothed: FloatArray = (p + eps) / (1.0 + eps * p.shape[-1])
-    return smoothed
+    return _add_smoothing(p, _smoothing(sample_size, p))
 
 
 def ae(true: Any, estimated: Any) -> Any:
@@ -54,8 +95,7 @@ def ae(true: Any, estimated: Any) -> Any:
     >>> float(ae([0.2, 0.8], [0.25, 0.75]).round(9))
     0.05
     """
-    p, p_hat = _pair(true, estimated)
-    return np.abs(p_hat - p).mean(axis=-1)
+    return _absolute(*_check_pair(true, estimated))
 
 
 def nae(true: Any, estimated: Any) -> Any:
@@ -64,8 +104,8 @@ def nae(true: Any, estimated: Any) -> Any:
     >>> float(nae([0.2, 0.8], [1.0, 0.0]))
     1.0
     """
-    p, _ = _pair(true, estimated)
-    return ae(true, estimated) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
+    p, p_hat = _check_pair(true, estimated)
+    return _absolute(p, p_hat) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
 
 
 def se(true: Any, estimated: Any) -> Any:
@@ -74,7 +114,7 @@ def se(true: Any, estimated: Any) -> Any:
     >>> float(se([0.2, 0.8], [0.4, 0.6]).round(9))
     0.04
     """
-    p, p_hat = _pair(true, estimated)
+    p, p_hat = _check_pair(true, estimated)
     return np.square(p_hat - p).mean(axis=-1)
 
 
@@ -84,12 +124,7 @@ def rae(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> float(rae([0.0, 1.0], [0.5, 0.5], sample_size=500).round(3))
     250.25
     """
-    _pair(true, estimated)
-    p, p_hat = smooth(true, sample_size), smooth(estimated, sample_size)
-    # Without smoothing a class may have no share: right to say so (0), infinitely wrong to say otherwise.
-    off = np.abs(p_hat - p)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(off == 0.0, 0.0, off / p).mean(axis=-1)
+    return _relative(*_smoothed_pair(true, estimated, sample_size))
 
 
 def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
@@ -100,10 +135,10 @@ def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> 0.99 < float(nrae([0.0, 1.0], [1.0, 0.0], sample_size=500)) <= 1.0
     True
     """
-    lowest = smooth(true, sample_size).min(axis=-1)
-    n = np.asarray(true).shape[-1]
-    relative = np.asarray(rae(true, estimated, sample_size))
-    # Without smoothing and with an empty class the bound is infinite: then any finite error is 0 of it.
+    p, p_hat = _smoothed_pair(true, estimated, sample_size)
+    lowest, n = p.min(axis=-1), p.shape[-1]
+    relative = np.asarray(_relative(p, p_hat))
+    # Without smoothing the bound is infinite if a class is empty; then a finite error counts as 0 and an infinite one as 1.
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = (n - 1 + (1.0 - lowest) / lowest) / n
         return np.where(np.isinf(bound), np.where(np.isinf(relative), 1.0, 0.0), relative / bound)[()]
@@ -115,31 +150,27 @@ def kld(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> float(kld([0.5, 0.5], [0.5, 0.5], sample_size=100))
     0.0
     """
-    _pair(true, estimated)
-    p, p_hat = smooth(true, sample_size), smooth(estimated, sample_size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p > 0.0, p * np.log(p / p_hat), 0.0)
-    return np.maximum(terms.sum(axis=-1), 0.0)  # never negative but for rounding
+    return _divergence(*_smoothed_pair(true, estimated, sample_size))
 
 
 def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
-    r"""Kullback-Leibler divergence brought to [0, 1) by the logistic function: :math:`2 \frac{e^K}{1 + e^K} - 1`.
+    r"""Kullback-Leibler divergence mapped to [0, 1) by the logistic function: :math:`2 \frac{e^K}{1 + e^K} - 1`.
 
     >>> float(nkld([0.5, 0.5], [0.5, 0.5], sample_size=100))
     0.0
     """
-    return np.tanh(np.asarray(kld(true, estimated, sample_size)) / 2.0)  # the same function
+    return np.tanh(np.asarray(_divergence(*_smoothed_pair(true, estimated, sample_size))) / 2.0)  # the same function
 
 
 def nmd(true: Any, estimated: Any) -> Any:
     r"""Normalised match distance, for ordered classes: :math:`\frac{1}{n-1} \sum_{i<n} |\hat P_i - P_i|`.
 
-    P are cumulative shares; it is the least total distance, in classes, over which shares must be moved, divided by its
-    largest value (the earth mover's distance on a line). Sakai (2021), "Evaluating evaluation measures for ordinal
-    classification and ordinal quantification", ACL.
+    P are cumulative shares, so the columns must be in the order of the classes (see `check_order`). It is the earth mover's
+    distance on a line: the smallest total distance, in classes, by which shares must be moved, divided by its largest value.
+    Sakai (2021), "Evaluating evaluation measures for ordinal classification and ordinal quantification", ACL.
 
     >>> float(nmd([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
     1.0
     """
-    p, p_hat = _pair(true, estimated)
+    p, p_hat = _check_pair(true, estimated)
     return np.abs(np.cumsum(p_hat - p, axis=-1)[..., :-1]).sum(axis=-1) / (p.shape[-1] - 1)

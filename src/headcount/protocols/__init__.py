@@ -1,4 +1,4 @@
-"""Which items make up which sample: `Samples`, and the protocols that draw them from a labelled pool."""
+"""`Samples` (which items belong to which sample), and the protocols that draw samples from a labelled pool."""
 
 from headcount.protocols.artificial import ArtificialPrevalence
 from headcount.protocols.base import Protocol

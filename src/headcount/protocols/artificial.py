@@ -16,20 +16,20 @@ __all__ = ["ArtificialPrevalence"]
 class ArtificialPrevalence(Protocol):
     r"""Draw ``repeats`` samples at each point of a regular grid of class shares.
 
-    With two classes the grid has ``n_prevalences`` points, the shares of the second class being 0, 1/(n-1), .., 1; with
-    k classes it is all :math:`\binom{n - 1 + k - 1}{k - 1}` vectors of such shares that sum to 1. A class is drawn without
-    replacement where it has enough items in the pool, with replacement otherwise.
+    With two classes the grid has ``n_prevalences`` points: the share of the second class is 0, 1/(n-1), .., 1. With k classes it
+    has all :math:`\binom{n - 1 + k - 1}{k - 1}` vectors of such shares that sum to 1. Items of a class are drawn without
+    replacement if the pool has enough of them, with replacement otherwise.
 
     Parameters
     ----------
     n_prevalences : int, default=21
-        Points of the grid along each class's share, the ends included.
+        Number of shares of each class on the grid, 0 and 1 included.
     repeats : int, default=10
         Samples at each point of the grid.
     sample_size : int, default=500
         Items of each sample.
     limit : int or None, default=1_000_000
-        The most samples to draw. The grid grows fast with the number of classes; None lifts the limit.
+        Largest number of samples to draw, since the grid grows fast with the number of classes; None lifts the limit.
     random_state : int, RandomState, Generator or None, default=None
 
     References
@@ -71,11 +71,11 @@ class ArtificialPrevalence(Protocol):
 
     def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
         steps = self.n_prevalences - 1
-        asked = grid_size(n_classes, steps) * self.repeats
-        if self.limit is not None and asked > self.limit:
+        n_samples = grid_size(n_classes, steps) * self.repeats
+        if self.limit is not None and n_samples > self.limit:
             raise DataError(
                 f"A grid of {self.n_prevalences} shares for each of {n_classes} classes, {self.repeats} samples at each "
-                f"point, makes {asked:,} samples; the limit is {self.limit:,}. Lower n_prevalences or repeats, raise the limit "
+                f"point, makes {n_samples:,} samples; the limit is {self.limit:,}. Lower n_prevalences or repeats, raise the limit "
                 "(limit=None lifts it), or use UniformPrevalence, which draws as many points of the simplex as you ask for."
             )
         return np.repeat(apportion(grid(n_classes, steps), self.sample_size, unit=steps), self.repeats, axis=0)

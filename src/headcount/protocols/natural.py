@@ -1,21 +1,18 @@
-"""Samples as they come: items drawn without regard to their class."""
-
-from typing import Any
+"""The natural-prevalence protocol: random samples of the pool, drawn without regard to class."""
 
 import numpy as np
 
-from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
-from headcount._validation import integers_from
-from headcount.protocols.base import Protocol, draw_items
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.protocols.base import RandomProtocol, draw_items
 from headcount.protocols.samples import Samples
 
 __all__ = ["NaturalPrevalence"]
 
 
-class NaturalPrevalence(Protocol):
-    """Draw random samples of the pool, whose class shares vary about the pool's own.
+class NaturalPrevalence(RandomProtocol):
+    """Draw random samples of the pool, whose class shares vary around those of the pool.
 
-    Without replacement within a sample where the pool has enough items, with replacement otherwise.
+    A sample is drawn without replacement if the pool has enough items, with replacement otherwise.
 
     Parameters
     ----------
@@ -30,16 +27,6 @@ class NaturalPrevalence(Protocol):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **Protocol._parameter_constraints,
-        "n_samples": integers_from(1),
-    }
-
-    def __init__(self, n_samples: int = 1000, *, sample_size: int = 500, random_state: RandomState = None) -> None:
-        self.n_samples = n_samples
-        self.sample_size = sample_size
-        self.random_state = random_state
-
     def _draw(
         self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
     ) -> tuple[Samples, FloatArray]:
@@ -48,5 +35,5 @@ class NaturalPrevalence(Protocol):
         return samples, samples.count(codes, len(classes)) / self.sample_size
 
     def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
-        """All items are one class here."""
+        """Treat the pool as one class."""
         return np.full((self.n_samples, 1), self.sample_size)

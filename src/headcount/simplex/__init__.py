@@ -1,4 +1,4 @@
-"""Geometry of class shares: grids, random points, whole numbers that sum up, least squares."""
+"""The simplex of class shares: grids, random points, rounding to counts, least squares."""
 
 from headcount.simplex.basis import sum_zero_basis
 from headcount.simplex.grid import apportion, grid, grid_size, uniform

@@ -1,9 +1,9 @@
-"""Compiled: Wolfe's algorithm for the nearest point of a polytope (Wolfe 1976, "Finding the nearest point in a polytope").
+"""Compiled kernel of least squares over mixtures: Wolfe's algorithm (1976, "Finding the nearest point in a polytope").
 
-Least squares over mixtures, min_p ||M p - q||^2 with p on the simplex, asks for the point nearest to the origin in the
-hull of the columns of M - q 1'. The algorithm keeps a set of affinely independent columns ("corral") whose affine
-minimiser lies inside their hull, adds the column with the steepest descent, drops those whose weight falls to zero,
-and ends after finitely many steps with a certificate: x.x - min_j x.M_j bounds the distance to the optimum.
+The problem min_p ||M p - q||^2 with p on the simplex is to find the point nearest to the origin in the convex hull of the
+columns of M - q 1'. The algorithm keeps a set of affinely independent columns (Wolfe's "corral") whose affine minimiser lies
+inside their hull, adds the column of steepest descent, drops columns whose weight falls to zero, and ends after finitely many
+steps. Its duality gap x.x - min_j x.c_j, for the current point x and the columns c_j, bounds the distance to the optimum.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from headcount._typing import FloatArray, IntArray
 
 @kernel()
 def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArray, weights: FloatArray) -> bool:
-    """Minimise ||sum_i w_i c_i|| with sum w = 1 over the corral: (11' + G) u = 1, w = u / sum(u). False: dependent."""
+    """Minimise ||sum_i w_i c_i|| over the corral with sum w = 1: (11' + G) u = 1, w = u / sum(u). False if it is dependent."""
     scale = 1.0
     for i in range(size):
         scale = max(scale, gram[corral[i], corral[i]])
@@ -54,7 +54,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
     L = np.empty((k, k))
     corral = np.empty(k, dtype=np.int64)
     w = np.empty(k)
-    aim = np.empty(k)
+    target = np.empty(k)
     columns = np.empty((d, k))
     for s in range(Q.shape[0]):
         for r in range(d):
@@ -70,33 +70,33 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 gram[j, i] = value
             if gram[i, i] < gram[nearest, nearest]:
                 nearest = i
-        # Start from all columns: most often their affine minimiser is the answer. If they are dependent, from the nearest.
+        # Start from all columns, whose affine minimiser is the answer in most cases; if they are dependent, from the nearest.
         size = k
         for i in range(k):
             corral[i] = i
             w[i] = 1.0 / k
-        if not _affine_minimiser(gram, corral, size, L, aim):
+        if not _affine_minimiser(gram, corral, size, L, target):
             size = 1
             corral[0] = nearest
             w[0] = 1.0
-            aim[0] = 1.0
+            target[0] = 1.0
         for _ in range(20 * k + 20):
-            # Move to the corral's affine minimiser, dropping the columns that this would give a negative weight.
+            # Move to the corral's affine minimiser, and drop the columns to which it would give a negative weight.
             while True:
                 step = 1.0
                 for i in range(size):
-                    if aim[i] <= 0.0 and w[i] - aim[i] > 0.0:
-                        step = min(step, w[i] / (w[i] - aim[i]))
+                    if target[i] <= 0.0 and w[i] - target[i] > 0.0:
+                        step = min(step, w[i] / (w[i] - target[i]))
                 kept = 0
                 for i in range(size):
-                    moved = w[i] + step * (aim[i] - w[i])
-                    if aim[i] > 0.0 or moved > 1e-15:
+                    moved = w[i] + step * (target[i] - w[i])
+                    if target[i] > 0.0 or moved > 1e-15:
                         corral[kept] = corral[i]
                         w[kept] = moved
                         kept += 1
                 dropped = kept < size
                 size = kept
-                if not dropped or not _affine_minimiser(gram, corral, size, L, aim):
+                if not dropped or not _affine_minimiser(gram, corral, size, L, target):
                     break
             # g_j = x.c_j for the current point x; the optimum is reached when none is smaller than x.x.
             norm = 0.0
@@ -119,7 +119,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 break
             corral[size] = best
             w[size] = 0.0
-            if not _affine_minimiser(gram, corral, size + 1, L, aim):
+            if not _affine_minimiser(gram, corral, size + 1, L, target):
                 break
             size += 1
         total = 0.0

@@ -1,4 +1,4 @@
-"""Points of the simplex (vectors of shares that sum to 1), and their rounding to whole numbers of items."""
+"""Points of the simplex (vectors of shares that sum to 1), and rounding them to counts of items."""
 
 from itertools import combinations
 from math import comb
@@ -11,24 +11,24 @@ __all__ = ["apportion", "grid", "grid_size", "uniform"]
 
 
 def grid_size(n_classes: int, steps: int) -> int:
-    """Count the points of :func:`grid`: ``steps + n_classes - 1`` over ``n_classes - 1``."""
+    """Return the number of points of :func:`grid`: ``steps + n_classes - 1`` choose ``n_classes - 1``."""
     return comb(steps + n_classes - 1, n_classes - 1)
 
 
 def grid(n_classes: int, steps: int) -> IntArray:
     """List all vectors of ``n_classes`` non-negative integers that sum to ``steps``, in units of ``1 / steps``.
 
-    With two classes the second one's share rises from 0 to 1.
+    Points are ordered such that with two classes the share of the second rises from 0 to 1.
 
     >>> grid(2, 2).tolist()
     [[2, 0], [1, 1], [0, 2]]
     >>> len(grid(3, 20)) == grid_size(3, 20) == 231
     True
     """
-    # Stars and bars: a point is a choice of n_classes - 1 bars among steps + n_classes - 1 places.
-    places = steps + n_classes - 1
-    bars = np.array(list(combinations(range(places), n_classes - 1)), dtype=np.int64)
-    edges = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), places)])
+    # Stars and bars: a point is a choice of n_classes - 1 bars among steps + n_classes - 1 positions.
+    n_positions = steps + n_classes - 1
+    bars = np.array(list(combinations(range(n_positions), n_classes - 1)), dtype=np.int64)
+    edges = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), n_positions)])
     return np.ascontiguousarray((np.diff(edges, axis=1) - 1)[::-1])
 
 
@@ -44,10 +44,10 @@ def uniform(n: int, n_classes: int, generator: np.random.Generator) -> FloatArra
 
 
 def apportion(shares: FloatArray | IntArray, total: int, unit: int = 1) -> IntArray:
-    """Round ``total * shares / unit`` to whole numbers whose rows sum to ``total``, by largest remainders.
+    """Round ``total * shares / unit`` to integers whose rows sum to ``total``, by largest remainders.
 
-    Integer shares in units of ``1 / unit`` are rounded in integer arithmetic. Equal remainders favour the later
-    class, so that with two classes the second gets ``total * share`` rounded half up.
+    Integer shares in units of ``1 / unit`` are rounded in integer arithmetic, free of floating-point error. Of equal remainders
+    the later class is rounded up, so that with two classes the second gets ``total * share`` rounded half up.
 
     >>> apportion(np.array([[7, 3]]), 5, unit=10).tolist()
     [[3, 2]]
@@ -61,5 +61,5 @@ def apportion(shares: FloatArray | IntArray, total: int, unit: int = 1) -> IntAr
     # Rank of each remainder from the largest down; a stable sort of the reversed columns puts later classes first.
     order = np.argsort(-remainders[:, ::-1], axis=1, kind="stable")
     ranks = np.argsort(order, axis=1, kind="stable")[:, ::-1]
-    whole: IntArray = counts + (ranks < missing[:, None])
-    return whole
+    rounded: IntArray = counts + (ranks < missing[:, None])
+    return rounded

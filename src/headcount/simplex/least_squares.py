@@ -1,4 +1,4 @@
-"""Least squares over mixtures: the shares that best explain an observed vector as a mixture of class profiles."""
+"""Least squares over mixtures: the shares whose mixture of class profiles is nearest to an observed vector."""
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from headcount.exceptions import DataError
 __all__ = ["mixture_least_squares"]
 
 _CHUNK = 128
+"""Samples solved by one thread at a time."""
 _GAP = 1e-14
-"""Bound on the distance to the optimum at which the search ends, where the columns differ by about 1."""
+"""Duality gap at which the algorithm stops; M is scaled to entries of at most 1 first."""
 
 
 def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
@@ -19,14 +20,14 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     Parameters
     ----------
     M : array of shape (n_features, n_classes)
-        Column j is the expected vector of an item of class j.
+        Column j is the profile of class j: the expected vector of its items.
     Q : array of shape (n_samples, n_features)
-        The observed vectors.
+        Mean vector of each sample.
 
     Returns
     -------
     array of shape (n_samples, n_classes)
-        Shares at the optimum. Where several are optimal (dependent columns), one of them.
+        Optimal shares; where several are optimal (dependent columns), one of them.
 
     References
     ----------
@@ -42,12 +43,12 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
 
     if M.ndim != 2 or Q.ndim != 2 or M.shape[0] != Q.shape[1]:
         raise DataError(
-            f"M of shape {M.shape} and Q of shape {Q.shape} do not fit: Q needs a column for each row of M."
+            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M."
         )
     if not (np.isfinite(M).all() and np.isfinite(Q).all()):
         raise DataError("M and Q must be finite.")
-    # Since p sums to 1, shifting M and Q alike changes nothing, nor does scaling; only what lies in the span of the
-    # columns' differences counts. In these coordinates the problem is as well conditioned as it can be made.
+    # Since p sums to 1, shifting or scaling M and Q together changes nothing, and only the part in the span of the columns of the
+    # centred M matters. These coordinates keep profiles that differ by little (1e-10) as well conditioned as others.
     centre = M.mean(axis=1)
     M, Q = M - centre[:, None], Q - centre
     rotation, M = np.linalg.qr(M)
