@@ -5,13 +5,18 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, QuantifierSearch, Samples
+from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.checks import check, check_counted, label_shift_test
 from headcount.checks.label_shift import LabelledCells
 from headcount.exceptions import DataError
 from tests.conftest import frozen, scored_items
 
 CENTRES = 3.5 / np.sqrt(2) * np.eye(3, 10)
+
+
+def cell_codes(cells, P):
+    """The cell of each item with these posteriors."""
+    return cells.representation.codes(Outputs(np.arange(P.shape[1]), len(P), P.argmax(axis=1), P))
 
 
 def items(codes, generator):
@@ -157,7 +162,7 @@ def test_among_many_groups_a_false_alarm_is_as_rare_as_in_one():
             t = (rng.random(300) < share).astype(int)
             Q1 = 1.0 / (1.0 + np.exp(-(2.0 * (2 * t - 1) + rng.standard_normal(300) * 1.5)))
             Q = np.column_stack([1 - Q1, Q1])
-            counts.append(np.bincount(cells.cells(Q), minlength=cells.n_cells))
+            counts.append(np.bincount(cell_codes(cells, Q), minlength=cells.n_cells))
             sums.append(Q.sum(axis=0))
         shares = np.full((20, 2), 0.5)
         reports = check_counted(cells, np.array(counts, dtype=float), np.array(sums), shares, np.array([0, 1]))
@@ -181,7 +186,7 @@ def judged(k, right, labelled, pile, generator, shares=None, adjusts=True):
     counts = np.zeros((1, cells.n_cells))
     found, _ = decisions(k, right, pile, generator)
     decided = np.bincount(found, minlength=k)
-    counts[0, cells.cells(np.eye(k))] = decided
+    counts[0, cell_codes(cells, np.eye(k))] = decided
     shares = cells.test(counts, counts.sum(axis=1)).shares if shares is None else np.array([shares])
     return check_counted(cells, counts, decided[None, :], shares, np.arange(k), adjusts=adjusts)[0]
 
@@ -203,7 +208,7 @@ def test_decisions_that_no_mixture_explains():
     said, codes = decisions(2, 0.8, [300, 300], generator)
     cells = LabelledCells(np.eye(2)[said], codes, decided=True)
     counts = np.zeros((1, cells.n_cells))
-    counts[0, cells.cells(np.eye(2))] = 499, 1  # of items of the first class alone, 400 would be
+    counts[0, cell_codes(cells, np.eye(2))] = 499, 1  # of items of the first class alone, 400 would be
     report = check_counted(cells, counts, np.array([[499.0, 1.0]]), np.array([[1.0, 0.0]]), np.arange(2))[0]
     assert report.verdict == "do not trust"
     assert "The decisions do not look like any mixture" in report.advice[-1]
@@ -252,7 +257,7 @@ def test_false_alarms_are_as_rare_as_is_said(apart, labelled, shares):
     for _ in range(1500):
         codes = np.repeat(np.arange(k), labelled)
         cells = LabelledCells(posteriors(codes), codes)
-        found = cells.cells(posteriors(generator.choice(k, 1000, p=shares)))
+        found = cell_codes(cells, posteriors(generator.choice(k, 1000, p=shares)))
         alarms += (
             cells.test(np.bincount(found, minlength=cells.n_cells)[None] * 1.0, np.array([1000.0])).p_value[0] < 0.05
         )
@@ -290,7 +295,7 @@ def test_counted_shares_of_few_items_are_not_called_off():
         codes, P = scored_items(150, 3, seed, separation=1.4)
         cells = LabelledCells(P, codes)
         _, pile = scored_items(60, 3, 1000 + seed, separation=1.4)
-        counts = np.bincount(cells.cells(pile), minlength=cells.n_cells)[None] * 1.0
+        counts = np.bincount(cell_codes(cells, pile), minlength=cells.n_cells)[None] * 1.0
         report = check_counted(
             cells, counts, pile.sum(axis=0)[None], pile.mean(axis=0)[None], np.arange(3), adjusts=False
         )[0]

@@ -20,7 +20,7 @@ def fitted(method, k, n=400, **more):
     return method(frozen(range(k)), **more).fit(P, codes), P, codes
 
 
-def pile(n, k, seed=3):
+def target_sample(n, k, seed=3):
     shares = np.arange(1, k + 1) / np.arange(1, k + 1).sum()
     _, P = scored_items(n, k, seed, separation=1.0, shares=shares)
     groups = np.random.default_rng(seed).choice(["b", "a", "c"], n, p=[0.5, 0.3, 0.2])
@@ -45,7 +45,7 @@ CASES = [(CC, 2, {}), (CC, 3, {}), (PCC, 3, {}), (ACC, 2, {}), (ACC, 4, {}), (PA
 @pytest.mark.parametrize(("method", "k", "more"), CASES, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_merged_batches_equal_one_pass(method, k, more):
     quantifier, _, _ = fitted(method, k, **more)
-    P, groups = pile(3000, k)
+    P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
     found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
     assert found.names == ["a", "b", "c"]
@@ -56,7 +56,7 @@ def test_merged_batches_equal_one_pass(method, k, more):
         assert found.note.startswith("HDy's estimates are biased")
         assert np.isnan(found.low).all()
         return
-    for estimand in ("population", "pile") if method in (ACC, PACC) else ("population",):
+    for estimand in ("population", "sample") if method in (ACC, PACC) else ("population",):
         found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand)
         whole = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
         np.testing.assert_allclose(found.low, whole.low, rtol=0, atol=1e-11)
@@ -67,7 +67,7 @@ def test_merged_batches_equal_one_pass(method, k, more):
 @pytest.mark.parametrize("more", [{"prior": "uniform"}, {"calibration": "bcts"}], ids=["plain", "calibrated"])
 def test_sld_in_batches_is_within_its_bound(k, more):
     quantifier, _, _ = fitted(SLD, k, **more)
-    P, groups = pile(3000, k)
+    P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
     tally = in_batches(Recipe(quantifier), P, groups, 700)
     found, whole = shares_of(tally), estimate(quantifier, outputs, samples)
@@ -83,7 +83,7 @@ def test_sld_in_batches_is_within_its_bound(k, more):
 
 def test_the_check_is_that_of_one_pass():
     quantifier, P_labelled, codes = fitted(PACC, 3, n=900)
-    P, groups = pile(3000, 3)
+    P, groups = target_sample(3000, 3)
     tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 500)
     found = shares_of(tally)
     for g, name in enumerate(found.names):
@@ -103,7 +103,9 @@ def test_drifted_items_are_not_trusted():
 def test_decisions_alone():
     quantifier, _, _ = fitted(ACC, 2)
     tally = Recipe(quantifier).start()
-    tally.add_columns(None, np.array([0, 1, 1, 0] * 20), np.array([0, 0, 1, 1] * 20, dtype=np.int32), ["x", None])
+    tally.add(
+        Outputs.from_decisions([0, 1, 1, 0] * 20, [0, 1]), np.array([0, 0, 1, 1] * 20, dtype=np.int32), ["x", None]
+    )
     found = shares_of(tally)
     assert found.names == ["x", None]
     assert found.n_items.tolist() == [40, 40]
@@ -134,7 +136,7 @@ def test_small_groups_are_reported_not_estimated():
 @pytest.mark.parametrize(("method", "more"), [(PACC, {}), (SLD, {"calibration": "bcts"})], ids=["PACC", "SLD"])
 def test_two_groups_compared_as_two_estimates(method, more):
     quantifier, _, _ = fitted(method, 2, **more)
-    P, groups = pile(2000, 2)
+    P, groups = target_sample(2000, 2)
     found = compared(shares_of(in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
     a, b = (estimate(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1])) for name in "ab")
     whole = difference(a, b)
@@ -145,7 +147,7 @@ def test_two_groups_compared_as_two_estimates(method, more):
 
 def test_what_can_not_be_compared():
     quantifier, _, _ = fitted(PCC, 2)
-    P, groups = pile(500, 2)
+    P, groups = target_sample(500, 2)
     tally = in_batches(Recipe(quantifier), P, groups, 500)
     with pytest.raises(DataError, match=r"without intervals\. PCC is biased"):
         compared(shares_of(tally), "a", "b")
@@ -171,7 +173,7 @@ def test_rows_that_are_no_posteriors():
         assert caught.value.row == 1
     tally = Recipe(quantifier).start()
     tally.add_columns(np.array([[-1e-12], [1.0]]))
-    assert tally.held["sums"].tolist() == [[0.0, 1.0]]
+    assert tally.sums["method"].sums.tolist() == [[0.0, 1.0]]
 
 
 def test_too_many_groups_and_none():
@@ -180,12 +182,12 @@ def test_too_many_groups_and_none():
     with pytest.raises(DataError, match="no items"):
         shares_of(tally)
     with pytest.raises(DataError, match="more than 10,000 groups"):
-        tally.add_columns(None, np.zeros(10_001, dtype=int), np.arange(10_001, dtype=np.int32), list(range(10_001)))
+        tally.add(Outputs.from_decisions([0] * 10_001, [0, 1]), np.arange(10_001, dtype=np.int32), list(range(10_001)))
 
 
 def test_tallies_travel():
     quantifier, P_labelled, codes = fitted(SLD, 2, calibration="bcts")
-    P, groups = pile(500, 2)
+    P, groups = target_sample(500, 2)
     tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 200)
     again = pickle.loads(pickle.dumps(tally))
     np.testing.assert_array_equal(shares_of(again).shares, shares_of(tally).shares)

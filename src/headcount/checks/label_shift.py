@@ -5,8 +5,8 @@ Cut into cells, q - H p has mean 0 for some shares p, where q are the cells' fre
 among labelled items of class j. The least generalised distance of q from all mixtures is then distributed as chi-squared, with one
 degree of freedom for each cell beyond the number of classes. A class never seen, or features that have drifted, make it larger.
 
-Under a good classifier the cells of middling scores, where items of a class never seen tend to fall, are too empty for that. Of a
-mixture no larger part falls into them than of the class that does so most; that is tested by Fisher's exact test.
+Under a good classifier the low-confidence cells, where items of a class never seen tend to fall, are too empty for that. A mixture
+puts no larger part of its items into them than the class that does so most; that is tested by Fisher's exact test.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ from scipy.stats import f, hypergeom
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount._validation import encode, labelled_items, quoted
+from headcount.checks.score_cells import MIN_ITEMS_OF_A_CLASS, ScoreCells
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
@@ -26,17 +28,16 @@ from headcount.simplex import mixture_least_squares
 
 __all__ = ["LabelledCells", "ShiftTest", "label_shift_test"]
 
-_ITEMS_A_CELL = 12
-"""Labelled items of each class that a cell must hold on average, so that the statistic is distributed as it should be."""
-_CUTS = (0.25, 0.5, 0.7, 0.85, 0.95)
-_EXPECTED, _EXPECTED_LABELLED = 10.0, 8.0
-"""Items of the target, and labelled ones of a like mixture, that a cell must be expected to hold; else it joins its neighbour."""
-_MIDDLING, _LEAST_ITEMS = 4, 30
-"""Cells of middling scores for each decided class, the lowest ones, and the items of a target that these are looked at for."""
-_PART_OF_MIDDLING = 0.05
-"""Of the level, spent on middling scores where the other test can be made too."""
-_PSEUDO = 0.5
-"""Items added to each cell when its variance is reckoned, so that none is without."""
+_MIN_EXPECTED, _MIN_EXPECTED_LABELLED = 10.0, 8.0
+"""Expected items of the target, and labelled items of the same mixture, below which a cell is merged with its neighbour."""
+_LOW_CONFIDENCE_CELLS = 4
+"""Number of cells of each decided class, from the lowest confidence up, that the exact test counts."""
+_MIN_ITEMS_EXACT = 30
+"""Smallest target that the exact test is made for."""
+_EXACT_SHARE_OF_LEVEL = 0.05
+"""Share of alpha spent on the exact test where the chi-squared test can be made too."""
+_PSEUDO_ITEMS = 0.5
+"""Items added to each cell when its variance is computed, so that no variance is 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +90,8 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     classifier. A class never seen whose scores fall among those of the known classes can't be found.
 
     False alarms at the 5 % level, by simulation of Gaussian classes (1,500 simulations each): 2.6 to 5.8 % with 250 to 1,000
-    labelled items in equal parts, two or three classes; up to 7.3 % where one of two has but 30 to 50 and the target is all of it,
-    9.8 % for such a one of five; fewer than 0.5 % where the classifier hardly errs.
+    labelled items in equal parts, two or three classes; up to 7.3 % where one of two has only 30 to 50 and the target is all of it,
+    9.8 % for such a class of five; fewer than 0.5 % where the classifier hardly errs.
 
     Examples
     --------
@@ -98,32 +99,20 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     >>> from headcount import PACC
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> q = PACC(random_state=0).fit(X[:2000], y[:2000])
-    >>> pile = np.flatnonzero(y[2000:] == 1)[:700] + 2000           # other shares, but nothing new
-    >>> bool(label_shift_test(q, X[pile]).p_value[0] > 0.05)
+    >>> sample = np.flatnonzero(y[2000:] == 1)[:700] + 2000           # other shares, but nothing new
+    >>> bool(label_shift_test(q, X[sample]).p_value[0] > 0.05)
     True
     """
-    known, codes = labelled_outputs(quantifier, labelled)
-    quantifier = unwrapped(quantifier)
-    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, {"posteriors"})
-    outputs = outputs.aligned_to(quantifier.classes_)
-    drawn = as_samples(samples, outputs.n_items)
-    return _test(known.need("posteriors"), codes, outputs.need("posteriors"), drawn)
-
-
-def unwrapped(quantifier: Any) -> Quantifier:
-    """Return the best quantifier of a search, or the quantifier itself."""
-    best: Any = getattr(quantifier, "best_estimator_", None)
-    inner: Quantifier = quantifier if best is None else best
-    return inner
+    validation, codes = labelled_outputs(quantifier, labelled)
+    outputs = quantifier.chosen.outputs(X, {"posteriors"})
+    return _test(validation.need("posteriors"), codes, outputs, as_samples(samples, outputs.n_items))
 
 
 def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, IntArray]:
     """Return posteriors and classes of labelled items that the classifier was not trained on."""
-    from headcount._validation import encode, labelled_items, quoted
-
     check_is_fitted(quantifier)
     held_out: Any = getattr(quantifier, "held_out_", None)
-    quantifier = unwrapped(quantifier)
+    quantifier = quantifier.chosen
     if labelled is not None:
         X, y = labelled_items(*labelled)
         codes = encode(y, quantifier.classes_)
@@ -131,22 +120,20 @@ def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, In
         if absent.size:
             raise DataError(f"The labelled items hold none of class {quoted(quantifier.classes_[absent])}.")
         return quantifier.outputs(X, {"posteriors"}), codes
-    if held_out is not None:
-        own: tuple[Outputs, IntArray] = held_out
-        return own
-    kept: Any = getattr(quantifier, "validation_outputs_", None)
-    if kept is not None and kept.posteriors is not None:
-        return kept, quantifier.validation_codes_
-    raise DataError(
-        f"{type(quantifier).__name__} keeps no posteriors of labelled items to compare with: pass labelled=(X, y) with items "
-        "that the classifier was not trained on, or use PACC."
-    )
+    kept = quantifier.validation_items() if held_out is None else held_out
+    if kept is None or kept[0].posteriors is None:
+        raise DataError(
+            f"{type(quantifier).__name__} keeps no posteriors of labelled items to compare with: pass labelled=(X, y) with items "
+            "that the classifier was not trained on, or use PACC."
+        )
+    outputs: tuple[Outputs, IntArray] = kept
+    return outputs
 
 
-def _test(P_labelled: FloatArray, codes: IntArray, P: FloatArray, samples: Samples) -> ShiftTest:
-    known = LabelledCells(P_labelled, codes)
-    counts = samples.count(known.cells(P), known.n_cells)
-    return known.test(counts, samples.effective_sizes())
+def _test(P_labelled: FloatArray, codes: IntArray, outputs: Outputs, samples: Samples) -> ShiftTest:
+    cells = LabelledCells(P_labelled, codes)
+    counts = cells.representation.reduce(outputs, samples).sums
+    return cells.test(counts, samples.effective_sizes())
 
 
 class LabelledCells:
@@ -159,32 +146,27 @@ class LabelledCells:
     codes : array of int, shape (n_items,)
         Their classes, as positions.
     decided : bool, default=False
-        Whether the posteriors are but decisions, 0 or 1. There are as many cells then as there are shares to be found, so that
+        Whether the posteriors are decisions only, 0 or 1. There are as many cells then as there are shares to be found, so that
         most counts are those of some mixture. The test is whether they are: that they are says little.
     """
 
     def __init__(self, P: FloatArray, codes: IntArray, decided: bool = False) -> None:
         self.k, self.decided = P.shape[1], decided
         self.codes = codes
-        self.edges = _edges(P, codes)
-        self.n_cells = sum(len(e) + 1 for e in self.edges)
         self.sizes = np.bincount(codes, minlength=self.k).astype(float)
+        self.representation = ScoreCells.for_items(self.k, int(self.sizes.min()), decided)
+        self.n_cells = self.representation.width(self.k)
         self.means = np.column_stack([P[codes == j].mean(axis=0) for j in range(self.k)])
-        own = _cells(P, self.edges)
-        self.H = np.column_stack(
-            [np.bincount(own[codes == j], minlength=self.n_cells) / self.sizes[j] for j in range(self.k)]
-        )
-
-    def cells(self, P: FloatArray) -> AnyArray:
-        """Return the cell of each item: by the class decided for, and by how sure the decision is."""
-        return _cells(P, self.edges)
+        outputs = Outputs(np.arange(self.k), len(P), P.argmax(axis=1), P)
+        by_class = self.representation.reduce(outputs, Samples._grouped(codes, self.k))
+        self.H = by_class.means().T
 
     def test(self, counts: FloatArray, n: FloatArray) -> ShiftTest:
         """Test whether samples with these counts in the cells, and so many items each, are mixtures of the classes."""
         k, H, sizes = self.k, self.H, self.sizes
         if self.n_cells <= k and not self.decided:
             raise DataError(
-                f"There are too few labelled items ({len(self.codes)}) to test with: at least {2 * _ITEMS_A_CELL} of each class "
+                f"There are too few labelled items ({len(self.codes)}) to test with: at least {MIN_ITEMS_OF_A_CLASS} of each class "
                 "are needed."
             )
         total = counts.sum(axis=1)
@@ -193,36 +175,39 @@ class LabelledCells:
         shares = mixture_least_squares(H, q)
         statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
         p_value, errors = np.ones(len(q)), np.full(shares.shape, np.nan)
-        blocks = np.repeat(np.arange(k), [len(e) + 1 for e in self.edges])
+        blocks = np.repeat(np.arange(k), self.n_cells // k)
         for s in range(len(q)):
-            merge = _merged(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s], self.decided)
+            merge = _merging_matrix(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s], self.decided)
             dof[s] = merge.shape[0] - k
             if dof[s] >= 1 or self.decided:
-                smooth = [(merge @ H[:, j] * sizes[j] + _PSEUDO) / (sizes[j] + _PSEUDO * len(merge)) for j in range(k)]
+                smooth = [
+                    (merge @ H[:, j] * sizes[j] + _PSEUDO_ITEMS) / (sizes[j] + _PSEUDO_ITEMS * len(merge))
+                    for j in range(k)
+                ]
                 statistic[s], shares[s], errors[s] = _distance(
                     merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s], self.decided
                 )
                 p_value[s] = _p_value(statistic[s], k - 1 if self.decided else int(dof[s]), shares[s], sizes, n[s])
         if self.decided:
             return ShiftTest(statistic, p_value, dof, shares, errors, np.ones(len(q), dtype=bool))
-        middling = self._middling(q, n)
-        both = np.minimum(np.minimum(p_value / (1.0 - _PART_OF_MIDDLING), middling / _PART_OF_MIDDLING), 1.0)
-        tested = (dof >= 1) | (middling < np.inf)
-        p_value = np.where(middling == np.inf, p_value, np.where(dof >= 1, both, middling))
+        exact = self._exact_p_value(q, n)
+        both = np.minimum(p_value / (1.0 - _EXACT_SHARE_OF_LEVEL), exact / _EXACT_SHARE_OF_LEVEL)
+        tested = (dof >= 1) | (exact < np.inf)
+        p_value = np.where(exact == np.inf, p_value, np.where(dof >= 1, np.minimum(both, 1.0), exact))
         return ShiftTest(statistic, p_value, dof, shares, errors, tested)
 
-    def _middling(self, q: FloatArray, n: FloatArray) -> FloatArray:
-        """Return the p-value of as many items with middling scores; infinity for too few items."""
-        cells = np.concatenate([np.arange(len(edges) + 1) < _MIDDLING for edges in self.edges])
-        known, items = np.rint(self.H[cells].sum(axis=0) * self.sizes), np.rint(n)
-        found = np.rint(q[:, cells].sum(axis=1) * n)
+    def _exact_p_value(self, q: FloatArray, n: FloatArray) -> FloatArray:
+        """P-value for at least this many low-confidence items; infinity for too few items."""
+        cells = np.tile(np.arange(self.n_cells // self.k) < _LOW_CONFIDENCE_CELLS, self.k)
+        labelled, items = np.rint(self.H[cells].sum(axis=0) * self.sizes), np.rint(n)
+        count = np.rint(q[:, cells].sum(axis=1) * n)
         p = np.stack(
             [
-                hypergeom.sf(found - 1, items + size, found + own, items)
-                for own, size in zip(known, self.sizes, strict=True)
+                hypergeom.sf(count - 1, items + size, count + low, items)
+                for low, size in zip(labelled, self.sizes, strict=True)
             ]
         )
-        return np.where(items >= _LEAST_ITEMS, p.max(axis=0), np.inf)
+        return np.where(items >= _MIN_ITEMS_EXACT, p.max(axis=0), np.inf)
 
 
 def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
@@ -233,31 +218,31 @@ def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, 
     return float(f.sf(statistic * left / (dof * items), dof, left))
 
 
-def _merged(blocks: IntArray, expected: FloatArray, labelled: FloatArray, decided: bool) -> FloatArray:
-    """Return a matrix that adds cells up until each is expected to hold enough items on both sides: neighbours of a block first.
+def _merging_matrix(blocks: IntArray, expected: FloatArray, labelled: FloatArray, decided: bool) -> FloatArray:
+    """Return a matrix that merges cells until each is expected to hold enough items on both sides: neighbours of a block first.
 
-    Blocks that are not enough are added up with each other, but for those of decisions.
+    Blocks that are too small are merged with each other, except those of decisions.
     """
 
     def enough(cells: list[int]) -> bool:
-        return bool(expected[cells].sum() >= _EXPECTED and labelled[cells].sum() >= _EXPECTED_LABELLED)
+        return bool(expected[cells].sum() >= _MIN_EXPECTED and labelled[cells].sum() >= _MIN_EXPECTED_LABELLED)
 
     groups: list[list[int]] = []
     few: list[int] = []
     for block in np.unique(blocks):
-        own: list[list[int]] = [[]]
+        merged: list[list[int]] = [[]]
         for cell in np.flatnonzero(blocks == block):
-            own[-1].append(int(cell))
-            if enough(own[-1]):
-                own.append([])
-        rest = own.pop()
-        if own:
-            own[-1] += rest
-            groups += own
+            merged[-1].append(int(cell))
+            if enough(merged[-1]):
+                merged.append([])
+        last = merged.pop()
+        if merged:
+            merged[-1] += last
+            groups += merged
         elif decided:
-            groups.append(rest)
+            groups.append(last)
         else:
-            few += rest
+            few += last
     if few and (enough(few) or not groups):
         groups.append(few)
     elif few:
@@ -273,9 +258,9 @@ def _distance(
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the least generalised distance of q from a mixture, its shares and their standard errors; weights follow the shares.
 
-    Shares may leave the simplex meanwhile, but for those of decisions: there, all but few q would be mixtures else. At the true
-    shares the latter distance is distributed as a mixture of chi-squared with up to k - 1 degrees of freedom, so that with k - 1
-    false alarms are rarer than they may be.
+    Shares may leave the simplex, except with decisions, where nearly every q would be a mixture otherwise. At the true shares that
+    distance is distributed as a mixture of chi-squared with up to k - 1 degrees of freedom, so with k - 1 false alarms are
+    rarer than they may be.
     """
     k = H.shape[1]
     base = np.full(k, 1.0 / k)
@@ -291,8 +276,8 @@ def _distance(
         else:
             off = (q - H @ base)[:-1]
             p = base + directions @ np.linalg.lstsq(information, A.T @ inverse @ off, rcond=None)[0]
-        rest = (q - H @ p)[:-1]
-        value = float(rest @ inverse @ rest)
+        residual = (q - H @ p)[:-1]
+        value = float(residual @ inverse @ residual)
         spread = directions @ np.linalg.pinv(information) @ directions.T
     confined = np.clip(p, 0.0, 1.0)
     return value, confined / confined.sum(), np.sqrt(np.maximum(np.diag(spread), 0.0))
@@ -311,26 +296,3 @@ def _weights(smooth: list[FloatArray], sizes: FloatArray, n: float, p: FloatArra
 def _multinomial(shares: FloatArray) -> FloatArray:
     covariance: FloatArray = np.diag(shares) - np.outer(shares, shares)
     return covariance
-
-
-def _edges(P: FloatArray, codes: IntArray) -> list[FloatArray]:
-    """Cut the items decided for each class by their largest posterior, at fixed places between 1 / k, unsure, and 1, sure.
-
-    Were the places quantiles of the labelled items, these would vary less from cell to cell than the test reckons with.
-    """
-    k = P.shape[1]
-    if int(np.bincount(codes, minlength=k).min()) < 2 * _ITEMS_A_CELL:
-        return [np.empty(0)] * k
-    return [1.0 / k + (1.0 - 1.0 / k) * np.array(_CUTS)] * k
-
-
-def _cells(P: FloatArray, edges: list[FloatArray]) -> AnyArray:
-    """Return the cell of each item: by the class decided for, and by how sure the decision is."""
-    decided, largest = P.argmax(axis=1), P.max(axis=1)
-    cells = np.empty(len(P), dtype=np.int32)
-    start = 0
-    for j, cuts in enumerate(edges):
-        here = decided == j
-        cells[here] = start + np.searchsorted(cuts, largest[here], side="right")
-        start += len(cuts) + 1
-    return cells

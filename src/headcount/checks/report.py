@@ -6,21 +6,23 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount.checks.label_shift import LabelledCells, labelled_outputs, unwrapped
+from headcount.checks.label_shift import LabelledCells, labelled_outputs
 from headcount.exceptions import DataError
-from headcount.learners import Outputs
 from headcount.protocols import as_samples
-from headcount.quantifiers import CC, MLPE, PCC, Quantifier
+from headcount.quantifiers import Posteriors, Quantifier
 from headcount.significance import holm
 from headcount.simplex import mixture_least_squares
 
 __all__ = ["Report", "check", "check_counted", "separation_of"]
 
 _FAR = 0.3
-_APART = 0.3
-_AGREE = 0.05
-_ERRORS = 4.0
-_DECIDED = (
+"""Distance from the labelled shares beyond which counting decisions would be badly off."""
+_MIN_SEPARATION = 0.3
+_MAX_DISAGREEMENT = 0.05
+"""Difference between two estimates that is tolerated whatever their noise."""
+_STANDARD_ERRORS = 4.0
+"""By how many standard errors an unadjusted estimate may be off before it is reported."""
+_ONLY_DECISIONS = (
     "Nothing speaks against the shares. Decisions alone can't show that the items are a mixture of the classes, though: "
     "scores can."
 )
@@ -93,16 +95,15 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     """
     if not isinstance(level, float | int) or not 0 < level < 1:
         raise DataError(f"level must be between 0 and 1, such as 0.05; got {level!r}.")
-    known, codes = labelled_outputs(quantifier, labelled)
-    quantifier = unwrapped(quantifier)
-    outputs = X if isinstance(X, Outputs) else quantifier.outputs(X, quantifier.needs | {"posteriors"})
-    outputs = outputs.aligned_to(quantifier.classes_)
-    cells = LabelledCells(known.need("posteriors"), codes)
-    P = outputs.need("posteriors")
-    counts = np.bincount(cells.cells(P), minlength=cells.n_cells)[None, :].astype(float)
-    shares = quantifier.aggregate(outputs, as_samples(None, outputs.n_items))
-    adjusts = not isinstance(quantifier, CC | PCC | MLPE)
-    return check_counted(cells, counts, P.sum(axis=0)[None, :], shares, quantifier.classes_, level, adjusts)[0]
+    validation, codes = labelled_outputs(quantifier, labelled)
+    quantifier = quantifier.chosen
+    outputs = quantifier.outputs(X, quantifier.needs | {"posteriors"})
+    cells = LabelledCells(validation.need("posteriors"), codes)
+    sample = as_samples(None, outputs.n_items)
+    counts = cells.representation.reduce(outputs, sample).sums
+    sums = Posteriors().reduce(outputs, sample).sums
+    shares = quantifier.aggregate(outputs, sample)
+    return check_counted(cells, counts, sums, shares, quantifier.classes_, level, quantifier.adjusts_for_shift)[0]
 
 
 def check_counted(
@@ -131,7 +132,7 @@ def check_counted(
     classes : array of shape (n_classes,)
     level : float, default=0.05
     adjusts : bool, default=True
-        Whether the method that the estimates are from adjusts for changed shares; CC, PCC and MLPE do not.
+        Whether the method that the estimates are from adjusts for changed shares (``adjusts_for_shift``).
     """
     n = counts.sum(axis=1)
     test = labelled.test(counts, n)
@@ -141,7 +142,7 @@ def check_counted(
     corrected = holm(np.where(test.tested, test.p_value, 1.0).tolist())
     reports = []
     for s in range(len(counts)):
-        found = {
+        figures = {
             "p_label_shift": float(test.p_value[s]) if test.tested[s] else np.nan,
             "separation": separation,
             "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
@@ -149,18 +150,18 @@ def check_counted(
             "off": float(np.abs(shares[s] - test.shares[s]).max()),
         }
         noise = 3.0 * np.sqrt(0.25 / n[s] + 0.25 / sizes.min()) / max(separation, 1e-6)
-        judged = {**found, "p_label_shift": float(corrected[s])}
-        verdict, advice = _judged(
+        judged = {**figures, "p_label_shift": float(corrected[s])}
+        verdict, advice = _verdict(
             **judged,
             level=level,
             noise=noise,
-            error=float(np.nan_to_num(test.errors[s].max(), nan=noise / _ERRORS)),
+            error=float(np.nan_to_num(test.errors[s].max(), nan=noise / _STANDARD_ERRORS)),
             adjusts=adjusts,
             tested=bool(test.tested[s]),
             decided=labelled.decided,
             among=len(counts),
         )
-        reports.append(Report(verdict, advice, **found, classes=classes, shares=shares[s]))
+        reports.append(Report(verdict, advice, **figures, classes=classes, shares=shares[s]))
     return reports
 
 
@@ -169,7 +170,7 @@ def separation_of(M: FloatArray) -> float:
     return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[M.shape[1] - 2])
 
 
-def _judged(
+def _verdict(
     p_label_shift: float,
     separation: float,
     disagreement: float,
@@ -186,18 +187,18 @@ def _judged(
     advice = []
     verdict = "trust"
     what = "decisions" if decided else "scores"
-    if separation < _APART:
+    if separation < _MIN_SEPARATION:
         verdict = "caution"
         advice.append(
             f"The classifier hardly tells some classes apart (separation {separation:.2f} of 1): intervals will be wide. Label "
             "more items, use better features, or merge classes."
         )
-    if disagreement > max(_AGREE, noise):
+    if disagreement > max(_MAX_DISAGREEMENT, noise):
         verdict = "caution"
         advice.append(
             f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
         )
-    if not adjusts and off > max(_AGREE, _ERRORS * error):
+    if not adjusts and off > max(_MAX_DISAGREEMENT, _STANDARD_ERRORS * error):
         verdict = "caution"
         advice.append(
             f"The estimate is {100 * off:.0f} points off the shares that explain the {what} best: shares have changed, and this "
@@ -215,7 +216,7 @@ def _judged(
         advice.append(
             f"The {what} do not look like any mixture of the training classes (p = "
             f"{p_label_shift:.2g}{corrected}): there may be a class never seen in training, or the items themselves have changed. "
-            f"Look at items{'' if decided else ' with middling scores'}, label some of this pile and train again."
+            f"Look at items{'' if decided else ' with low confidence'}, label some of this sample and train again."
         )
     if not tested:
         verdict = "caution"
@@ -223,7 +224,7 @@ def _judged(
             "There are too few items, or their scores are too much alike, to test whether they are a mixture of the classes."
         )
     if decided and verdict == "trust":
-        return "not checked", [*advice, _DECIDED]
+        return "not checked", [*advice, _ONLY_DECISIONS]
     if not advice:
         advice.append("The scores look like a mixture of the training classes, which the classifier tells apart well.")
     return verdict, advice

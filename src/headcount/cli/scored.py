@@ -221,6 +221,7 @@ def _no_counts(counts: FloatArray) -> AnyArray:
 
 def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
     """Add up a table of counts: a column ``class`` (what was decided), a column ``count``, and a column to group by."""
+    from headcount.learners import Outputs
     from headcount.stream import Grouping
     from headcount.stream.reading import decided, grouped
 
@@ -237,5 +238,5 @@ def tally_counts(source: str, recipe: Any, by: str | None) -> Any:
         wrong = np.flatnonzero(_no_counts(counts))
         if wrong.size:
             raise DataError(f"{batch.place(int(wrong[0]), 'count')}: {counts[wrong[0]]:g} is no number of items.")
-        tally.add_columns(None, codes, *grouped(batch, grouping), counts)
+        tally.add(Outputs(recipe.quantifier.classes_, len(codes), codes), *grouped(batch, grouping), counts)
     return tally

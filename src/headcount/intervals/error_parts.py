@@ -1,6 +1,6 @@
 """`ErrorParts`: the error of estimated shares, a centre that may lie outside the simplex and where its variance comes from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,19 @@ class ErrorParts:
     identified: Any = True
     shared: FloatArray | None = None
     shared_degrees: float = np.inf
+
+    def take(self, s: int, n_samples: int) -> "ErrorParts":
+        """Return the error of sample s alone."""
+        one = slice(s, s + 1)
+        return replace(
+            self,
+            centre=self.centre[one],
+            shares=self.shares[one],
+            target=self.target[one],
+            target_degrees=self.target_degrees[one],
+            identified=np.broadcast_to(self.identified, n_samples)[one],
+            shared=None if self.shared is None else self.shared[one],
+        )
 
     def quantile(self, z: float) -> FloatArray:
         """Return Student's quantiles for that of the normal, a class each."""

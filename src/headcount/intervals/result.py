@@ -1,6 +1,6 @@
 """`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,8 @@ class Estimate:
         estimated = np.atleast_2d(self.shares)
         if given.shape[1] != estimated.shape[1] or len(given) not in (1, len(estimated)):
             raise DataError(
-                f"Shares of {estimated.shape[1]} classes for one or for each of {len(estimated)} samples are needed; got {given.shape}."
+                f"Shares of {estimated.shape[1]} classes for one or for each of {len(estimated)} samples are needed; got shape "
+                f"{given.shape}."
             )
         directions = sum_zero_basis(len(self.classes))
         off = (given - self.parts.centre) @ directions
@@ -78,6 +79,19 @@ class Estimate:
             np.abs(given - estimated).max(axis=1) < 1e-9
         )  # the estimate itself, though its centre may lie outside the simplex
         return inside if self.shares.ndim == 2 else bool(inside[0])
+
+    def take(self, s: int) -> "Estimate":
+        """Return the estimate of sample s alone, as a vector."""
+        return replace(
+            self,
+            shares=self.shares[s],
+            low=self.low[s],
+            high=self.high[s],
+            n_items=self.n_items[s : s + 1],
+            names=None,
+            parts=None if self.parts is None else self.parts.take(s, len(self.shares)),
+            replicates=None if self.replicates is None else self.replicates[s : s + 1],
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each sample and class."""

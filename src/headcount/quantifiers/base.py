@@ -102,6 +102,15 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         return False
 
     @property
+    def can_stream(self) -> bool:
+        """Whether items can be added up batch by batch: the estimate is made of the family's statistics and of nothing else."""
+        return False
+
+    def _is_inherited(self, family: type, *names: str) -> bool:
+        """Whether the methods of these names are the family's, not overridden."""
+        return all(getattr(type(self), name) is getattr(family, name) for name in names)
+
+    @property
     def chosen(self) -> "Quantifier":
         """The quantifier that answers: of a search the best one, else the quantifier itself."""
         return self

@@ -137,6 +137,11 @@ class DensitiesQuantifier(Quantifier):
         return bool(self.has_likelihood_interval)
 
     @property
+    def can_stream(self) -> bool:
+        """Whether the estimate is made of the items' densities and of nothing else."""
+        return self._is_inherited(DensitiesQuantifier, "reduce", "solve", "aggregate", "predict")
+
+    @property
     def needs(self) -> frozenset[Need]:
         """What must be known of each item: its posteriors."""
         return frozenset({"posteriors"})
@@ -204,15 +209,14 @@ class DensitiesQuantifier(Quantifier):
 
     # What streaming needs: items are kept in cells of nearly equal vectors, each replaced by its mean.
 
-    def sketched_vectors(self, outputs: Outputs) -> FloatArray:
-        """Return the vectors, on the simplex, that a stream sorts into cells; by default the densities divided by their sum.
+    def sketched_columns(self, C: FloatArray) -> FloatArray:
+        """Return the vectors, on the simplex, that a stream sorts into cells: a row each class, of posteriors likewise.
 
-        Densities are known up to a factor for each item, so nothing is lost, and the likelihood is linear in them, which bounds the
-        error of a cell's mean (`headcount.stream.sketch`).
+        By default the densities divided by their sum. They are known up to a factor for each item, so nothing is lost, and the
+        likelihood is linear in them, which bounds the error of a cell's mean (`headcount.stream.sketch`).
         """
-        F = self.reduce(outputs).densities
-        scaled: FloatArray = F / F.sum(axis=1, keepdims=True)
-        return scaled
+        F = self.reduce(Outputs(self.classes_, C.shape[1], posteriors=C.T)).densities
+        return np.ascontiguousarray((F / F.sum(axis=1, keepdims=True)).T)
 
     def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
         """Return the statistics of samples of cells, whose counts say how many items each stands for."""

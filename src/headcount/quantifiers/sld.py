@@ -183,9 +183,9 @@ class SLD(DensitiesQuantifier):
 
     # A stream keeps the posteriors as they come, and calibrates the cells rather than each item.
 
-    def sketched_vectors(self, outputs: Outputs) -> FloatArray:
+    def sketched_columns(self, C: FloatArray) -> FloatArray:
         """Return the posteriors."""
-        return outputs.need("posteriors")
+        return C
 
     def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
         """Return the statistics of samples of cells of posteriors."""

@@ -114,6 +114,11 @@ class SumsQuantifier(Quantifier):
         return bool(self.is_solver_answer and self.solver.has_equation)
 
     @property
+    def can_stream(self) -> bool:
+        """Whether the estimate is made of the representation's sums and of nothing else."""
+        return self._is_inherited(SumsQuantifier, "reduce", "aggregate", "predict")
+
+    @property
     def is_mean_vector(self) -> bool:
         """Whether the estimate is the mean vector itself: counting without adjustment."""
         return bool(self.is_solver_answer and not self.solver.uses_profiles)

@@ -1,151 +1,125 @@
-"""Compiled: adding up a batch of posteriors over groups, and the sketch of posteriors that likelihoods need."""
+"""Compiled: sort vectors of items into the cells of a sketch.
+
+A cell is a group of items and, for each class, the exponent and the first bits of the mantissa of a coordinate, which is an
+integer in units of 2^-40. Cells are kept in a hash table whose size is a power of 2 and found by a 64-bit hash: that two cells have
+the same hash is not to be expected.
+"""
 
 import numpy as np
 
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 
-_LEAST = 2.0**-40
-"""Posteriors below this are one and the same cell of a sketch."""
-_LEAST_WORD = np.array(_LEAST).view(np.uint64)[()]
-"""Its bits; those of larger numbers are larger."""
-_ROUNDING, _ROW_SUM = 1e-9, 1e-3
-_TOGETHER = 512
+_SCALE, _LIMB_BITS = 2.0**40, 20
+"""Of fixed-point coordinates, as in `headcount.protocols.exact`."""
+_BLOCK = 512
+"""Items whose hashes are computed together, several at a time."""
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B = np.uint64(32), np.uint64(29)
+"""Constants of the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
 
 
 @kernel()
-def add_up(
-    C: FloatArray, groups: IntArray, cuts: FloatArray, sums: FloatArray, products: FloatArray, counts: FloatArray
-) -> int:
-    """Add the posteriors of each item to those of its group, and count it; return the first that is no vector of them, or -1.
-
-    What lies below 0 by rounding becomes 0. Items are counted by the class of their largest posterior, and by how many of the
-    cuts it reaches. Some items at a time are looked at, one thing of all of them after the other, so that processors can do that
-    for several at once.
-
-    Parameters
-    ----------
-    C : array of shape (n_classes, n_items)
-    groups : array of int, shape (n_items,)
-    cuts : array of shape (n_cuts,)
-    sums : array of shape (n_groups, n_classes)
-    products : array of shape (n_groups, n_classes, n_classes)
-        Of two posteriors, below the diagonal and on it; without any room if they are not asked for.
-    counts : array of shape (n_groups, n_classes * (n_cuts + 1))
-    """
-    k, n = C.shape
-    width = cuts.size + 1
-    total, least, most = np.empty(_TOGETHER), np.empty(_TOGETHER), np.empty(_TOGETHER)
-    cell = np.empty(_TOGETHER, dtype=np.int64)
-    for start in range(0, n, _TOGETHER):
-        some = min(_TOGETHER, n - start)
-        own = groups[start : start + some]
-        for i in range(some):
-            total[i], least[i], most[i], cell[i] = 0.0, 0.0, C[0, start + i], 0
-        for j in range(k):
-            row = C[j, start : start + some]
-            for i in range(some):
-                total[i] += row[i]
-                least[i] = min(least[i], row[i])
-                cell[i] = j * width if row[i] > most[i] else cell[i]
-                most[i] = max(most[i], row[i])
-        wrong = False
-        negative = False
-        for i in range(some):
-            wrong |= not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM)
-            negative |= least[i] < 0.0
-        if wrong:
-            for i in range(some):
-                if not (least[i] >= -_ROUNDING and abs(total[i] - 1.0) <= _ROW_SUM):
-                    return start + i
-        if negative:
-            for j in range(k):
-                for i in range(start, start + some):
-                    C[j, i] = max(C[j, i], 0.0)
-        for j in range(k):
-            row = C[j, start : start + some]
-            for i in range(some):
-                sums[own[i], j] += row[i]
-            if products.size:
-                for other in range(j + 1):
-                    factor = C[other, start : start + some]
-                    for i in range(some):
-                        products[own[i], j, other] += row[i] * factor[i]
-        for cut in cuts:
-            for i in range(some):
-                cell[i] += int(most[i] >= cut)
-        for i in range(some):
-            counts[own[i], cell[i]] += 1.0
-    return -1
+def _hash(V: FloatArray, groups: IntArray, bits: int, hashes: AnyArray) -> None:
+    """Write the hash of each item's cell; the coordinates V are whole numbers of units."""
+    one = np.uint64(1)
+    shift = np.uint64(52 - bits)
+    words = V.view(np.uint64)
+    k, n = V.shape
+    for i in range(n):
+        hashes[i] = (np.uint64(groups[i]) + one) * _MIX_B
+    for j in range(k):
+        for i in range(n):
+            h = (hashes[i] ^ ((words[j, i] >> shift) + one)) * _MIX_A
+            hashes[i] = h ^ (h >> _SHIFT_A)
+    for i in range(n):
+        h = hashes[i] * _MIX_B
+        hashes[i] = max(h ^ (h >> _SHIFT_B), one)
 
 
 @kernel()
-def count_bins(
-    p: FloatArray, groups: IntArray, bins: IntArray, starts: IntArray, edge: float, histograms: FloatArray
-) -> None:
-    """Count the items of each group in the bins of several histograms."""
-    place = np.empty(_TOGETHER, dtype=np.int32)
-    for start in range(0, p.size, _TOGETHER):
-        some = min(_TOGETHER, p.size - start)
-        own, value = groups[start : start + some], p[start : start + some]
-        for h in range(bins.size):
-            many, last, begins = float(bins[h]), np.int32(bins[h] - 1), np.int32(starts[h])
-            for i in range(some):
-                place[i] = min(np.int32(value[i] * many + edge), last) + begins
-            for i in range(some):
-                histograms[own[i], place[i]] += 1.0
+def _slot(h: int, keys: AnyArray) -> int:
+    """Return where the cell of this hash is, or the empty slot where it belongs."""
+    one, none = np.uint64(1), np.uint64(0)
+    mask = np.uint64(keys.size) - one
+    slot = h & mask
+    while keys[slot] != none and keys[slot] != h:
+        slot = (slot + one) & mask
+    return slot  # type: ignore[no-any-return]
 
 
 @kernel()
-def into_cells(
+def add_items(
     C: FloatArray,
     groups: IntArray,
-    weights: FloatArray,
     first: int,
     bits: int,
     most: int,
     filled: int,
     keys: AnyArray,
-    held_groups: IntArray,
-    held: FloatArray,
+    cell_groups: IntArray,
+    counts: IntArray,
+    sums: IntArray,
 ) -> tuple[int, int]:
-    """Add items to the cells of a sketch, from item ``first`` on; return the item at which it is full, and the cells filled.
+    """Add items to their cells, from item ``first`` on; return the item at which the table is full, and the cells filled.
 
-    A cell is a group and, for each class, the exponent and the first bits of the posterior's mantissa. Cells are found by a hash of
-    that, in a table whose size is a power of 2; that two of them have one and the same of 2^64 hashes is not to be expected.
+    ``sums`` has two columns a class, the limbs of the sum of its coordinate. A coordinate below one unit counts as one unit: a
+    density of 0 would rule a class out for good.
     """
     k, n = C.shape
-    one, none = np.uint64(1), np.uint64(0)
-    mask = np.uint64(keys.size) - one
-    shift = np.uint64(52 - bits)
-    words = C.view(np.uint64)
-    hashes = np.empty(_TOGETHER, dtype=np.uint64)
-    for start in range(first, n, _TOGETHER):
-        some = min(_TOGETHER, n - start)
-        own = groups[start : start + some]
-        for i in range(some):
-            hashes[i] = (np.uint64(own[i]) + one) * _MIX_B
+    V = np.empty((k, _BLOCK))
+    hashes = np.empty(_BLOCK, dtype=np.uint64)
+    mask = (np.int64(1) << _LIMB_BITS) - 1
+    for start in range(first, n, _BLOCK):
+        size = min(_BLOCK, n - start)
         for j in range(k):
-            row = words[j, start : start + some]
-            for i in range(some):
-                h = (hashes[i] ^ ((max(row[i], _LEAST_WORD) >> shift) + one)) * _MIX_A
-                hashes[i] = h ^ (h >> _SHIFT_A)
-        for i in range(some):
-            h = hashes[i] * _MIX_B
-            h = max(h ^ (h >> _SHIFT_B), one)
-            place = h & mask
-            while keys[place] != none and keys[place] != h:
-                place = (place + one) & mask
-            if keys[place] == none:
+            for i in range(size):
+                V[j, i] = max(np.floor(C[j, start + i] * _SCALE + 0.5), 1.0)
+        _hash(V, groups[start : start + size], bits, hashes[:size])
+        for i in range(size):
+            slot = _slot(hashes[i], keys)
+            if counts[slot] == 0:
                 if filled >= most:
                     return start + i, filled
                 filled += 1
-                keys[place] = h
-                held_groups[place] = own[i]
-            weight = weights[start + i] if weights.size else 1.0
-            held[place, k] += weight
+                keys[slot] = hashes[i]
+                cell_groups[slot] = groups[start + i]
+            counts[slot] += 1
             for j in range(k):
-                held[place, j] += weight * C[j, start + i]
+                value = np.int64(V[j, i])
+                sums[slot, 2 * j] += value >> _LIMB_BITS
+                sums[slot, 2 * j + 1] += value & mask
+    return n, filled
+
+
+@kernel()
+def add_cells(
+    V: FloatArray,
+    groups: IntArray,
+    cell_counts: IntArray,
+    cell_sums: IntArray,
+    first: int,
+    bits: int,
+    most: int,
+    filled: int,
+    keys: AnyArray,
+    cell_groups: IntArray,
+    counts: IntArray,
+    sums: IntArray,
+) -> tuple[int, int]:
+    """Add cells with means V that are at most as wide, from cell ``first`` on; return as `add_items` does."""
+    n = V.shape[1]
+    hashes = np.empty(n, dtype=np.uint64)
+    _hash(V, groups, bits, hashes)
+    for i in range(first, n):
+        slot = _slot(hashes[i], keys)
+        if counts[slot] == 0:
+            if filled >= most:
+                return i, filled
+            filled += 1
+            keys[slot] = hashes[i]
+            cell_groups[slot] = groups[i]
+        counts[slot] += cell_counts[i]
+        for column in range(sums.shape[1]):
+            sums[slot, column] += cell_sums[i, column]
     return n, filled

@@ -16,6 +16,7 @@ from headcount.data.batch import Batch
 from headcount.data.labels import places_of
 from headcount.data.tablefile import Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.exceptions import DataError
+from headcount.learners import Outputs
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 
@@ -90,10 +91,11 @@ class Reading:
             tally.add(self._scored(batch, self._numbers(batch)), groups, values)
         elif self.kind == "decisions":
             classes = self.recipe.quantifier.classes_
-            tally.add_columns(None, decided(batch, self.names[0], classes, "the labelled items"), groups, values)
+            codes = decided(batch, self.names[0], classes, "the labelled items")
+            tally.add(Outputs(classes, len(codes), codes), groups, values)
         else:
             try:
-                tally.add_columns(scores_of(batch, self.names, self.recipe.k), None, groups, values)
+                tally.add_columns(scores_of(batch, self.names, self.recipe.k), groups, values)
             except WrongRowError as error:
                 raise no_posteriors(batch, error.row, error.values, self.names) from error
 

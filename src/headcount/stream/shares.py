@@ -9,10 +9,8 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
 from headcount.checks import Report, check_counted
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Estimate, Moments, difference, estimate, why_no_interval
-from headcount.learners import Outputs
-from headcount.protocols import Samples
-from headcount.quantifiers import ACC, CC, MLPE, PCC, Statistics
+from headcount.intervals import Difference, Estimate, difference, estimate, why_no_interval
+from headcount.quantifiers import Quantifier, SumsQuantifier
 from headcount.stream.groups import MISSING
 from headcount.stream.tally import Tally
 
@@ -38,12 +36,17 @@ class GroupShares:
         "trust", "caution", "do not trust", "too few items" or "not checked", a group each.
     advice : list of lists of str
     level : float
-    estimand : {"population", "pile"}
+    estimand : {"population", "sample"}
     method : str
     note : str
         Why there are no intervals, if there are none.
     precision : float
-        The most by which the mean log-likelihood that SLD maximises differs from that of the single items; 0 for others.
+        Bound of the error of the mean log-likelihood that methods over densities maximise in a stream; 0 for others.
+    estimate : Estimate or None
+        Of the groups that are large enough, if there are intervals.
+    reports : tuple of Report or None
+    adjusts_for_shift : bool
+        Whether the method adjusts for changed shares.
     """
 
     classes: AnyArray
@@ -61,6 +64,7 @@ class GroupShares:
     precision: float = 0.0
     estimate: Estimate | None = None
     reports: tuple[Report | None, ...] = ()
+    adjusts_for_shift: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -105,7 +109,7 @@ def shares_of(
     tally: Tally,
     *,
     level: float = 0.95,
-    estimand: Literal["population", "pile"] = "population",
+    estimand: Literal["population", "sample"] = "population",
     assume: Literal["no-shift"] | None = None,
     min_items: int = 30,
 ) -> GroupShares:
@@ -121,22 +125,23 @@ def shares_of(
     """
     if tally.n_items == 0:
         raise DataError("There are no items to estimate the shares of.")
-    recipe, order = tally.recipe, tally.in_order()
-    quantifier, k = recipe.quantifier, recipe.k
+    quantifier, order = tally.recipe.quantifier, tally.in_order()
     names, n = [tally.names[row] for row in order], tally.n[order]
     large = np.flatnonzero(n >= min_items)
     rows = np.array(order)[large]
-    shape = len(order), k
-    shares, low, high = (np.full(shape, np.nan) for _ in range(3))
-    note = "" if assume and isinstance(quantifier, CC | PCC) else why_no_interval(quantifier)
-    found = None
+    shares, low, high = (np.full((len(order), tally.recipe.k), np.nan) for _ in range(3))
+    note = "" if assume and _is_counted(quantifier) else why_no_interval(quantifier)
+    estimated = None
     if len(large):
-        own = tuple(names[g] for g in large)
+        statistics: Any = tally.statistics(rows)
         if note:
-            shares[large] = quantifier.solve(_statistics(tally, rows))
+            shares[large] = quantifier.solve(statistics)
         else:
-            found = _estimated(tally, rows, own, level, estimand, assume)
-            shares[large], low[large], high[large] = found.shares, found.low, found.high
+            estimated = replace(
+                estimate(quantifier, statistics, level=level, estimand=estimand, assume=assume),
+                names=tuple(names[g] for g in large),
+            )
+            shares[large], low[large], high[large] = estimated.shares, estimated.low, estimated.high
     verdicts, advice, reports = _checked(tally, large, rows, shares, len(order), min_items, n)
     return GroupShares(
         quantifier.classes_,
@@ -152,81 +157,28 @@ def shares_of(
         type(quantifier).__name__,
         note,
         tally.precision,
-        found,
+        estimated,
         reports,
+        quantifier.adjusts_for_shift,
     )
 
 
-class _Counted(Samples):
-    """Samples whose weights count items that are alike: as many items as the weights add up to."""
-
-    __slots__ = ()
-
-    def effective_sizes(self) -> FloatArray:
-        """Return the number of items of each sample."""
-        return self.total_weights()
-
-
-def _estimated(
-    tally: Tally, rows: IntArray, names: tuple[Any, ...], level: float, estimand: Any, assume: Any
-) -> Estimate:
-    quantifier = tally.recipe.quantifier
-    n = tally.n[rows]
-    if tally.sketch is None:
-        sums, products = _moments(tally, rows)
-        moments = Moments(sums, products, n, names)
-        return estimate(quantifier, moments, level=level, estimand=estimand, assume=assume)
-    outputs, samples = _likely(tally, rows)
-    found = estimate(quantifier, outputs, samples, level=level, estimand=estimand)
-    return replace(found, names=names, n_items=n.astype(np.int64))
-
-
-def _moments(tally: Tally, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    if isinstance(tally.recipe.quantifier, CC | ACC):
-        counts = tally.held["decisions"][rows]
-        return counts, counts[:, :, None] * np.eye(tally.recipe.k)
-    lower = tally.held["products"][rows]
-    upper = np.swapaxes(np.tril(lower, -1), 1, 2)
-    return tally.held["sums"][rows], lower + upper
-
-
-def _likely(tally: Tally, rows: IntArray) -> tuple[Outputs, Samples]:
-    """Return the cells of a sketch as items with weights, a sample each group."""
-    if tally.sketch is None:
-        raise DataError("This tally holds no posteriors.")
-    groups, weights, means = tally.sketch.cells()
-    starts, ends = np.searchsorted(groups, rows), np.searchsorted(groups, rows, side="right")
-    indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
-    indptr = np.concatenate([[0], np.cumsum(ends - starts)])
-    quantifier: Any = tally.recipe.quantifier
-    outputs = Outputs(quantifier.classes_, len(means), posteriors=means)
-    return outputs, _Counted(indices, indptr, weights[indices])
-
-
-def _statistics(tally: Tally, rows: IntArray) -> Any:
-    recipe, n = tally.recipe, tally.n[rows]
-    if recipe.histograms is not None:
-        return Statistics(tally.held["bins"][rows], n)
-    if isinstance(recipe.quantifier, CC | ACC):
-        return Statistics(tally.held["decisions"][rows], n)
-    width = 0 if not recipe.quantifier.needs else recipe.k
-    return Statistics(tally.held["sums"][rows][:, :width], n)
+def _is_counted(quantifier: Quantifier) -> bool:
+    return isinstance(quantifier, SumsQuantifier) and quantifier.is_mean_vector
 
 
 def _checked(
     tally: Tally, large: IntArray, rows: IntArray, shares: FloatArray, n_groups: int, min_items: int, n: FloatArray
 ) -> tuple[list[str], list[list[str]], tuple[Report | None, ...]]:
-    verdicts, advice = (
-        [NOT_CHECKED] * n_groups,
-        [[tally.recipe.unchecked] for _ in range(n_groups)],
-    )
+    recipe = tally.recipe
+    verdicts, advice = [NOT_CHECKED] * n_groups, [[recipe.unchecked] for _ in range(n_groups)]
     reports: list[Report | None] = [None] * n_groups
-    if tally.recipe.cells is not None and len(large):
-        counts, sums = tally.held["cells"][rows], tally.held["sums"][rows]
-        quantifier = tally.recipe.quantifier
-        adjusts = not isinstance(quantifier, CC | PCC | MLPE)
-        found = check_counted(tally.recipe.cells, counts, sums, shares[large], quantifier.classes_, adjusts=adjusts)
-        for g, report in zip(large.tolist(), found, strict=True):
+    if recipe.cells is not None and len(large):
+        counts, sums = (tally.sums[name][rows].sums for name in ("cells", recipe.check_sums))
+        quantifier = recipe.quantifier
+        adjusts = quantifier.adjusts_for_shift
+        group_reports = check_counted(recipe.cells, counts, sums, shares[large], quantifier.classes_, adjusts=adjusts)
+        for g, report in zip(large.tolist(), group_reports, strict=True):
             verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
     for g in np.setdiff1d(np.arange(n_groups), large).tolist():
         verdicts[g] = TOO_FEW
@@ -246,31 +198,13 @@ def compared(groups: GroupShares, first: Any, second: Any) -> Difference:
 
 
 def _one(groups: GroupShares, name: Any) -> Estimate:
-    known = {shown(one): one for one in groups.names}
-    if str(name) not in known:
-        raise DataError(f"There is no group {str(name)!r}; there are {', '.join(list(known)[:12])}.")
-    own = groups.estimate
-    if own is None or own.names is None or known[str(name)] not in own.names:
+    """Return the estimate of one group."""
+    by_label = {shown(group): group for group in groups.names}
+    if str(name) not in by_label:
+        raise DataError(f"There is no group {str(name)!r}; there are {', '.join(list(by_label)[:12])}.")
+    estimated, group = groups.estimate, by_label[str(name)]
+    if estimated is None or estimated.names is None or group not in estimated.names:
         raise DataError(f"Group {str(name)!r} has too few items to be compared.")
-    s = own.names.index(known[str(name)])
-    parts = own.parts
-    if parts is None:
+    if estimated.parts is None:
         raise DataError("Without shift there is no covariance to compare by: use ACC, PACC or SLD.")
-    cut = replace(
-        parts,
-        centre=parts.centre[s : s + 1],
-        shares=parts.shares[s : s + 1],
-        target=parts.target[s : s + 1],
-        target_degrees=parts.target_degrees[s : s + 1],
-        identified=np.broadcast_to(parts.identified, len(own.shares))[s : s + 1],
-        shared=None if parts.shared is None else parts.shared[s : s + 1],
-    )
-    return replace(
-        own,
-        shares=own.shares[s],
-        low=own.low[s],
-        high=own.high[s],
-        n_items=own.n_items[s : s + 1],
-        names=None,
-        parts=cut,
-    )
+    return estimated.take(estimated.names.index(group))

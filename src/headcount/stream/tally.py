@@ -1,4 +1,8 @@
-"""`Tally`: what is added up over the items of each group, batch by batch, until shares, intervals and checks follow from it."""
+"""`Tally`: what is added up over the items of each group, batch by batch: the quantifier's reduction, and the check's.
+
+A tally is `reduce` over groups, merged by ``+``. Its sums are exact (`headcount.protocols.exact`), so that one pass, merged parts
+and a cluster give the same bits.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,18 +15,33 @@ from headcount._validation import plain
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
-from headcount.quantifiers import PACC, PCC, SLD, HDy, Quantifier
-from headcount.quantifiers.histograms import EDGE
+from headcount.protocols import Samples
+from headcount.quantifiers import (
+    Decisions,
+    DensitiesQuantifier,
+    ItemDensities,
+    Posteriors,
+    Quantifier,
+    Representation,
+    Statistics,
+    SumsQuantifier,
+)
 from headcount.stream.sketch import Sketch
 
 __all__ = ["Recipe", "Tally", "WrongRowError", "first_wrong"]
 
 _MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
-"""That a tally holds, and the numbers in it: 64 MiB."""
+"""Groups that a tally may hold, and numbers in it: 64 MiB."""
+_ITEMS_PER_BLOCK = 1 << 14
+"""Items that one reduction after the other works on while they are in the cache."""
+_NO_LABELLED = (
+    "No labelled items were kept aside from training, which leaves none to check with: methods with a validation part "
+    "keep some."
+)
 
 
 class WrongRowError(DataError):
-    """A row whose scores are no posteriors; whoever knows where it comes from says so."""
+    """A row whose scores are not posteriors; the reader of the file says where it is."""
 
     def __init__(self, row: int, values: list[float]) -> None:
         super().__init__(row, values)
@@ -34,33 +53,68 @@ class Recipe:
 
     Parameters
     ----------
-    quantifier : fitted quantifier
+    quantifier : fitted quantifier of one of the two families
     labelled : pair of posteriors and codes, optional
         Of labelled items that the classifier was not trained on: with it, items are counted in cells for the check.
     decided : bool, default=False
-        Whether these posteriors are but decisions.
+        Whether these posteriors are decisions only, 0 or 1.
     """
 
     def __init__(
         self, quantifier: Quantifier, labelled: tuple[FloatArray, IntArray] | None = None, decided: bool = False
     ) -> None:
+        if not quantifier.can_stream:
+            raise DataError(
+                f"{type(quantifier).__name__} can't be added up batch by batch: its estimate is not made of sums or densities of "
+                "items alone. Use a method that is, such as PACC or SLD, or load all items and call quantifier.predict."
+            )
         self.quantifier = quantifier
         self.k = len(quantifier.classes_)
         self.cells, self.unchecked = (
-            (None, _NO_SCORES) if labelled is None else _cells_of(*labelled, decided, quantifier)
+            (None, _NO_LABELLED) if labelled is None else _cells_of(*labelled, decided, quantifier)
         )
-        self.products = isinstance(quantifier, PCC | PACC)
-        self.histograms = quantifier.representation if isinstance(quantifier, HDy) else None
-        self.likelihood = isinstance(quantifier, SLD)
-        checked: Need = "decisions" if self.cells is not None and self.cells.decided else "posteriors"
-        self.needs: frozenset[Need] = quantifier.needs | ({checked} if self.cells is not None else set())
+        self.reductions: dict[str, tuple[Representation, bool]] = {}
+        """Representations that are added up, and whether products of their coordinates are added up too."""
+        self.check_sums = "scores"
+        """The reduction that holds the sums of scores for the check."""
+        if isinstance(quantifier, SumsQuantifier):
+            products = quantifier.has_interval or quantifier.is_mean_vector
+            self.reductions["method"] = quantifier.representation, products
+        if self.cells is not None:
+            scores: Representation = Decisions() if self.cells.decided else Posteriors()
+            self.reductions["cells"] = self.cells.representation, False
+            if "method" in self.reductions and type(self.reductions["method"][0]) is type(scores):
+                self.check_sums = "method"
+            else:
+                self.reductions["scores"] = scores, False
+        checked: set[Need] = {rep.needs for rep, _ in self.reductions.values() if rep.needs is not None}
+        self.needs: frozenset[Need] = quantifier.needs | checked
+
+    @property
+    def sketched(self) -> bool:
+        """Whether items are kept in a sketch, for a likelihood."""
+        return isinstance(self.quantifier, DensitiesQuantifier)
+
+    def zeros(self, n_groups: int) -> dict[str, Statistics]:
+        """Return the statistics of groups without items."""
+        return {
+            name: Statistics.zeros(n_groups, rep.width(self.k), products and not _counts_suffice(rep))
+            for name, (rep, products) in self.reductions.items()
+        }
+
+    def numbers_per_group(self) -> int:
+        """Return how many numbers a group takes."""
+        widths = [(rep.width(self.k), products) for rep, products in self.reductions.values()]
+        return sum(d + (d * (d + 1) // 2 if products else 0) for d, products in widths) or 1
 
     def start(self) -> "Tally":
-        """Return a tally of nothing."""
+        """Return a tally without items."""
         return Tally(self)
 
 
-_NO_SCORES = "No labelled items were kept aside from training, which leaves none to check by: ACC and PACC keep some."
+def _counts_suffice(representation: Representation) -> bool:
+    """Whether the counts give the second moments, so that no products are added up."""
+    return type(representation).second_moments is not Representation.second_moments
 
 
 def _cells_of(
@@ -74,7 +128,7 @@ def _cells_of(
     rarest = int(counts.argmin())
     return None, (
         f"Class {plain(quantifier.classes_[rarest])} has only {int(counts[rarest])} labelled items that the classifier was not "
-        "trained on: too few to check by. Label more of it."
+        "trained on: too few for a check. Label more of it."
     )
 
 
@@ -87,29 +141,24 @@ class Tally:
     names : list
         The groups, in the order in which they first came.
     n : array of shape (n_groups,)
-    held : dict of arrays with one row a group
-        decisions, sums, products, cells and bins.
+        Number of items of each group.
+    sums : dict of Statistics with one row a group
+        By reduction: the method's, and the check's.
     sketch : Sketch or None
     """
 
     recipe: Recipe
     names: list[Any] = field(default_factory=list)
     n: FloatArray = field(default_factory=lambda: np.zeros(0))
-    held: dict[str, FloatArray] = field(default_factory=dict)
+    sums: dict[str, Statistics] = field(default_factory=dict)
     sketch: Sketch | None = None
 
     def __post_init__(self) -> None:
         self._row = {name: i for i, name in enumerate(self.names)}
-        k, recipe = self.recipe.k, self.recipe
-        shapes: dict[str, tuple[int, ...]] = {"decisions": (k,), "sums": (k,)}
-        shapes["products"] = (k, k) if recipe.products else (0, 0)
-        shapes["cells"] = (0,) if recipe.cells is None else (recipe.cells.n_cells,)
-        shapes["bins"] = (0,) if recipe.histograms is None else (sum(recipe.histograms.counted),)
-        self._shapes = shapes
-        for name, shape in shapes.items():
-            self.held.setdefault(name, np.zeros((len(self.names), *shape)))
-        if recipe.likelihood and self.sketch is None:
-            self.sketch = Sketch(k)
+        if not self.sums:
+            self.sums = self.recipe.zeros(len(self.names))
+        if self.recipe.sketched and self.sketch is None:
+            self.sketch = Sketch(self.recipe.k)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -119,103 +168,117 @@ class Tally:
         """The number of items of all groups."""
         return int(self.n.sum())
 
-    def add(self, outputs: Outputs, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
-        """Add the items of a batch; ``groups`` are positions in ``values``, the groups' names."""
-        posteriors = None if outputs.posteriors is None else np.ascontiguousarray(outputs.posteriors.T)
-        self.add_columns(posteriors, outputs.decisions, groups, values, n_items=outputs.n_items)
-
-    def add_columns(
+    def add(
         self,
-        C: FloatArray | None,
-        decisions: IntArray | None = None,
+        outputs: Outputs,
         groups: IntArray | None = None,
         values: Sequence[Any] = ("all",),
         counts: FloatArray | None = None,
-        n_items: int = 0,
     ) -> None:
-        """Add the items of a batch, of which a row of ``C`` holds the posteriors of one class; it may be changed.
+        """Add the items of a batch.
 
-        Without decisions, items are decided for the class of the largest posterior. Where only decisions are given, each may stand
-        for a number of items: ``counts``.
+        Parameters
+        ----------
+        outputs : Outputs
+        groups : array of int, shape (n_items,), optional
+            Each item's position in ``values``; by default all are in the first group.
+        values : sequence
+            Names of the groups.
+        counts : array of shape (n_items,), optional
+            How many items each one stands for.
         """
-        from headcount.stream import _kernels
+        rows = self._rows([plain(value) for value in values])
+        codes = np.zeros(outputs.n_items, dtype=np.int32) if groups is None else groups
+        samples = Samples._grouped(codes, len(values))
+        if counts is not None:
+            samples = Samples(samples.indices, samples.indptr, counts=counts[samples.indices])
+        for name, (representation, products) in self.recipe.reductions.items():
+            self.sums[name].add_at(rows, representation.reduce(outputs, samples, products))
+        if self.sketch is not None:
+            self._add_to_sketch(np.ascontiguousarray(outputs.need("posteriors").T), rows[codes])
+        np.add.at(self.n, rows, samples.total_weights())
+
+    def add_columns(self, C: FloatArray, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
+        """Add the items of a batch of posteriors, a row each class; values below 0 by rounding are set to 0 in place.
+
+        This is `add` for posteriors whose largest decides, without copying them item by item: a representation that offers a kernel
+        for it is added up by that.
+        """
+        from headcount.quantifiers import _columns
 
         rows = self._rows([plain(value) for value in values])
-        n = len(decisions) if C is None and decisions is not None else n_items if C is None else C.shape[1]
-        own = np.zeros(n, dtype=np.int32) if groups is None else groups
-        some = len(values)
-        found = {name: np.zeros((some, *shape)) for name, shape in self._shapes.items()}
-        if C is not None:
-            recipe = self.recipe
-            cuts = np.empty(0) if recipe.cells is None else recipe.cells.edges[0]
-            counted = np.zeros((some, recipe.k * (len(cuts) + 1)))
-            wrong = int(_kernels.add_up(C, own, cuts, found["sums"], found["products"], counted))
-            if wrong >= 0:
-                raise WrongRowError(wrong, [float(value) for value in C[:, wrong]])
-            found["decisions"] = counted.reshape(some, recipe.k, -1).sum(axis=2)
-            if recipe.cells is not None:
-                found["cells"] = counted
-            if recipe.histograms is not None:
-                bins = np.array(recipe.histograms.counted)
-                starts = np.array([recipe.histograms.starts[b] for b in bins.tolist()])
-                _kernels.count_bins(C[1], own, bins, starts, EDGE, found["bins"])
-        if decisions is not None:
-            pairs = own.astype(np.int64) * self.recipe.k + decisions
-            found["decisions"] = (
-                np.bincount(pairs, counts, some * self.recipe.k).reshape(some, self.recipe.k).astype(float)
-            )
-            if C is None and self.recipe.cells is not None:  # a decision is a posterior of 1
-                surest = len(self.recipe.cells.edges[0])
-                found["sums"] = found["decisions"]
-                found["cells"][:, surest :: surest + 1] = found["decisions"]
-        unseen = C is None and decisions is None  # as by MLPE, which never looks
-        np.add.at(self.n, rows, np.bincount(own, minlength=some) if unseen else found["decisions"].sum(axis=1))
-        self._take(found, rows)
-        if self.sketch is not None and C is not None:
-            self.sketch.add(C, rows[own].astype(np.int32))
+        codes = np.zeros(C.shape[1], dtype=np.int32) if groups is None else groups
+        invalid = int(_columns.first_invalid(C))
+        if invalid >= 0:
+            raise WrongRowError(invalid, [float(value) for value in C[:, invalid]])
+        n_groups = len(values)
+        for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
+            block, part = C[:, start : start + _ITEMS_PER_BLOCK], codes[start : start + _ITEMS_PER_BLOCK]
+            for name, (representation, products) in self.recipe.reductions.items():
+                added = representation.reduce_columns(block, part, n_groups, products)
+                if added is None:
+                    P = np.ascontiguousarray(block.T)
+                    outputs = Outputs(self.recipe.quantifier.classes_, len(P), P.argmax(axis=1), P)
+                    added = representation.reduce(outputs, Samples._grouped(part, n_groups), products)
+                self.sums[name].add_at(rows, added)
+        if self.sketch is not None:
+            self._add_to_sketch(C, rows[codes])
+        np.add.at(self.n, rows, np.bincount(codes, minlength=n_groups))
+
+    def _add_to_sketch(self, C: FloatArray, rows: IntArray) -> None:
+        quantifier: Any = self.recipe.quantifier
+        if self.sketch is not None:
+            self.sketch.add(quantifier.sketched_columns(C), rows.astype(np.int32))
+
+    def statistics(self, rows: IntArray) -> Statistics | ItemDensities:
+        """Return what the quantifier solves for the shares of these groups."""
+        if self.sketch is None:
+            return self.sums["method"][rows]
+        groups, counts, means = self.sketch.cells()
+        starts, ends = np.searchsorted(groups, rows), np.searchsorted(groups, rows, side="right")
+        indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
+        indptr = np.concatenate([[0], np.cumsum(ends - starts)])
+        quantifier: Any = self.recipe.quantifier
+        statistics: ItemDensities = quantifier.from_sketch(means, Samples(indices, indptr, counts=counts[indices]))
+        return statistics
 
     @property
     def precision(self) -> float:
-        """The most by which the mean log-likelihood of any shares differs from that of the single items; 0 where none is needed."""
+        """Bound of the error of the mean log-likelihood of any shares; 0 where there is no sketch."""
         quantifier: Any = self.recipe.quantifier
-        return 0.0 if self.sketch is None else self.sketch.bound(quantifier.calibration_)
-
-    def _take(self, found: dict[str, FloatArray], rows: IntArray) -> None:
-        for name, array in found.items():
-            if array.size:
-                np.add.at(self.held[name], rows, array)
+        return 0.0 if self.sketch is None else float(quantifier.sketch_error(self.sketch.log_width))
 
     def _rows(self, values: list[Any]) -> IntArray:
         """Return the rows of groups, making room for those that are new."""
         new = [value for value in dict.fromkeys(values) if value not in self._row]
-        if len(self.names) + len(new) > _MOST_GROUPS:
+        n_groups = len(self.names) + len(new)
+        if n_groups > _MOST_GROUPS:
             raise DataError(
                 f"There are more than {_MOST_GROUPS:,} groups: name a column with fewer values, or group dates, as in --by "
                 "date:month."
             )
-        each = sum(int(np.prod(shape)) for shape in self._shapes.values())
-        if (len(self.names) + len(new)) * each > _MOST_NUMBERS:
+        per_group = self.recipe.numbers_per_group()
+        if n_groups * per_group > _MOST_NUMBERS:
             raise DataError(
-                f"There are more than {_MOST_NUMBERS // each:,} groups, too many for {self.recipe.k} classes: name a column with "
-                "fewer values, group dates, as in --by date:month, or use ACC."
+                f"There are more than {_MOST_NUMBERS // per_group:,} groups, too many for {self.recipe.k} classes: name a column "
+                "with fewer values, group dates, as in --by date:month, or use ACC."
             )
         for value in new:
             self._row[value] = len(self.names)
             self.names.append(value)
-        more = len(self.names) - len(self.n)
-        if more:
-            self.n = np.concatenate([self.n, np.zeros(more)])
-            for name, shape in self._shapes.items():
-                self.held[name] = np.concatenate([self.held[name], np.zeros((more, *shape))])
+        if n_groups > len(self.n):
+            self.n = np.concatenate([self.n, np.zeros(n_groups - len(self.n))])
+            self.sums = {name: statistics.grown(n_groups) for name, statistics in self.sums.items()}
         return np.array([self._row[value] for value in values], dtype=np.int64)
 
     def merge(self, other: "Tally") -> "Tally":
         """Add another tally of the same recipe to this one."""
         rows = self._rows(other.names)
         np.add.at(self.n, rows, other.n)
-        self._take(other.held, rows)
+        for name, statistics in self.sums.items():
+            statistics.add_at(rows, other.sums[name])
         if self.sketch is not None and other.sketch is not None:
-            self.sketch.merged(other.sketch, rows)
+            self.sketch.merge(other.sketch, rows)
         return self
 
     def __add__(self, other: "Tally") -> "Tally":
@@ -223,24 +286,22 @@ class Tally:
 
     def in_order(self) -> list[int]:
         """Return the rows of the groups in the order of their names; a missing name comes last."""
-        known = [name for name in self.names if name is not None]
-        numbers = all(_number(name) is not None for name in known)
-        return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numbers))
+        names = [name for name in self.names if name is not None]
+        numeric = all(_number(name) is not None for name in names)
+        return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numeric))
 
 
 def first_wrong(C: FloatArray) -> int:
-    """Return the first column that is no vector of posteriors, or -1; what lies below 0 by rounding becomes 0."""
-    from headcount.stream import _kernels
+    """Return the first column that is not a vector of posteriors, or -1; values below 0 by rounding become 0."""
+    from headcount.quantifiers import _columns
 
-    k, n = C.shape
-    rest = np.zeros((1, k)), np.zeros((1, 0, 0)), np.zeros((1, k))
-    return int(_kernels.add_up(C, np.zeros(n, dtype=np.int32), np.empty(0), *rest))
+    return int(_columns.first_invalid(C))
 
 
-def _sort_key(name: Any, numbers: bool) -> tuple[int, Any, str]:
+def _sort_key(name: Any, numeric: bool) -> tuple[int, Any, str]:
     if name is None:
         return 1, 0, ""
-    return (0, _number(name), str(name)) if numbers else (0, 0, str(name))
+    return (0, _number(name), str(name)) if numeric else (0, 0, str(name))
 
 
 def _number(name: Any) -> float | None:

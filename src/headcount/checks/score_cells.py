@@ -1,0 +1,65 @@
+"""The representation that checks use: an item is the class decided for and how sure the decision is."""
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Need, Outputs
+from headcount.quantifiers.representations import Cells, count_cells
+from headcount.quantifiers.statistics import Statistics
+
+__all__ = ["MIN_ITEMS_OF_A_CLASS", "ScoreCells"]
+
+MIN_ITEMS_OF_A_CLASS = 24
+"""Labelled items of the rarest class below which scores are not cut into cells: 12 for each of at least two cells."""
+_CUTS = (0.25, 0.5, 0.7, 0.85, 0.95)
+"""Where confidence is cut, from 0 (the largest posterior is 1 / k) to 1 (it is 1)."""
+
+
+class ScoreCells(Cells):
+    """Cells of the items decided for each class, by their largest posterior.
+
+    Parameters
+    ----------
+    cuts : array of shape (n_cuts,)
+        Largest posteriors at which a new cell begins.
+    decided : bool
+        Whether only decisions are known: each item is then as sure as can be.
+    """
+
+    def __init__(self, cuts: FloatArray, decided: bool = False) -> None:
+        self.cuts, self.decided = cuts, decided
+        self.needs: Need = "decisions" if decided else "posteriors"
+
+    @classmethod
+    def for_items(cls, n_classes: int, rarest: int, decided: bool) -> "ScoreCells":
+        """Return cells for a number of classes, of which the rarest has this many labelled items.
+
+        The cuts are fixed: were they quantiles of the labelled items, those would vary less from cell to cell than the test
+        expects.
+        """
+        if rarest < MIN_ITEMS_OF_A_CLASS:
+            return cls(np.empty(0), decided)
+        return cls(1.0 / n_classes + (1.0 - 1.0 / n_classes) * np.array(_CUTS), decided)
+
+    def width(self, n_classes: int) -> int:
+        """Return the number of cells."""
+        return n_classes * (len(self.cuts) + 1)
+
+    def codes(self, outputs: Outputs) -> IntArray:
+        """Return the cell of each item."""
+        if self.decided:
+            return outputs.need("decisions") * (len(self.cuts) + 1) + len(self.cuts)
+        P = outputs.need("posteriors")
+        confidence = np.searchsorted(self.cuts, P.max(axis=1), side="right")
+        codes: IntArray = (P.argmax(axis=1) * (len(self.cuts) + 1) + confidence).astype(np.int32)
+        return codes
+
+    def reduce_columns(
+        self,
+        C: FloatArray,
+        groups: IntArray,
+        n_groups: int,
+        products: bool = False,  # noqa: ARG002
+    ) -> Statistics:
+        """Count the items of each group in each cell."""
+        return count_cells(C, np.full(len(self.cuts), -np.inf) if self.decided else self.cuts, groups, n_groups)
