@@ -34,7 +34,7 @@ from headcount.exceptions import (
     TrainingWarning,
 )
 from headcount.learners import Fits
-from headcount.quantifiers.quanet.gathered import in_order
+from headcount.quantifiers.quanet.gathered import reading_order
 from tests.conftest import Linear, blobs, frozen, scored_items
 from tests.learners.neural.test_classifier import phrases
 
@@ -108,7 +108,7 @@ def test_the_items_are_split_in_three_parts_none_of_which_meets_another():
 
 
 def test_samples_of_very_different_sizes_are_read_together(monkeypatch):
-    from headcount.quantifiers.quanet import reading
+    from headcount.quantifiers.quanet import sample_tensors
 
     q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
     codes, P = scored_items(600, 2, seed=0)
@@ -117,7 +117,7 @@ def test_samples_of_very_different_sizes_are_read_together(monkeypatch):
     samples = Samples.from_lists([generator.integers(0, 600, size) for size in (1, 300, 7, 2, 300, 50)])
     outputs = q.outputs(P)
     together = q.aggregate(outputs, samples)
-    monkeypatch.setattr(reading, "_ITEMS_A_CHUNK", 400)
+    monkeypatch.setattr(sample_tensors, "_ITEMS_A_CHUNK", 400)
     np.testing.assert_allclose(q.aggregate(outputs, samples), together, atol=1e-5)
 
 
@@ -240,7 +240,7 @@ def test_progress_and_a_missing_torch(monkeypatch, capfd):
     X, y = blobs(200, 2, seed=0)
     QuaNet(Linear(), **SMALL, verbose=True).fit(X, y)
     assert "epoch 3: loss" in capfd.readouterr().err
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
         QuaNet(Linear(), **SMALL).fit(X, y)
 
@@ -318,7 +318,8 @@ def test_items_that_look_alike_so_far_are_read_in_one_order():
     E = np.hstack([np.zeros((40, 2)), rng.integers(0, 3, (40, 4))])
     shuffled = rng.permutation(40)
     first, second = (
-        in_order(Outputs.from_posteriors(P[rows], [0, 1], embeddings=E[rows])) for rows in (np.arange(40), shuffled)
+        reading_order(Outputs.from_posteriors(P[rows], [0, 1], embeddings=E[rows]))
+        for rows in (np.arange(40), shuffled)
     )
     np.testing.assert_array_equal(E[first], E[shuffled][second])
 
@@ -326,6 +327,6 @@ def test_items_that_look_alike_so_far_are_read_in_one_order():
 def test_without_torch_reading_is_a_sentence(monkeypatch):
     X, y = labelled(300)
     quanet = QuaNet(Linear(), **SMALL).fit(X, y)
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda name: None)
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
         quanet.predict(X)

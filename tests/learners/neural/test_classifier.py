@@ -308,7 +308,7 @@ def test_auto_takes_the_best_device(monkeypatch):
 
 
 def test_a_missing_torch_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda _: None)
     with pytest.raises(
         MissingPackageError, match=r"CNNClassifier needs the package torch.* pip install 'headcount\[neural\]'"
     ):
@@ -348,16 +348,16 @@ def test_the_best_network_passes_over_the_held_out_part_once(monkeypatch):
 def test_stopping_goes_by_the_f1_of_the_rarer_class():
     from sklearn.metrics import f1_score
 
-    from headcount.learners.neural.training import _Trainer, read
+    from headcount.learners.neural.training import _Trainer, embeddings_and_posteriors
 
     for n_classes in (2, 3):
         ids, y = phrases(300, n_classes)
         y[y == 1] = np.where(np.arange((y == 1).sum()) % 3 == 0, 1, 0)
         rows = np.arange(300)
-        how = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
-        trainer = _Trainer(ids, y, rows, 50, how)
+        settings = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
+        trainer = _Trainer(ids, y, rows, 50, settings)
         arrays = {name: value.detach().numpy() for name, value in trainer.parameters.items()}
-        decided = read(ids, arrays, how)[1].argmax(axis=1)
+        decided = embeddings_and_posteriors(ids, arrays, settings)[1].argmax(axis=1)
         expected = f1_score(y, decided, pos_label=1) if n_classes == 2 else f1_score(y, decided, average="macro")
         assert float(trainer.f1(rows)) == pytest.approx(expected, abs=1e-6)
 

@@ -8,14 +8,19 @@ torch = pytest.importorskip("torch", reason="needs the package torch, of the ext
 from torch.nn import functional  # noqa: E402
 
 from headcount.learners.neural.documents import Documents  # noqa: E402
-from headcount.learners.neural.network import dropped, embedded, initial, scored  # noqa: E402
+from headcount.learners.neural.network import (  # noqa: E402
+    class_scores,
+    draw_dropout_mask,
+    draw_parameters,
+    embed_documents,
+)
 
 WINDOWS = (3, 5, 7)
 SIZES = {"embedding": 6, "channels": 4, "document": 5}
 
 
 def parameters(dtype=torch.float64, seed=0):
-    drawn = initial(20, 3, SIZES, WINDOWS, torch.Generator().manual_seed(seed))
+    drawn = draw_parameters(20, 3, SIZES, WINDOWS, torch.Generator().manual_seed(seed))
     for name in drawn:
         if name.endswith("bias"):
             drawn[name] = torch.linspace(-0.1, 0.1, len(drawn[name]))
@@ -43,9 +48,9 @@ def some_ids(n=9, length=11, seed=0):
 def test_answers_and_gradients_are_those_of_torchs_own_convolution():
     ids = torch.from_numpy(functional_padding(some_ids()))
     outcomes = []
-    for network in (lambda p: embedded(p, ids, WINDOWS, torch.float64), lambda p: by_convolution(p, ids)):
+    for network in (lambda p: embed_documents(p, ids, WINDOWS, torch.float64), lambda p: by_convolution(p, ids)):
         p = parameters()
-        answers = scored(p, network(p))
+        answers = class_scores(p, network(p))
         (answers * torch.linspace(-1, 2, answers.numel()).view_as(answers)).sum().backward()
         outcomes.append((answers.detach(), {name: value.grad for name, value in p.items()}))
     torch.testing.assert_close(outcomes[0][0], outcomes[1][0], rtol=1e-5, atol=1e-5)
@@ -64,7 +69,9 @@ def test_how_far_documents_are_padded_changes_nothing():
     ids = some_ids()
     p = parameters(torch.float32)
     narrow, wide = (torch.from_numpy(functional_padding(np.pad(ids, ((0, 0), (0, more))))) for more in (0, 30))
-    torch.testing.assert_close(embedded(p, narrow, WINDOWS, torch.float32), embedded(p, wide, WINDOWS, torch.float32))
+    torch.testing.assert_close(
+        embed_documents(p, narrow, WINDOWS, torch.float32), embed_documents(p, wide, WINDOWS, torch.float32)
+    )
 
 
 def test_batches_hold_every_row_once_and_blocks_are_as_wide_as_their_longest_document():
@@ -84,16 +91,16 @@ def test_batches_hold_every_row_once_and_blocks_are_as_wide_as_their_longest_doc
 
 
 def test_dropout_keeps_the_mean_and_draws_from_its_own_generator():
-    assert dropped((2, 3), 0.0, torch.Generator()) is None
+    assert draw_dropout_mask((2, 3), 0.0, torch.Generator()) is None
     before = torch.get_rng_state()
-    keep = dropped((300, 200), 0.25, torch.Generator().manual_seed(0))
+    keep = draw_dropout_mask((300, 200), 0.25, torch.Generator().manual_seed(0))
     assert keep.unique().tolist() == pytest.approx([0, 4 / 3])
     assert float(keep.mean()) == pytest.approx(1, abs=0.01)
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_the_way_back_by_products_is_that_by_sums():
-    from headcount.learners.neural.network import _back_densely, _back_sparsely
+    from headcount.learners.neural.network import _dense_gradients, _sparse_gradients
 
     generator = torch.Generator().manual_seed(0)
     n, positions, width, channels, windows = 3, 7, 4, 5, (2, 3)
@@ -102,7 +109,7 @@ def test_the_way_back_by_products_is_that_by_sums():
     grad = torch.randn(n, 2 * channels, generator=generator)
     spans = [w * width for w in windows]
     weights = [torch.randn(channels, span, generator=generator) for span in spans]
-    dense, sparse = (back(side_by_side, places, grad, weights, spans) for back in (_back_densely, _back_sparsely))
+    dense, sparse = (back(side_by_side, places, grad, weights, spans) for back in (_dense_gradients, _sparse_gradients))
     torch.testing.assert_close(dense[1], sparse[1])
     for one, other in zip(dense[0], sparse[0], strict=True):
         torch.testing.assert_close(one, other)

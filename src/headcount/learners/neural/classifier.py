@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
 from headcount._validation import Interval, StrOptions, integers_from, learn_classes, seed_sequence
 from headcount.exceptions import DataError
-from headcount.learners.neural.requiring import DEVICES, PRECISIONS, require_torch
 from headcount.learners.neural.saving import load_estimator, save_estimator
+from headcount.learners.neural.torch_options import DEVICES, PRECISIONS, require_torch
 from headcount.learners.validation import validation_parts
 
 __all__ = ["CNNClassifier"]
@@ -177,8 +177,8 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         with computing(self.n_jobs, _LOWER):
             trained = train(ids, codes, parts, n_ids, self._settings(training))
         self.classes_, self.n_ids_, self.parameters_ = classes, n_ids, trained.parameters
-        self.n_iter_, self.best_epoch_ = trained.n_epochs, trained.best_epoch
-        self.losses_, self.scores_ = trained.losses, trained.scores
+        self.n_iter_, self.best_epoch_ = len(trained.losses), trained.best_epoch
+        self.losses_, self.scores_ = trained.losses, trained.figures
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -230,7 +230,7 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "parameters_")
         require_torch("CNNClassifier")
         from headcount.learners.neural.device import computing
-        from headcount.learners.neural.training import read
+        from headcount.learners.neural.training import embeddings_and_posteriors
 
         ids = self._known(_whole(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
         # The network is as it was learnt, whatever parameters have been set since.
@@ -238,29 +238,22 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
             int(name[6:-7]) for name in self.parameters_ if name.startswith("window") and name.endswith(".weight")
         )
         sizes = {"document": len(self.parameters_["document.bias"])}
-        how = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
+        settings = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
         with computing(self.n_jobs, _LOWER):
-            return read(ids, self.parameters_, how)
+            return embeddings_and_posteriors(ids, self.parameters_, settings)
 
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.learners.neural.device import device_named, dtype_named
         from headcount.learners.neural.training import Settings
 
-        device = device_named(self.device)
-        return Settings(
+        return Settings.from_estimator(
+            self,
+            seed,
             sizes={"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size},
             windows=_checked_windows(self.windows),
-            dropout=float(self.dropout),
             weight_decay=float(self.weight_decay),
-            learning_rate=float(self.learning_rate),
             batch_size=int(self.batch_size),
-            max_epochs=int(self.max_epochs),
-            patience=int(self.patience),
-            device=device,
-            dtype=dtype_named(self.precision, device),
-            seed=seed,
-            keep_when_interrupted=bool(self.keep_when_interrupted),
-            verbose=bool(self.verbose),
+            dtype=dtype_named(self.precision, device_named(self.device)),
         )
 
     def _known(self, ids: IntArray, n_ids: int) -> IntArray:

@@ -192,7 +192,7 @@ class QuaNet(AggregativeQuantifier):
         require_torch("QuaNet")
         require_items(statistics.weights)
         from headcount.learners.neural.device import computing
-        from headcount.quantifiers.quanet.reading import shares_of, tensors
+        from headcount.quantifiers.quanet.sample_tensors import pool_tensors, predict_shares
 
         outputs, samples = statistics.outputs, statistics.repeated()
         width = outputs.need("embeddings").shape[1]
@@ -201,8 +201,8 @@ class QuaNet(AggregativeQuantifier):
         estimates = self.estimates_(outputs, samples)
         with computing(self.n_jobs, _LOWER):
             network = self._network()
-            features, place = tensors(outputs, self.scale_, next(network.parameters()).device)
-            return shares_of(network, features, place, samples, estimates)
+            features, ranks = pool_tensors(outputs, self.scale_, next(network.parameters()).device)
+            return predict_shares(network, features, ranks, samples, estimates)
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier on the first part, train the network on the second, stop by the third."""
@@ -229,7 +229,7 @@ class QuaNet(AggregativeQuantifier):
         with computing(self.n_jobs, _LOWER):
             trained = train(fitting, judging, self.estimates_, self.scale_, self._settings(seed))
         self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
-        self.losses_, self.validation_losses_ = trained.losses, trained.validation_losses
+        self.losses_, self.validation_losses_ = trained.losses, trained.figures
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
         """Return a new classifier; what of it is random and has no seed gets one, so that QuaNet's seed decides all."""
@@ -300,27 +300,20 @@ class QuaNet(AggregativeQuantifier):
         )
 
     def _settings(self, seed: np.random.SeedSequence) -> Any:
-        from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.training import Settings
 
-        return Settings(
+        return Settings.from_estimator(
+            self,
+            seed,
             sizes=self._sizes(),
-            dropout=float(self.dropout),
-            learning_rate=float(self.learning_rate),
             sample_size=int(self.sample_size),
             samples_per_epoch=int(self.samples_per_epoch),
             samples_per_step=int(self.samples_per_step),
             validation_samples=int(self.validation_samples),
-            max_epochs=int(self.max_epochs),
-            patience=int(self.patience),
-            device=device_named(self.device),
-            seed=seed,
-            keep_when_interrupted=bool(self.keep_when_interrupted),
-            verbose=bool(self.verbose),
         )
 
     def _network(self) -> Any:
         from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.network import Network
 
-        return Network.of(self.sizes_, device_named(self.device), self.parameters_)
+        return Network.from_arrays(self.sizes_, device_named(self.device), self.parameters_)
