@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -201,3 +203,37 @@ def test_folds_and_splitters_cover_every_item_once():
 def test_splits_that_would_lose_a_class_get_a_sentence(validation, counts, words):
     with pytest.raises(DataError, match=words):
         list(validation_parts(validation, np.repeat([0, 1], counts), 0))
+
+
+def test_outputs_as_a_data_frame_have_a_row_for_each_item():
+    outputs = Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], ["neg", "pos"], embeddings=np.ones((2, 3)))
+    frame = outputs.to_frame()
+    assert frame.columns.tolist() == ["decision", "posterior_neg", "posterior_pos"]
+    assert frame["decision"].tolist() == ["neg", "pos"]
+    np.testing.assert_array_equal(frame[["posterior_neg", "posterior_pos"]], outputs.posteriors)
+    frame.iloc[:, 1:] = 0.0
+    assert outputs.posteriors[0, 0] == 0.9
+    assert Outputs.from_decisions([3, 7, 7], [3, 7]).to_frame().to_dict("list") == {"decision": [3, 7, 7]}
+    assert Outputs(np.array([0, 1]), 3).to_frame().shape == (3, 0)
+
+
+def test_outputs_in_a_notebook_show_the_share_and_the_mean_posterior_of_each_class():
+    page = Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], ["neg", "pos"])._repr_html_()
+    assert "3 items, decisions and posteriors" in page
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    assert rows == [("neg", "0.6667", "0.6000"), ("pos", "0.3333", "0.4000")]
+    assert "mean posterior" not in Outputs.from_decisions([3, 7, 7], [3, 7])._repr_html_()
+    assert "neither decisions nor posteriors" in Outputs(np.array([0, 1]), 3)._repr_html_()
+
+
+def test_labels_are_escaped_in_a_notebook():
+    page = Outputs.from_decisions(["<b>"], ["<b>", "a & b"])._repr_html_()
+    assert "<b>" not in page
+    assert "<td>&lt;b&gt;</td>" in page
+    assert "<td>a &amp; b</td>" in page
+
+
+def test_a_notebook_shows_the_first_of_many_classes():
+    page = Outputs.from_decisions([0], list(range(100)))._repr_html_()
+    assert page.count("<tr>") == 22
+    assert "80 more classes" in page

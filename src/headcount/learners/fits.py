@@ -1,7 +1,7 @@
 """Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
 
-A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started (unless the
-classifier itself asks for it, as `SVMperf` does when it is given a path).
+A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started (unless
+the classifier itself asks for it, as `SVMperf` does when it is given a path).
 """
 
 import pickle
