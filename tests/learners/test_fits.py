@@ -1,4 +1,4 @@
-"""Fits are done once, and are bit for bit what a plain fit gives."""
+"""Each classifier is fitted once, bit for bit as a plain fit, with the given parameters for fit."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ class Counting(LogisticRegression):
 
 
 @pytest.fixture(autouse=True)
-def _from_zero():
+def _reset_count():
     Counting.fits = 0
 
 
@@ -52,12 +52,12 @@ def test_the_same_classifier_on_the_same_rows_is_fitted_once():
     assert np.array_equal(a.coef_, LogisticRegression(C=2.0).fit(X[ROWS], Y[ROWS]).coef_)
 
 
-def test_without_remembering_every_fit_is_a_new_one():
+def test_without_remember_every_fit_is_a_new_one():
     fits = Fits(X, Y)
     assert fits.fit(Counting()) is not fits.fit(Counting())
 
 
-def test_a_scope_forgets_its_fits_but_not_the_cut_rows():
+def test_a_scope_forgets_its_fits_but_shares_splits_and_parts():
     fits = Fits(X, Y, remember=True)
     fits.scope().fit(Counting(), ROWS)
     fits.scope().fit(Counting(), ROWS)
@@ -67,7 +67,7 @@ def test_a_scope_forgets_its_fits_but_not_the_cut_rows():
     assert fits.splits(0.4, Y, None)[0][0] is not fits.splits(0.4, Y, None)[0][0]
 
 
-def test_a_cache_in_memory_goes_by_content():
+def test_a_cache_in_memory_is_keyed_by_content():
     cache = FitCache()
     a = Fits(X, Y, cache).fit(Counting(), ROWS)
     assert Fits(X.copy(), Y.copy(), cache).fit(Counting(), ROWS) is a
@@ -79,7 +79,7 @@ def test_a_cache_in_memory_goes_by_content():
     assert Counting.fits == 3
 
 
-def test_a_cache_does_not_outlive_a_new_version_of_the_libraries(monkeypatch):
+def test_a_new_version_of_a_library_is_a_new_key_of_the_cache(monkeypatch):
     cache = FitCache()
     Fits(X, Y, cache).fit(Counting(), ROWS)
     monkeypatch.setattr("sklearn.__version__", "99.0")
@@ -87,23 +87,23 @@ def test_a_cache_does_not_outlive_a_new_version_of_the_libraries(monkeypatch):
     assert Counting.fits == 2
 
 
-def test_fits_hold_blas_to_one_thread():
+def test_fits_run_with_one_blas_thread():
     from threadpoolctl import threadpool_info
 
     seen = []
 
-    class Looking(GaussianNB):
+    class RecordingThreads(GaussianNB):
         def fit(self, X, y):
             seen.extend(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
             return super().fit(X, y)
 
     before = [i["num_threads"] for i in threadpool_info()]
-    Fits(X, Y).fit(Looking())
+    Fits(X, Y).fit(RecordingThreads())
     assert set(seen) == {1}
     assert [i["num_threads"] for i in threadpool_info()] == before
 
 
-def test_a_cache_on_disk_outlives_the_object(tmp_path):
+def test_a_cache_on_disk_is_read_by_a_new_object(tmp_path):
     first = Fits(X, Y, FitCache(tmp_path)).fit(GaussianNB(), ROWS)
     fits = Fits(X, Y, FitCache(tmp_path))
     fits._fit_now = None  # a fit would fail
@@ -135,7 +135,7 @@ def test_smaller_forests_are_cut_from_larger_ones_bit_for_bit(forest):
 @pytest.mark.parametrize(
     "options", [{"random_state": None}, {"warm_start": True, "random_state": 0}, {"oob_score": True, "random_state": 0}]
 )
-def test_forests_that_can_not_be_cut_are_not(options):
+def test_forests_without_a_seed_or_with_shared_state_are_not_cut(options):
     assert size_of_forest(RandomForestClassifier(20, **options)) == 0
     assert size_of_forest(LogisticRegression()) == 0
 
