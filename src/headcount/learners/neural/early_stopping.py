@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import TrainingError, TrainingWarning
@@ -61,13 +62,13 @@ class Trained:
 
 
 def train_until_best(
-    parameters: Mapping[str, torch.Tensor],
-    epoch: Callable[[], tuple[torch.Tensor, torch.Tensor]],
+    parameters: Mapping[str, Tensor],
+    epoch: Callable[[], tuple[Tensor, Tensor]],
     settings: TrainingSettings,
     *,
     figure: str,
     larger_is_better: bool,
-    last_pass: Callable[[], torch.Tensor] | None = None,
+    last_pass: Callable[[], Tensor] | None = None,
 ) -> Trained:
     """Train until the validation figure has not improved for ``patience`` epochs, and return the best network.
 
@@ -86,7 +87,7 @@ def train_until_best(
     """
     losses: list[float] = []
     figures: list[float] = []
-    best: dict[str, torch.Tensor] = {}
+    best: dict[str, Tensor] = {}
     best_epoch = 0
     try:
         while len(losses) < settings.max_epochs and len(losses) - best_epoch < settings.patience:
@@ -129,7 +130,7 @@ def torch_seed(sequence: np.random.SeedSequence) -> int:
 
 
 @torch.no_grad()
-def _restore(parameters: Mapping[str, torch.Tensor], values: Mapping[str, torch.Tensor]) -> None:
+def _restore(parameters: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
     for name, value in values.items():
         parameters[name].copy_(value)
 

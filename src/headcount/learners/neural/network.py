@@ -9,31 +9,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["Parameters", "class_scores", "draw_dropout_mask", "draw_parameters", "embed_documents"]
+from headcount.learners.neural.shapes import parameter_shapes
 
-Parameters = dict[str, torch.Tensor]
+__all__ = ["Parameters", "class_scores", "draw_parameters", "dropout_mask", "embed_documents"]
+
+Parameters = dict[str, Tensor]
 
 
 def draw_parameters(
     n_ids: int, n_classes: int, sizes: dict[str, int], windows: Sequence[int], generator: torch.Generator
 ) -> Parameters:
     """Draw weights uniformly within the bounds of Glorot and Bengio (2010); biases start at 0."""
-    embedding, channels, document = sizes["embedding"], sizes["channels"], sizes["document"]
-    layers = {f"window{w}": (channels, w * embedding) for w in windows}
-    layers |= {"document": (document, len(windows) * channels), "output": (n_classes, document)}
-    parameters = {"embedding": _uniform(n_ids, embedding, generator)}
-    parameters["embedding"][0] = 0.0
-    for name, (rows, columns) in layers.items():
-        parameters[f"{name}.weight"] = _uniform(rows, columns, generator)
-        parameters[f"{name}.bias"] = torch.zeros(rows, dtype=torch.float32)
+    parameters: Parameters = {}
+    for name, shape in parameter_shapes(n_ids, n_classes, sizes, windows).items():
+        if name.endswith("bias"):
+            parameters[name] = torch.zeros(shape, dtype=torch.float32)
+        else:
+            bound = (6.0 / sum(shape)) ** 0.5
+            parameters[name] = (2.0 * torch.rand(shape, generator=generator, dtype=torch.float32) - 1.0) * bound
+    parameters["embedding"][0] = 0.0  # of padding
     return parameters
-
-
-def _uniform(rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
-    bound: float = (6.0 / (rows + columns)) ** 0.5
-    return (2.0 * torch.rand((rows, columns), generator=generator, dtype=torch.float32) - 1.0) * bound
 
 
 class _MaxOverWindows(torch.autograd.Function):
@@ -44,7 +42,7 @@ class _MaxOverWindows(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, windows: Sequence[int], *layers: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: Tensor, windows: Sequence[int], *layers: Tensor) -> Tensor:
         n, padded, width = x.shape
         widest = max(windows)
         positions = padded - widest + 1
@@ -70,7 +68,7 @@ class _MaxOverWindows(torch.autograd.Function):
         dense = pooled.is_cuda and unfolded.dtype == torch.bfloat16
         gradients = _dense_gradients if dense else _sparse_gradients
         weight_grads, unfolded_grad = gradients(unfolded, argmaxima, grad, weights, spans)
-        layer_grads: list[torch.Tensor] = []
+        layer_grads: list[Tensor] = []
         for weight_grad, bias_grad in zip(weight_grads, grad.split([len(w) for w in weights], dim=1), strict=True):
             layer_grads += [weight_grad.float(), bias_grad.sum(dim=0)]
         unfolded_grad = unfolded_grad.view(n, positions, -1, width)
@@ -81,12 +79,8 @@ class _MaxOverWindows(torch.autograd.Function):
 
 
 def _sparse_gradients(
-    unfolded: torch.Tensor,
-    argmaxima: torch.Tensor,
-    grad: torch.Tensor,
-    weights: Sequence[torch.Tensor],
-    spans: Sequence[int],
-) -> tuple[list[torch.Tensor], torch.Tensor]:
+    unfolded: Tensor, argmaxima: Tensor, grad: Tensor, weights: Sequence[Tensor], spans: Sequence[int]
+) -> tuple[list[Tensor], Tensor]:
     """Return the gradients of the weights and of the unfolded rows: sums over the positions of the maxima only."""
     n, device = len(grad), grad.device
     positions = len(unfolded) // n
@@ -100,23 +94,17 @@ def _sparse_gradients(
     flat = rows.reshape(-1)
     order = torch.argsort(flat, stable=True)
     starts = torch.searchsorted(flat[order], torch.arange(n * positions, device=device))
+    of_channel = torch.div(order, n, rounding_mode="floor")
+    ordered_grads = channel_grads.reshape(-1)[order]
     unfolded_grad = functional.embedding_bag(
-        torch.div(order, n, rounding_mode="floor"),
-        wide_weights,
-        starts,
-        mode="sum",
-        per_sample_weights=channel_grads.reshape(-1)[order],
+        of_channel, wide_weights, starts, mode="sum", per_sample_weights=ordered_grads
     )
     return [part[:, :span] for part, span in zip(all_weight_grads.split(channels), spans, strict=True)], unfolded_grad
 
 
 def _dense_gradients(
-    unfolded: torch.Tensor,
-    argmaxima: torch.Tensor,
-    grad: torch.Tensor,
-    weights: Sequence[torch.Tensor],
-    spans: Sequence[int],
-) -> tuple[list[torch.Tensor], torch.Tensor]:
+    unfolded: Tensor, argmaxima: Tensor, grad: Tensor, weights: Sequence[Tensor], spans: Sequence[int]
+) -> tuple[list[Tensor], Tensor]:
     """Return the same gradients by products over all positions: more arithmetic, which a GPU does faster."""
     n, n_channels = grad.shape
     scattered = unfolded.new_zeros((n, len(unfolded) // n, n_channels))
@@ -132,34 +120,30 @@ _ALIGNED = 8
 """A GPU has faster kernels for products of rows whose length is a multiple of this."""
 
 
-def _aligned(x: torch.Tensor) -> torch.Tensor:
+def _aligned(x: Tensor) -> Tensor:
     """Pad the last axis of x with zeros, where that makes products faster."""
     return functional.pad(x, (0, -x.shape[-1] % _ALIGNED)) if x.is_cuda else x
 
 
 def embed_documents(
-    parameters: Parameters,
-    ids: torch.Tensor,
-    windows: Sequence[int],
-    dtype: torch.dtype,
-    dropout_mask: torch.Tensor | None = None,
-) -> torch.Tensor:
+    parameters: Parameters, ids: Tensor, windows: Sequence[int], dtype: torch.dtype, mask: Tensor | None = None
+) -> Tensor:
     """Return the document embeddings of padded ids, whose last ``max(windows)`` columns are padding.
 
-    ``dropout_mask`` multiplies the outputs of the channels.
+    The dropout ``mask`` multiplies the outputs of the channels.
     """
     x = functional.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
-    layers: list[torch.Tensor] = []
+    layers: list[Tensor] = []
     for w in windows:
         weight = parameters[f"window{w}.weight"]
         layers += [_aligned(weight.view(len(weight), w, -1)).flatten(1), parameters[f"window{w}.bias"]]
-    pooled: torch.Tensor = _MaxOverWindows.apply(_aligned(x), tuple(windows), *layers)
-    if dropout_mask is not None:
-        pooled = pooled * dropout_mask
+    pooled: Tensor = _MaxOverWindows.apply(_aligned(x), tuple(windows), *layers)
+    if mask is not None:
+        pooled = pooled * mask
     return functional.linear(pooled, parameters["document.weight"], parameters["document.bias"])
 
 
-def draw_dropout_mask(shape: tuple[int, int], dropout: float, generator: torch.Generator) -> torch.Tensor | None:
+def dropout_mask(shape: tuple[int, int], dropout: float, generator: torch.Generator) -> Tensor | None:
     """Draw a dropout mask: 0, or one over the share that is kept. None without dropout.
 
     Not torch's own dropout, which draws from the global generator.
@@ -170,6 +154,6 @@ def draw_dropout_mask(shape: tuple[int, int], dropout: float, generator: torch.G
     return mask.bernoulli_(1.0 - dropout, generator=generator).div_(1.0 - dropout)
 
 
-def class_scores(parameters: Parameters, embeddings: torch.Tensor) -> torch.Tensor:
+def class_scores(parameters: Parameters, embeddings: Tensor) -> Tensor:
     """Return the logits of the classes for document embeddings."""
     return functional.linear(embeddings, parameters["output.weight"], parameters["output.bias"])

@@ -4,19 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from headcount._typing import AnyArray, IntArray
 from headcount.learners.neural.cuda_graph import RecordedStep
 from headcount.learners.neural.documents import Block, Documents
 from headcount.learners.neural.early_stopping import Trained, TrainingSettings, torch_seed, train_until_best
-from headcount.learners.neural.network import (
-    Parameters,
-    class_scores,
-    draw_dropout_mask,
-    draw_parameters,
-    embed_documents,
-)
+from headcount.learners.neural.network import Parameters, class_scores, draw_parameters, dropout_mask, embed_documents
 
 __all__ = ["Settings", "embeddings_and_posteriors", "train"]
 
@@ -47,13 +42,8 @@ class _Trainer:
         counts = np.bincount(codes[training])
         self.n_classes, self.minority = len(counts), int(counts.argmin())
         # Drawn on the CPU: the first parameters are the same on every device.
-        drawn = draw_parameters(
-            n_ids,
-            self.n_classes,
-            settings.sizes,
-            settings.windows,
-            torch.Generator().manual_seed(torch_seed(parameter_seed)),
-        )
+        generator = torch.Generator().manual_seed(torch_seed(parameter_seed))
+        drawn = draw_parameters(n_ids, self.n_classes, settings.sizes, settings.windows, generator)
         self.parameters: Parameters = {name: value.to(device).requires_grad_() for name, value in drawn.items()}
         self.on_cuda = device.type == "cuda"
         self.optimiser = torch.optim.Adam(
@@ -67,7 +57,7 @@ class _Trainer:
         class_weights = torch.from_numpy(len(training) / (self.n_classes * counts)).float().to(device)
         self.item_weights = class_weights[self.codes]
 
-    def epoch(self, rows: IntArray) -> torch.Tensor:
+    def epoch(self, rows: IntArray) -> Tensor:
         """Train on these rows once, in random order; return the mean loss, on the device."""
         self.total.zero_()
         for batch in self.documents.batches(self.order.permutation(rows), self.settings.batch_size):
@@ -89,26 +79,27 @@ class _Trainer:
             self.total += loss.detach()
         self.optimiser.step()
 
-    def loss(self, block: Block) -> torch.Tensor:
+    def loss(self, block: Block) -> Tensor:
         """Return the sum of the class-balanced cross-entropies of a block."""
         settings = self.settings
         shape = len(block.rows), len(settings.windows) * settings.sizes["channels"]
-        mask = draw_dropout_mask(shape, settings.dropout, self.dropout_generator)
-        embeddings = embed_documents(self.parameters, self.documents.ids(block), settings.windows, settings.dtype, mask)
-        scores = class_scores(self.parameters, embeddings)
-        losses = functional.cross_entropy(scores, self.codes[block.rows], reduction="none")
+        mask = dropout_mask(shape, settings.dropout, self.dropout_generator)
+        losses = functional.cross_entropy(self.scores(block, mask), self.codes[block.rows], reduction="none")
         return (losses * self.item_weights[block.rows]).sum()
 
+    def scores(self, block: Block, mask: Tensor | None = None) -> Tensor:
+        """Return the logits of the classes for a block's documents."""
+        settings = self.settings
+        embeddings = embed_documents(self.parameters, self.documents.ids(block), settings.windows, settings.dtype, mask)
+        return class_scores(self.parameters, embeddings)
+
     @torch.no_grad()
-    def f1(self, rows: IntArray) -> torch.Tensor:
+    def f1(self, rows: IntArray) -> Tensor:
         """Return the F1 of the rarer of two classes, or the mean F1 of more, on the device."""
-        settings, cells = self.settings, []
-        for batch in self.documents.batches(rows, settings.batch_size):
+        cells = []
+        for batch in self.documents.batches(rows, self.settings.batch_size):
             for block in batch:
-                embeddings = embed_documents(
-                    self.parameters, self.documents.ids(block), settings.windows, settings.dtype
-                )
-                decisions = class_scores(self.parameters, embeddings).argmax(dim=1)
+                decisions = self.scores(block).argmax(dim=1)
                 cells.append(self.codes[block.rows] * self.n_classes + decisions)
         confusion = torch.bincount(torch.cat(cells), minlength=self.n_classes**2).view(self.n_classes, -1).float()
         f1 = 2.0 * confusion.diagonal() / (confusion.sum(dim=0) + confusion.sum(dim=1)).clamp(min=1.0)
