@@ -14,7 +14,7 @@ from headcount.exceptions import DataError
 TEXTS = ["Good film, good plot!", "Bad film.", "The plot: so bad, so bad", "film and Film and film"]
 
 
-def test_the_papers_weights_by_hand():
+def test_weights_equal_the_papers_formula():
     features = LogTfidf(min_count=1).fit(TEXTS)
     assert features.get_feature_names_out().tolist() == ["bad", "film", "good", "plot"]
     weights = np.zeros((4, 4))
@@ -47,7 +47,7 @@ def test_a_term_in_every_text_weighs_nothing_and_an_empty_text_is_a_zero_row():
     assert np.isfinite(X.data).all()
 
 
-def test_stop_words_are_a_choice():
+def test_stop_words_can_be_chosen():
     assert "the" in LogTfidf(min_count=1, stop_words=None).fit(TEXTS).vocabulary_
     assert "film" not in LogTfidf(min_count=1, stop_words=["film"]).fit(TEXTS).vocabulary_
 
@@ -64,7 +64,7 @@ def test_term_ids_share_the_vocabulary_and_cut_and_pad():
 
 
 @pytest.mark.parametrize("features", [LogTfidf(min_count=1), TermIds(length=4, min_count=1)], ids=["tfidf", "ids"])
-def test_contract_of_a_transformer(features):
+def test_transformers_clone_pickle_and_take_any_sequence_of_texts(features):
     import pandas as pd
 
     fitted = clone(features).fit(TEXTS)
@@ -94,12 +94,12 @@ def test_a_pipeline_from_texts_to_decisions():
         (np.eye(3), "got a table of shape"),
     ],
 )
-def test_what_are_no_texts_gets_a_sentence(features, texts, words):
+def test_items_that_are_not_texts_are_an_error(features, texts, words):
     with pytest.raises(DataError, match=words):
         clone(features).fit(texts)
 
 
-def test_parameters_out_of_range_get_a_sentence():
+def test_parameters_out_of_range_are_an_error():
     with pytest.raises(ValueError, match="'min_count' parameter of LogTfidf"):
         LogTfidf(min_count=0).fit(TEXTS)
     with pytest.raises(ValueError, match="'length' parameter of TermIds"):

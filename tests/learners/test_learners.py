@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,7 +17,7 @@ from tests.conftest import blobs
 BOTH = ("decisions", "posteriors")
 
 
-def test_outputs_are_those_of_the_classifier():
+def test_scores_are_the_classifiers_decisions_and_posteriors():
     X, y = blobs(100, 3, seed=0)
     names = np.array(["a", "b", "c"])
     classifier = LogisticRegression().fit(X, names[y])
@@ -23,12 +25,12 @@ def test_outputs_are_those_of_the_classifier():
     assert np.array_equal(names[out.decisions], classifier.predict(X))
     assert np.array_equal(out.posteriors, classifier.predict_proba(X))
     assert (len(out), out.n_items) == (100, 100)
-    turned = score(classifier, X, BOTH, names[[2, 0, 1]])
-    assert np.array_equal(turned.posteriors, out.posteriors[:, [2, 0, 1]])
-    assert np.array_equal(turned.classes[turned.decisions], names[out.decisions])
+    reordered = score(classifier, X, BOTH, names[[2, 0, 1]])
+    assert np.array_equal(reordered.posteriors, out.posteriors[:, [2, 0, 1]])
+    assert np.array_equal(reordered.classes[reordered.decisions], names[out.decisions])
 
 
-def test_only_what_is_needed_is_asked_for():
+def test_score_computes_only_what_is_needed():
     X, y = blobs(50, 2, seed=0)
     classifier = LinearSVC().fit(X, y)
     assert score(classifier, X, ["decisions"], np.array([0, 1])).posteriors is None
@@ -36,7 +38,7 @@ def test_only_what_is_needed_is_asked_for():
         score(FrozenEstimator(classifier), X, BOTH, np.array([0, 1]))
 
 
-class Odd(ClassifierMixin, BaseEstimator):
+class WrongAnswers(ClassifierMixin, BaseEstimator):
     classes_ = np.array([0, 1])
 
     def fit(self, X, y):
@@ -49,14 +51,14 @@ class Odd(ClassifierMixin, BaseEstimator):
         return np.full((len(X) - 1, 2), 0.5)
 
 
-def test_a_classifier_that_answers_strangely_gets_a_sentence():
+def test_a_classifier_with_wrong_decisions_or_too_few_posteriors_is_an_error():
     with pytest.raises(ClassifierError, match="decided for labels outside its classes"):
-        score(Odd(), np.eye(3), ["decisions"], Odd.classes_)
+        score(WrongAnswers(), np.eye(3), ["decisions"], WrongAnswers.classes_)
     with pytest.raises(ClassifierError, match="2 posteriors for 3 items"):
-        score(Odd(), np.eye(3), ["posteriors"], Odd.classes_)
+        score(WrongAnswers(), np.eye(3), ["posteriors"], WrongAnswers.classes_)
 
 
-def test_posteriors_of_a_black_box():
+def test_outputs_from_posteriors_computed_elsewhere():
     out = Outputs.from_posteriors([0.2, 0.7], classes=["neg", "pos"])
     np.testing.assert_allclose(out.posteriors, [[0.8, 0.2], [0.3, 0.7]])
     assert out.decisions.tolist() == [0, 1]
@@ -67,7 +69,7 @@ def test_posteriors_of_a_black_box():
     assert repr(Outputs(np.array([0, 1]), 3)) == "Outputs(3 items, classes 0, 1, neither decisions nor posteriors)"
 
 
-def test_the_callers_posteriors_may_change_afterwards():
+def test_outputs_keep_a_copy_of_the_posteriors():
     P = np.array([[0.2, 0.8]])
     out = Outputs.from_posteriors(P, [0, 1])
     P[:] = 0
@@ -89,7 +91,7 @@ def test_the_callers_posteriors_may_change_afterwards():
         ([0.5, 0.5], [0, 1, 2], "shape is"),
     ],
 )
-def test_what_are_no_posteriors_gets_a_sentence(P, classes, words):
+def test_invalid_posteriors_are_an_error(P, classes, words):
     with pytest.raises(DataError, match=words):
         Outputs.from_posteriors(P, classes)
 
@@ -106,12 +108,12 @@ def test_what_are_no_posteriors_gets_a_sentence(P, classes, words):
         ({"posteriors": np.full((2, 2), 0.5)}, "2 posteriors for 3 items"),
     ],
 )
-def test_outputs_made_by_hand_are_checked_too(fields, words):
+def test_outputs_from_the_constructor_are_checked_too(fields, words):
     with pytest.raises(DataError, match=words):
         Outputs(np.array(["a", "b"]), 3, **fields)
 
 
-def test_rounding_below_zero_is_forgiven():
+def test_posteriors_rounded_below_zero_are_accepted_and_masked_ones_are_an_error():
     out = Outputs.from_posteriors([1.0000000000000002, 0.5], [0, 1])
     assert out.posteriors.min() == 0
     with pytest.raises(DataError, match="masked"):
@@ -119,12 +121,12 @@ def test_rounding_below_zero_is_forgiven():
 
 
 @pytest.mark.parametrize("classes", [None, "ab", {"a", "b"}, ["a", None], ["a", float("nan")], [1, "1"], 5])
-def test_classes_that_are_none_get_a_sentence(classes):
+def test_invalid_classes_are_an_error(classes):
     with pytest.raises((DataError, TypeError)):
         Outputs.from_posteriors([[0.5, 0.5]], classes)
 
 
-def test_what_is_needed_may_be_one_word_and_must_be_known():
+def test_needs_may_be_one_name_and_unknown_names_are_an_error():
     X, y = blobs(50, 2, seed=0)
     classifier = LogisticRegression().fit(X, y)
     assert score(classifier, X, "decisions", np.array([0, 1])).posteriors is None
@@ -132,7 +134,7 @@ def test_what_is_needed_may_be_one_word_and_must_be_known():
         score(classifier, X, ["scores"], np.array([0, 1]))
 
 
-def test_missing_outputs_get_a_sentence():
+def test_missing_outputs_and_unknown_classes_are_an_error():
     with pytest.raises(DataError, match=r"no posteriors.*from_posteriors"):
         Outputs.from_decisions([0, 1], [0, 1]).need("posteriors")
     with pytest.raises(DataError, match="no decisions"):
@@ -145,7 +147,7 @@ def test_missing_outputs_get_a_sentence():
         Outputs.from_decisions([0, 1], [0, 1]).aligned_to(np.array([0, 1, 2]))
 
 
-def test_calibration_is_scikit_learns():
+def test_calibration_equals_scikit_learns():
     X, y = blobs(100, 2, seed=0)
     ours = with_posteriors(LinearSVC(random_state=0), y, 2).fit(X, y)
     theirs = CalibratedClassifierCV(LinearSVC(random_state=0), method="sigmoid", cv=5).fit(X, y)
@@ -170,7 +172,7 @@ def test_calibration_of_rare_classes_and_of_frozen_classifiers():
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
 
 
-def test_a_held_out_fraction_is_scikit_learns_stratified_split():
+def test_a_held_out_fraction_equals_scikit_learns_stratified_split():
     codes = np.repeat([0, 1, 2], [50, 30, 20])
     ((train, held_out),) = validation_parts(0.4, codes, 3)
     expected = train_test_split(np.arange(100), test_size=0.4, stratify=codes, random_state=3)
@@ -198,6 +200,40 @@ def test_folds_and_splitters_cover_every_item_once():
         (0.1, [40, 2], "without items of the rarest class"),
     ],
 )
-def test_splits_that_would_lose_a_class_get_a_sentence(validation, counts, words):
+def test_splits_without_items_of_a_class_are_an_error(validation, counts, words):
     with pytest.raises(DataError, match=words):
         list(validation_parts(validation, np.repeat([0, 1], counts), 0))
+
+
+def test_outputs_as_a_data_frame_have_a_row_for_each_item():
+    outputs = Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], ["neg", "pos"], embeddings=np.ones((2, 3)))
+    frame = outputs.to_frame()
+    assert frame.columns.tolist() == ["decision", "posterior_neg", "posterior_pos"]
+    assert frame["decision"].tolist() == ["neg", "pos"]
+    np.testing.assert_array_equal(frame[["posterior_neg", "posterior_pos"]], outputs.posteriors)
+    frame.iloc[:, 1:] = 0.0
+    assert outputs.posteriors[0, 0] == 0.9
+    assert Outputs.from_decisions([3, 7, 7], [3, 7]).to_frame().to_dict("list") == {"decision": [3, 7, 7]}
+    assert Outputs(np.array([0, 1]), 3).to_frame().shape == (3, 0)
+
+
+def test_outputs_in_a_notebook_show_the_share_and_the_mean_posterior_of_each_class():
+    page = Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], ["neg", "pos"])._repr_html_()
+    assert "3 items, decisions and posteriors" in page
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    assert rows == [("neg", "0.6667", "0.6000"), ("pos", "0.3333", "0.4000")]
+    assert "mean posterior" not in Outputs.from_decisions([3, 7, 7], [3, 7])._repr_html_()
+    assert "neither decisions nor posteriors" in Outputs(np.array([0, 1]), 3)._repr_html_()
+
+
+def test_labels_are_escaped_in_a_notebook():
+    page = Outputs.from_decisions(["<b>"], ["<b>", "a & b"])._repr_html_()
+    assert "<b>" not in page
+    assert "<td>&lt;b&gt;</td>" in page
+    assert "<td>a &amp; b</td>" in page
+
+
+def test_a_notebook_shows_the_first_of_many_classes():
+    page = Outputs.from_decisions([0], list(range(100)))._repr_html_()
+    assert page.count("<tr>") == 22
+    assert "80 more classes" in page

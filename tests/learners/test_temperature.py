@@ -1,4 +1,4 @@
-"""Calibration by temperature and biases: what it must undo, where it must stay finite, and its derivatives."""
+"""Bias-corrected temperature scaling: it undoes overconfidence, stays finite, and its derivatives are right."""
 
 import numpy as np
 import pytest
@@ -9,28 +9,28 @@ from tests.conftest import scored_items
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_it_undoes_what_made_the_posteriors_too_sure(k):
+def test_it_undoes_overconfidence_and_bias(k):
     codes, P = scored_items(20_000, k, seed=0, separation=1.0)
-    spoilt = P**3 * np.arange(1, k + 1)
-    spoilt /= spoilt.sum(axis=1, keepdims=True)
-    learnt = BiasCorrectedTemperature.learnt(spoilt, codes)
+    distorted = P**3 * np.arange(1, k + 1)
+    distorted /= distorted.sum(axis=1, keepdims=True)
+    learnt = BiasCorrectedTemperature.learnt(distorted, codes)
     assert learnt.theta[0] == pytest.approx(1 / 3, abs=0.02)
-    np.testing.assert_allclose(learnt.posteriors(spoilt), P, atol=0.04)
+    np.testing.assert_allclose(learnt.posteriors(distorted), P, atol=0.04)
     shares = np.bincount(codes) / len(codes)
-    np.testing.assert_allclose(learnt.posteriors(spoilt).mean(axis=0), shares, atol=1e-4)
+    np.testing.assert_allclose(learnt.posteriors(distorted).mean(axis=0), shares, atol=1e-4)
 
 
-def test_for_two_classes_it_is_logistic_regression_on_the_log_odds():
+def test_for_two_classes_it_equals_logistic_regression_on_the_log_odds():
     codes, P = scored_items(500, 2, seed=1, separation=1.0)
     odds = np.log(P[:, 1] / P[:, 0])[:, None]
     plain = LogisticRegression(C=np.inf, tol=1e-10).fit(odds, codes)
-    mine = BiasCorrectedTemperature.learnt(P, codes)
-    assert mine.theta[0] == pytest.approx(plain.coef_[0, 0], abs=1e-3)
-    assert mine.theta[1] == pytest.approx(plain.intercept_[0], abs=1e-3)
+    scaling = BiasCorrectedTemperature.learnt(P, codes)
+    assert scaling.theta[0] == pytest.approx(plain.coef_[0, 0], abs=1e-3)
+    assert scaling.theta[1] == pytest.approx(plain.intercept_[0], abs=1e-3)
 
 
 @pytest.mark.parametrize("P", [np.eye(2), np.array([[0.9, 0.1], [0.1, 0.9]]), np.full((2, 2), 0.5)], ids=str)
-def test_it_stays_finite_where_no_item_is_mistaken_or_all_are_alike(P):
+def test_it_stays_finite_where_no_item_is_misclassified_or_all_posteriors_are_equal(P):
     learnt = BiasCorrectedTemperature.learnt(np.repeat(P, 20, axis=0), np.repeat([0, 1], 20))
     assert np.isfinite(learnt.theta).all()
     assert np.isfinite(learnt.posteriors(np.eye(2))).all()
@@ -50,5 +50,5 @@ def test_scores_and_information_are_derivatives_of_the_log_likelihood():
         up, down = theta + step * direction, theta - step * direction
         slope = (log_likelihood(up) - log_likelihood(down)) / (2 * step)
         np.testing.assert_allclose(scores(theta)[:, a], slope, atol=1e-8)
-        bend = -(scores(up) - scores(down)).sum(axis=0) / (2 * step)
-        np.testing.assert_allclose(BiasCorrectedTemperature(theta).information(P)[a], bend, atol=1e-6)
+        curvature = -(scores(up) - scores(down)).sum(axis=0) / (2 * step)
+        np.testing.assert_allclose(BiasCorrectedTemperature(theta).information(P)[a], curvature, atol=1e-6)

@@ -1,4 +1,4 @@
-"""QuaNet: that it learns to quantify, over any classifier with embeddings, and what it says of bad input."""
+"""QuaNet: it learns to quantify over any classifier with embeddings, and raises clear errors for bad input."""
 
 import pickle
 
@@ -34,7 +34,7 @@ from headcount.exceptions import (
     TrainingWarning,
 )
 from headcount.learners import Fits
-from headcount.quantifiers.quanet.gathered import in_order
+from headcount.quantifiers.quanet.gathered import reading_order
 from tests.conftest import Linear, blobs, frozen, scored_items
 from tests.learners.neural.test_classifier import phrases
 
@@ -59,7 +59,7 @@ def test_it_halves_the_error_of_counting_over_the_same_network():
     assert quanet.validation_losses_[quanet.best_epoch_ - 1] == quanet.validation_losses_.min()
 
 
-def test_many_classes_are_learnt_too():
+def test_it_learns_three_classes():
     X, y = blobs(3000, 3, seed=1)
     q = QuaNet(Linear(), **SMALL | {"max_epochs": 30, "samples_per_epoch": 100, "layers": (32,)}).fit(
         X[:2000], y[:2000]
@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_bits_here_and_in_worker_processes():
     assert np.array_equal(pickle.loads(pickle.dumps(first)).predict(X), first.predict(X))
 
 
-def test_nothing_of_torch_is_left_changed():
+def test_torchs_generator_and_threads_stay_unchanged():
     X, y = blobs(200, 2, seed=0)
     torch.set_num_threads(2)
     before = torch.get_rng_state()
@@ -87,7 +87,7 @@ def test_nothing_of_torch_is_left_changed():
     assert torch.get_num_threads() == 2
 
 
-def test_the_items_are_split_in_three_parts_none_of_which_meets_another():
+def test_the_items_are_split_into_three_parts():
     X, y = blobs(500, 2, seed=0)
     sizes = []
 
@@ -107,8 +107,8 @@ def test_the_items_are_split_in_three_parts_none_of_which_meets_another():
     assert sizes == [250, 125, 125]
 
 
-def test_samples_of_very_different_sizes_are_read_together(monkeypatch):
-    from headcount.quantifiers.quanet import reading
+def test_samples_of_different_sizes_are_read_together(monkeypatch):
+    from headcount.quantifiers.quanet import sample_tensors
 
     q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
     codes, P = scored_items(600, 2, seed=0)
@@ -117,20 +117,20 @@ def test_samples_of_very_different_sizes_are_read_together(monkeypatch):
     samples = Samples.from_lists([generator.integers(0, 600, size) for size in (1, 300, 7, 2, 300, 50)])
     outputs = q.outputs(P)
     together = q.aggregate(outputs, samples)
-    monkeypatch.setattr(reading, "_ITEMS_A_CHUNK", 400)
+    monkeypatch.setattr(sample_tensors, "_ITEMS_A_CHUNK", 400)
     np.testing.assert_allclose(q.aggregate(outputs, samples), together, atol=1e-5)
 
 
-def test_equal_posteriors_are_read_in_an_order_of_their_own():
-    """So that where in the pool an item stands does not matter, even among items of the same posterior."""
+def test_items_with_equal_posteriors_are_ordered_by_their_embeddings():
+    """So that the order of the items in the pool does not matter, even among items of equal posteriors."""
     q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
     codes, P = scored_items(300, 2, seed=0)
     q.fit(P, codes)
     E = np.random.default_rng(0).standard_normal((50, 2))
     same = np.full((50, 2), 0.5)
-    turned = np.random.default_rng(1).permutation(50)
-    answers = [q.aggregate(Outputs.from_posteriors(same, [0, 1], embeddings=e)) for e in (E, E[turned])]
-    assert np.array_equal(answers[0], answers[1])
+    permutation = np.random.default_rng(1).permutation(50)
+    estimates = [q.aggregate(Outputs.from_posteriors(same, [0, 1], embeddings=e)) for e in (E, E[permutation])]
+    assert np.array_equal(estimates[0], estimates[1])
 
 
 def test_a_pipeline_over_texts_works():
@@ -155,13 +155,13 @@ def test_the_default_classifier_is_the_convolutional_network():
         ({"split": (0.98, 0.01, 0.01)}, "leaves one part|can't split|at least 2|split"),
     ],
 )
-def test_bad_parameters_get_a_sentence(settings, words):
+def test_invalid_parameters_are_an_error(settings, words):
     X, y = blobs(60, 2, seed=0)
     with pytest.raises(ValueError, match=words):
         QuaNet(Linear(), **SMALL | settings).fit(X, y)
 
 
-def test_a_given_prior_is_taken():
+def test_a_given_prior_is_used_and_needed_with_a_frozen_classifier():
     X, y = blobs(200, 2, seed=0)
     answers = [
         QuaNet(Linear(), prior=prior, **SMALL).fit(X, y).predict(X) for prior in ([0.5, 0.5], "uniform", [0.1, 0.9])
@@ -172,13 +172,13 @@ def test_a_given_prior_is_taken():
         QuaNet(frozen([0, 1]), **SMALL).fit(*reversed(scored_items(50, 2, seed=0)))
 
 
-def test_a_classifier_without_embeddings_gets_a_sentence():
+def test_a_classifier_without_embeddings_is_an_error():
     X, y = blobs(60, 2, seed=0)
     with pytest.raises(ClassifierError, match=r"LogisticRegression has no 'transform'"):
         QuaNet(LogisticRegression(), **SMALL).fit(X, y)
 
 
-def test_bad_outputs_get_a_sentence():
+def test_invalid_outputs_are_an_error():
     q = QuaNet(frozen([0, 1]), prior="uniform", **SMALL)
     codes, P = scored_items(200, 2, seed=0)
     q.fit(P, codes)
@@ -200,7 +200,7 @@ def test_bad_outputs_get_a_sentence():
     assert repr(one) == "GatheredOutputs(Samples(1 sample of 2 items))"
 
 
-def test_a_network_that_diverges_stops_with_a_sentence():
+def test_divergence_is_an_error():
     X, y = blobs(200, 2, seed=0)
     with pytest.raises(TrainingError, match=r"diverged. Lower learning_rate \(it is 1e\+38\)"):
         QuaNet(Linear(), **SMALL | {"max_epochs": 20}, learning_rate=1e38).fit(X, y)
@@ -209,13 +209,13 @@ def test_a_network_that_diverges_stops_with_a_sentence():
 def interrupted(monkeypatch, error, after=1):
     from headcount.quantifiers.quanet import training
 
-    own, calls = training._Trainer.epoch, []
+    epoch, calls = training._Trainer.epoch, []
 
     def stopping(self):
         calls.append(1)
         if len(calls) > after:
             raise error
-        return own(self)
+        return epoch(self)
 
     monkeypatch.setattr(training._Trainer, "epoch", stopping)
 
@@ -230,17 +230,17 @@ def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
         QuaNet(Linear(), **SMALL).fit(X, y)
 
 
-def test_out_of_memory_says_what_to_lower(monkeypatch):
+def test_out_of_memory_names_the_parameters_to_lower(monkeypatch):
     interrupted(monkeypatch, torch.OutOfMemoryError("CUDA out of memory. Tried"), after=0)
     with pytest.raises(DeviceError, match="lower samples_per_step, sample_size or lstm_size"):
         QuaNet(Linear(), **SMALL).fit(*blobs(200, 2, seed=0))
 
 
-def test_progress_and_a_missing_torch(monkeypatch, capfd):
+def test_progress_is_written_and_a_missing_torch_is_an_error(monkeypatch, capfd):
     X, y = blobs(200, 2, seed=0)
     QuaNet(Linear(), **SMALL, verbose=True).fit(X, y)
     assert "epoch 3: loss" in capfd.readouterr().err
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
         QuaNet(Linear(), **SMALL).fit(X, y)
 
@@ -249,7 +249,7 @@ def labelled(n):
     return blobs(n, 2, 0)
 
 
-def test_the_estimates_are_those_of_the_methods_fitted_on_the_third_part():
+def test_the_estimates_equal_those_of_methods_fitted_on_the_third_part():
     X, y = labelled(600)
     quanet = QuaNet(Linear(), **SMALL).fit(X, y)
     fits = Fits(X, y)
@@ -277,26 +277,26 @@ def test_the_best_network_is_kept():
         np.testing.assert_array_equal(value, shorter.parameters_[name])
 
 
-def test_dropout_and_the_stretch_are_there():
+def test_dropout_changes_training_and_shares_are_stretched():
     from headcount.quantifiers.quanet.network import Network, Sizes
 
     X, y = labelled(400)
-    with_, without = (QuaNet(Linear(), **SMALL, dropout=d).fit(X, y).parameters_ for d in (0.5, 0.0))
-    assert any((with_[name] != without[name]).any() for name in with_)
+    with_dropout, without = (QuaNet(Linear(), **SMALL, dropout=d).fit(X, y).parameters_ for d in (0.5, 0.0))
+    assert any((with_dropout[name] != without[name]).any() for name in with_dropout)
     network = Network(Sizes(3, 4, 2, 2, 1, ()), torch.device("cpu"))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
         network.layers[0].bias.copy_(torch.tensor([50.0, -50.0]))
-        answered = network(torch.zeros(1, 5, 3), torch.zeros(1, 4))
-    np.testing.assert_allclose(answered.numpy(), [[1.1, -0.1]], atol=1e-6)
+        shares = network(torch.zeros(1, 5, 3), torch.zeros(1, 4))
+    np.testing.assert_allclose(shares.numpy(), [[1.1, -0.1]], atol=1e-6)
 
 
 HARDLY_TRAINED = pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
 
 
 @HARDLY_TRAINED
-def test_its_seed_decides_all():
+def test_its_seed_decides_the_classifier_too():
     ids, y = phrases(300)
     small = {"embedding_size": 4, "channels": 4, "document_size": 3, "max_epochs": 2, "device": "cpu"}
     one, other = (QuaNet(CNNClassifier(**small), **SMALL).fit(ids, y) for _ in range(2))
@@ -305,27 +305,28 @@ def test_its_seed_decides_all():
 
 
 @HARDLY_TRAINED
-def test_its_device_is_that_of_its_own_classifier(monkeypatch):
+def test_the_default_classifier_takes_its_device(monkeypatch):
     small = CNNClassifier(4, 4, document_size=3, max_epochs=1)
     monkeypatch.setattr(QuaNet, "default_classifier", staticmethod(lambda: small))
     fitted = QuaNet(**SMALL).fit(*phrases(300))
     assert fitted.classifier_.device == "cpu"
 
 
-def test_items_that_look_alike_so_far_are_read_in_one_order():
+def test_ties_in_the_first_features_are_broken_by_all_features():
     rng = np.random.default_rng(0)
     P = np.repeat([[0.3, 0.7], [0.6, 0.4]], 20, axis=0)
     E = np.hstack([np.zeros((40, 2)), rng.integers(0, 3, (40, 4))])
     shuffled = rng.permutation(40)
     first, second = (
-        in_order(Outputs.from_posteriors(P[rows], [0, 1], embeddings=E[rows])) for rows in (np.arange(40), shuffled)
+        reading_order(Outputs.from_posteriors(P[rows], [0, 1], embeddings=E[rows]))
+        for rows in (np.arange(40), shuffled)
     )
     np.testing.assert_array_equal(E[first], E[shuffled][second])
 
 
-def test_without_torch_reading_is_a_sentence(monkeypatch):
+def test_predicting_without_torch_is_an_error(monkeypatch):
     X, y = labelled(300)
     quanet = QuaNet(Linear(), **SMALL).fit(X, y)
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda name: None)
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="QuaNet needs the package torch"):
         quanet.predict(X)

@@ -1,4 +1,4 @@
-"""Term ids, the input of neural learners."""
+"""`TermIds`: texts as lists of term ids, the input of neural learners."""
 
 from typing import Any, Self
 
@@ -18,11 +18,11 @@ class TermIds(TermTransformer):
     Parameters
     ----------
     length : int, default=300
-        Terms kept of each text, from its beginning; shorter texts are padded behind.
+        Number of terms kept of each text, from its beginning; shorter texts are padded at the end.
     min_count : int, default=5
-        Terms that occur fewer times in the training texts, all together, count as unknown.
+        Terms that occur fewer times in all training texts together count as unknown.
     stop_words : "english", list of str or None, default="english"
-        Dropped, not counted as unknown.
+        Words that are dropped (they do not count as unknown).
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class TermIds(TermTransformer):
         return self
 
     def transform(self, X: Items) -> IntArray:
-        """Look up the terms of texts; returns an array of shape (n_texts, length)."""
+        """Return the term ids of texts: an array of shape (n_texts, length)."""
         check_is_fitted(self)
         texts = as_texts(X)
         analyze = self._vectorizer().build_analyzer()
         ids = np.full((len(texts), self.length), self.PADDING, dtype=np.int32)
         for row, text in enumerate(texts):
-            found = [self.vocabulary_.get(term, -1) + 2 for term in analyze(text)[: self.length]]
-            ids[row, : len(found)] = found
+            text_ids = [self.vocabulary_.get(term, -1) + 2 for term in analyze(text)[: self.length]]
+            ids[row, : len(text_ids)] = text_ids
         return ids

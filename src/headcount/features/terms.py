@@ -1,4 +1,4 @@
-"""Which terms of the training texts count: the vocabulary that the weighted terms and the term ids share."""
+"""The vocabulary of the training texts, which `LogTfidf` and `TermIds` share."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class TermTransformer(TransformerMixin, BaseEstimator):
             counts = vectorizer.fit_transform(texts)
         except ValueError as error:
             raise DataError(
-                "No terms were found in the texts: they are empty, or hold nothing but stop words and single letters."
+                "No terms were found in the texts: they are empty, or have only stop words and single letters."
             ) from error
         kept = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() >= self.min_count)
         if kept.size == 0:
@@ -54,7 +54,7 @@ class TermTransformer(TransformerMixin, BaseEstimator):
 
 
 def as_texts(X: Items) -> list[str]:
-    """Return items as a list of texts, or say which of them is none."""
+    """Return items as a list of texts; raise an error that names the first item that is not a text."""
     X, _ = as_items(X)
     if getattr(X, "ndim", 1) != 1:
         raise DataError(

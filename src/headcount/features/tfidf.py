@@ -1,4 +1,4 @@
-"""The paper's weighted terms."""
+"""`LogTfidf`: the tf-idf weights of the paper."""
 
 from typing import Any, Self
 
@@ -13,17 +13,18 @@ __all__ = ["LogTfidf"]
 
 
 class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg] # sparse output stays sparse
-    r"""Texts to weighted terms, with the weights of the paper.
+    r"""Tf-idf weights of terms, as in the paper.
 
     .. math:: \mathrm{tfidf}(f, x) = \log(\#(f, x) + 1) \cdot \log \frac{|L|}{|\{x' \in L : \#(f, x') > 0\}|}
 
-    where #(f, x) is how often term f occurs in text x and L are the training texts; then each text is scaled to length 1.
+    where #(f, x) is the number of times that term f occurs in text x and L are the training texts; then each text is scaled to
+    length 1.
     Terms are scikit-learn's default tokens in lower case.
 
     Parameters
     ----------
     min_count : int, default=5
-        Terms that occur fewer times in the training texts, all together, are dropped.
+        Terms that occur fewer times in all training texts together are dropped.
     stop_words : "english", list of str or None, default="english"
 
     Attributes
@@ -31,7 +32,7 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
     vocabulary_ : dict of str to int
         The column of each term.
     idf_ : array of shape (n_terms,)
-        The second factor of the weights.
+        The second factor of the weights, for each term.
 
     References
     ----------
@@ -56,13 +57,13 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
         return self
 
     def fit_transform(self, X: Items, y: Any = None) -> Any:  # noqa: ARG002
-        """Learn from texts and weight their terms, at the cost of reading them once."""
-        return self._weighted(self._fit(X))
+        """Learn from texts and weight their terms, reading the texts only once."""
+        return self._weights(self._fit(X))
 
     def transform(self, X: Items) -> Any:
-        """Weight the known terms of texts; returns a CSR matrix with one row a text."""
+        """Weight the terms of texts that are in the vocabulary; returns a CSR matrix with one row a text."""
         check_is_fitted(self)
-        return self._weighted(self._vectorizer(self.vocabulary_).transform(as_texts(X)))
+        return self._weights(self._vectorizer(self.vocabulary_).transform(as_texts(X)))
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:  # noqa: ARG002
         """Return the terms in the order of the columns."""
@@ -75,7 +76,7 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
         self.idf_ = np.log(counts.shape[0] / np.bincount(counts.indices, minlength=counts.shape[1]))
         return counts
 
-    def _weighted(self, counts: Any) -> Any:
+    def _weights(self, counts: Any) -> Any:
         weights = counts.astype(np.float64)
         weights.sort_indices()
         weights.data = np.log1p(weights.data) * self.idf_[weights.indices]

@@ -1,4 +1,4 @@
-"""Classifiers and what they say about items: `Outputs`, scoring a pool once, fitting once, calibration, splitting."""
+"""Classifiers and their outputs: scoring a pool once, fitting once, calibration, validation splits."""
 
 from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors

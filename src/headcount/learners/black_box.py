@@ -1,4 +1,4 @@
-"""A classifier whose work was done elsewhere: its items are their own posteriors."""
+"""A classifier for posteriors that were computed elsewhere: an item is its row of posteriors."""
 
 from typing import Any, Self
 
@@ -11,13 +11,14 @@ __all__ = ["BlackBox"]
 
 
 class BlackBox(ClassifierMixin, BaseEstimator):
-    """Takes rows of posteriors, one column for each of ``names``, and gives them back; decides for the largest.
+    """Classifier whose items are rows of posteriors: it returns them unchanged and decides for the largest.
 
-    With rows that are 1 for the class decided for and else 0, it serves for decisions alone.
+    Where only decisions are available, a row is 1 for the decided class and 0 elsewhere.
 
     Parameters
     ----------
-    names : sequence of labels, in the order of the columns
+    names : sequence of labels
+        The classes, in the order of the columns.
 
     Examples
     --------
@@ -32,12 +33,12 @@ class BlackBox(ClassifierMixin, BaseEstimator):
         self.names = names
 
     def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn nothing; the classes are those named."""
+        """Set the classes; nothing else is learnt."""
         self.classes_ = np.asarray(self.names)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the rows as they are."""
+        """Return the rows unchanged."""
         return np.asarray(X, dtype=np.float64)
 
     def predict(self, X: Any) -> AnyArray:

@@ -1,7 +1,8 @@
-"""Posteriors for classifiers that have none: Platt's sigmoid (1999) over held-out decision values."""
+"""Posteriors for classifiers without ``predict_proba``: Platt's sigmoid (1999) over held-out decision values."""
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
 
 from headcount._typing import IntArray
 from headcount.exceptions import DataError
@@ -15,7 +16,8 @@ _FOLDS = 5
 def with_posteriors(classifier: BaseEstimator, codes: IntArray, n_classes: int) -> BaseEstimator:
     """Return the classifier itself if it has ``predict_proba``, else wrapped in five-fold Platt calibration.
 
-    A frozen classifier is calibrated on the data it is then given; it is not refitted.
+    A frozen classifier is calibrated on the data that the wrapper is fitted on; it is not refitted. Sample weights given to the
+    wrapper's ``fit`` reach the classifier and the calibration.
 
     >>> from sklearn.svm import LinearSVC
     >>> type(with_posteriors(LinearSVC(), np.repeat([0, 1], 10), 2)).__name__
@@ -33,4 +35,16 @@ def with_posteriors(classifier: BaseEstimator, codes: IntArray, n_classes: int) 
             f"of each class in its training part; the rarest class has {rarest}. Label more items, or use a classifier with "
             "predict_proba."
         )
-    return CalibratedClassifierCV(classifier, method="sigmoid", cv=min(_FOLDS, rarest))
+    return CalibratedClassifierCV(_without_aliases(classifier), method="sigmoid", cv=min(_FOLDS, rarest))
+
+
+def _without_aliases(classifier: BaseEstimator) -> BaseEstimator:
+    """Return the classifier with its requests for metadata under the parameter names of its ``fit``.
+
+    A quantifier has resolved aliases when it hands parameters on, so that the wrapper's routing would not find them by an alias.
+    """
+    if not get_config()["enable_metadata_routing"] or not hasattr(classifier, "set_fit_request"):
+        return classifier
+    requests = classifier.get_metadata_routing().fit.requests
+    aliased = [name for name, request in requests.items() if isinstance(request, str) and request.isidentifier()]
+    return clone(classifier).set_fit_request(**dict.fromkeys(aliased, True))

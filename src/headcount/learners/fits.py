@@ -1,12 +1,12 @@
 """Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
 
-What comes out is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started
-(unless the classifier itself asks for it, as `SVMperf` does when it is given a path).
+A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started (unless
+the classifier itself asks for it, as `SVMperf` does when it is given a path).
 """
 
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +23,8 @@ from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount._version import __version__
 from headcount.exceptions import DataError
-from headcount.learners.forests import prefix_of, size_of_forest
+from headcount.learners.fit_params import check_accepted, checked_fit_params, cut_fit_params
+from headcount.learners.forests import first_trees, size_of_forest
 from headcount.learners.paths import on_path, without_place
 from headcount.learners.validation import Validation, validation_parts
 
@@ -31,7 +32,7 @@ __all__ = ["Fit", "FitCache", "Fits", "content_hash"]
 
 
 class Fit(NamedTuple):
-    """A fitted classifier, the seconds that fitting it took, and what it warned of."""
+    """A fitted classifier, the seconds that fitting took, and its warnings."""
 
     classifier: Any
     seconds: float
@@ -39,7 +40,7 @@ class Fit(NamedTuple):
 
 
 def content_hash(value: Any) -> str:
-    """Return a hash of the content; an empty one of what can't be hashed (a lambda, a class made inside a function)."""
+    """Return a hash of the content; "" if it can't be hashed (a lambda, a class defined inside a function)."""
     try:
         return str(joblib.hash(value))
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -49,9 +50,9 @@ def content_hash(value: Any) -> str:
 class FitCache:
     """Remembers fits by content: the classifier and its parameters, the items, the labels, the rows, the library versions.
 
-    A classifier without a seed (``random_state=None``) is fitted once too, and that one fit is used wherever it is asked for. A
-    function or class of your own counts by its module and name, not by its code: empty the cache when you change one. Kept in
-    memory, fits are seen by the threads of one process only; processes share a folder.
+    A classifier without a seed (``random_state=None``) is fitted once too, and all uses share that fit. A function or class of your
+    own counts by its module and name, not by its code: empty the cache when you change one. Fits in memory are shared by the
+    threads of one process only; processes share a folder.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class FitCache:
         self._memory = None if location is None else joblib.Memory(location, verbose=0)
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
-        """Return the fit of this key (or the fits of a path), making it if there is none."""
+        """Return the fit of this key (or the fits of a path); ``make`` it if there is none."""
         if self._memory is None:
             if key not in self._fits:
                 self._fits[key] = make()
@@ -98,6 +99,7 @@ class FitCache:
         self.__init__(**state)  # type: ignore[misc]
 
 
+# joblib's Memory files fits under this function's module, name and source: any change of them orphans the fits on disk.
 def _made(key: str, make: Callable[[], Any]) -> Any:  # noqa: ARG001 (the key is what joblib's Memory goes by)
     return make()
 
@@ -109,18 +111,34 @@ class Fits:
     ----------
     X, y : items and labels
     cache : FitCache, optional
-        Asked before a classifier is fitted, and told afterwards.
+        Searched before a classifier is fitted; new fits are added to it.
     remember : bool, default=False
-        Whether to fit the same classifier on the same rows once; there is a cost, since contents must be compared.
+        Whether to fit the same classifier on the same rows once, which takes the time to hash the classifier and the rows.
+    fit_params : mapping of str to value, optional
+        Parameters for each classifier's ``fit``, such as ``sample_weight``. Arrays with one entry for each item are cut to the rows
+        that are fitted.
+
+    Attributes
+    ----------
+    seconds : float
+        Time that the fits returned so far took, including those that were remembered; set it to 0 to start anew.
     """
 
-    def __init__(self, X: Items, y: AnyArray, cache: FitCache | None = None, remember: bool = False) -> None:
+    def __init__(
+        self,
+        X: Items,
+        y: AnyArray,
+        cache: FitCache | None = None,
+        remember: bool = False,
+        fit_params: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.fit_params = checked_fit_params(fit_params, len(y))
         self.remember = remember or cache is not None
         self.X = X
         self.y = y
-        self.cache = cache
+        # Without a hash of the parameters, fits of other parameters would be found.
+        self.cache = cache if content_hash(self.fit_params) else None
         self.seconds = 0.0
-        """Seconds that the fits took that were asked for, whenever they were done; whoever wants to know sets it to 0."""
         self._fingerprint: str | None = None
         self._splits: dict[str, list[tuple[IntArray, IntArray]]] = {}
         self._parts: dict[str, tuple[Items, AnyArray]] = {}
@@ -129,15 +147,14 @@ class Fits:
         self._paths: dict[tuple[str, str], dict[float, Fit]] = {}
 
     def scope(self) -> "Fits":
-        """Return fits over the same data (and splits and cut rows) that are forgotten with the returned object."""
-        if self.cache is not None and self._fingerprint is None:
-            self._fingerprint = joblib.hash((self.X, self.y))
-        scope = Fits(self.X, self.y, self.cache, self.remember)
-        scope._parts, scope._splits, scope._fingerprint = self._parts, self._splits, self._fingerprint
+        """Return fits over the same data, sharing splits and parts, that are forgotten with the returned object."""
+        scope = Fits(self.X, self.y, self.cache, self.remember, self.fit_params)
+        scope._parts, scope._splits = self._parts, self._splits
+        scope._fingerprint = None if self.cache is None else self._data_hash()
         return scope
 
     def part(self, rows: IntArray | None) -> tuple[Items, AnyArray]:
-        """Return the items and labels of some rows, cut out once."""
+        """Return the items and labels of these rows, cut out once."""
         if rows is None:
             return self.X, self.y
         key = joblib.hash(rows)
@@ -158,14 +175,16 @@ class Fits:
 
     def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:
         """Return a clone of the classifier, fitted on these rows (by default all)."""
-        content = content_hash(classifier) if self.remember else ""
-        if not content:
-            fit = self._fitted(classifier, rows)
+        if self.fit_params:
+            check_accepted(classifier, self.fit_params)
+        classifier_hash = content_hash(classifier) if self.remember else ""
+        if not classifier_hash:
+            fit = self._fit_now(classifier, rows)
         else:
-            key = content, "" if rows is None else joblib.hash(rows)
+            key = classifier_hash, "" if rows is None else joblib.hash(rows)
             if key not in self._fits:
                 with recorded_warnings() as caught:
-                    fit = self._cached(classifier, rows, key)
+                    fit = self._fit_once(classifier, rows, key)
                 self._fits[key] = fit._replace(warnings=(*fit.warnings, *caught))
             fit = self._fits[key]
             for warning in fit.warnings:
@@ -173,34 +192,34 @@ class Fits:
         self.seconds += fit.seconds
         return fit.classifier
 
-    def _cached(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
+    def _fit_once(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
+        """Return a fit from a path, a larger forest or the cache, else a new one."""
         if on_path(classifier):
-            return self._from_path(classifier, rows, key[1])
+            return self._fit_on_path(classifier, rows, key[1])
         size = size_of_forest(classifier)
         family = joblib.hash(clone(classifier).set_params(n_estimators=1)) if size else "", key[1]
         if size and family in self._forests and len(self._forests[family].classifier.estimators_) >= size:
             forest = self._forests[family]
             share = size / len(forest.classifier.estimators_)
-            return Fit(prefix_of(forest.classifier, classifier), forest.seconds * share, forest.warnings)
-        # A fit that may have been broken off half way is not kept for other programs.
-        lasting = self.cache and not getattr(classifier, "keep_when_interrupted", False)
-        fit: Fit = (
-            self._kept(key, lambda: self._recorded(classifier, rows)) if lasting else self._fitted(classifier, rows)
-        )
+            return Fit(first_trees(forest.classifier, classifier), forest.seconds * share, forest.warnings)
+        # A fit that may have been interrupted is not kept for other programs.
+        if self.cache is None or getattr(classifier, "keep_when_interrupted", False):
+            fit = self._fit_now(classifier, rows)
+        else:
+            fit = self._from_cache(key, lambda: self._fit_recording_warnings(classifier, rows))
         if size:
             self._forests[family] = fit
         return fit
 
-    def _from_path(self, classifier: Any, rows: IntArray | None, place: str) -> Fit:
-        """Return the fit of one value of a path, all of whose values are fitted when the first one is asked for."""
-        family = f"path {joblib.hash(without_place(classifier))}", place
+    def _fit_on_path(self, classifier: Any, rows: IntArray | None, rows_hash: str) -> Fit:
+        """Return the fit of one value of a path, all of whose values are fitted when the first one is needed."""
+        family = f"path {joblib.hash(without_place(classifier))}", rows_hash
         if family not in self._paths:
-            self._paths[family] = self._kept(family, lambda: self._fitted_path(classifier, rows))
+            self._paths[family] = self._from_cache(family, lambda: self._fit_path(classifier, rows))
         return self._paths[family][float(classifier.C)]
 
-    def _fitted_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
-        X, y = self.part(rows)
-        steps = clone(classifier).iter_path(X, y)
+    def _fit_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
+        steps = clone(classifier).iter_path(*self.part(rows))
         fits: dict[float, Fit] = {}
         while True:
             start = perf_counter()
@@ -210,24 +229,30 @@ class Fits:
                 return fits
             fits[fitted.C] = Fit(fitted, perf_counter() - start, tuple(caught))
 
-    def _kept(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
-        """Return what the cache knows under a key of this data set, making it if there is nothing."""
+    def _from_cache(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
+        """Return the cache's value for a key of this data set; ``make`` it if there is none."""
         if self.cache is None:
             return make()
-        if self._fingerprint is None:
-            self._fingerprint = joblib.hash((self.X, self.y))
-        return self.cache.get(joblib.hash((*key, self._fingerprint, _versions())), make)
+        return self.cache.get(joblib.hash((*key, self._data_hash(), _versions())), make)
 
-    def _recorded(self, classifier: Any, rows: IntArray | None) -> Fit:
+    def _data_hash(self) -> str:
+        """Return a hash of items, labels and, if there are any, parameters for ``fit``."""
+        if self._fingerprint is None:
+            params = (self.fit_params,) if self.fit_params else ()
+            self._fingerprint = joblib.hash((self.X, self.y, *params))
+        return self._fingerprint
+
+    def _fit_recording_warnings(self, classifier: Any, rows: IntArray | None) -> Fit:
         with recorded_warnings() as caught:
-            fit = self._fitted(classifier, rows)
+            fit = self._fit_now(classifier, rows)
         return fit._replace(warnings=tuple(caught))
 
-    def _fitted(self, classifier: Any, rows: IntArray | None) -> Fit:
+    def _fit_now(self, classifier: Any, rows: IntArray | None) -> Fit:
         X, y = self.part(rows)
+        params = cut_fit_params(self.fit_params, self.X, rows)
         start = perf_counter()
         with one_blas_thread():
-            fitted = clone(classifier).fit(X, y)
+            fitted = clone(classifier).fit(X, y, **params)
         return Fit(fitted, perf_counter() - start)
 
 

@@ -1,11 +1,11 @@
-"""Forests contain smaller forests: the first k trees of one are the forest of k trees with the same seed."""
+"""Smaller forests cut from larger ones: the first k trees of a forest are the forest of k trees with the same seed."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-__all__ = ["prefix_of", "size_of_forest"]
+__all__ = ["first_trees", "size_of_forest"]
 
 
 def size_of_forest(classifier: Any) -> int:
@@ -22,13 +22,13 @@ def size_of_forest(classifier: Any) -> int:
     return int(classifier.n_estimators)
 
 
-def prefix_of(forest: Any, classifier: Any) -> Any:
-    """Cut a fitted forest down to the number of trees that the unfitted classifier asks for.
+def first_trees(forest: Any, classifier: Any) -> Any:
+    """Cut a fitted forest down to the number of trees of the unfitted classifier.
 
-    Each tree has a seed of its own, drawn in order, so this is what fitting the classifier would give.
+    Each tree has its own seed, drawn in order, so this is what fitting the classifier would give.
     """
     small = clone(classifier)
-    given = small.get_params()
-    learnt = {name: value for name, value in vars(forest).items() if name not in given}
+    parameters = small.get_params()
+    learnt = {name: value for name, value in vars(forest).items() if name not in parameters}
     vars(small).update(learnt, estimators_=forest.estimators_[: classifier.n_estimators])
     return small

@@ -1,23 +1,31 @@
-"""`Outputs`: what a classifier says about every item of a pool, scored once and then used by every method."""
+"""`Outputs`: a classifier's decisions, posteriors and embeddings for the items of a pool, scored once and used by every method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
-from headcount._validation import as_classes, encode, quoted
+from headcount._validation import as_classes, encode, plain, quoted
 from headcount.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Need", "Outputs"]
 
 Need: TypeAlias = Literal["decisions", "posteriors", "embeddings"]
-"""What a quantifier needs to know of each item."""
+"""An output of the classifier that a quantifier needs for each item."""
 
-_ROW_SUM_TOLERANCE = 1e-3  # posteriors rounded to three digits, or computed in half precision, still pass
+_ROW_SUM_TOLERANCE = 1e-3
+"""How far from 1 the posteriors of an item may sum: rounded to three digits, or computed in half precision, they still pass."""
 _ROUNDING = 1e-9
-_HELD = ("decisions", "posteriors", "embeddings")
+"""How far below 0 a posterior may lie: 1 - p is negative where p is rounded to more than 1."""
+_KINDS = ("decisions", "posteriors", "embeddings")
+_SHOWN_CLASSES = 20
+"""Rows of the table in a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,15 +38,15 @@ class Outputs:
         The classes, in the order of the posteriors' columns.
     n_items : int
     decisions : array of int, shape (n_items,), optional
-        The decided class of each item, as a position in ``classes``.
+        The decision for each item, as a position in ``classes``.
     posteriors : array of shape (n_items, n_classes), optional
         The probability of each class given the item.
     embeddings : array of shape (n_items, n_features), optional
-        What the classifier makes of the item on the way to its decision (its ``transform``); for methods that learn from it.
+        The classifier's inner representation of the item (its ``transform``), for methods that learn from it.
 
     See Also
     --------
-    Outputs.from_posteriors, Outputs.from_decisions : for outputs of any black box.
+    Outputs.from_posteriors, Outputs.from_decisions : for outputs of a classifier that runs elsewhere.
     """
 
     classes: AnyArray
@@ -49,7 +57,7 @@ class Outputs:
 
     def __post_init__(self) -> None:
         if self.posteriors is not None:
-            object.__setattr__(self, "posteriors", _checked(self.posteriors, self.classes))
+            object.__setattr__(self, "posteriors", _checked_posteriors(self.posteriors, self.classes))
         if self.decisions is not None:
             codes, last = np.asarray(self.decisions), len(self.classes) - 1
             whole = codes.ndim == 1 and codes.dtype.kind in "iu"
@@ -61,16 +69,15 @@ class Outputs:
             object.__setattr__(self, "decisions", np.ascontiguousarray(codes, dtype=np.int32))
         if self.embeddings is not None:
             object.__setattr__(self, "embeddings", _checked_embeddings(self.embeddings))
-        for what in _HELD:
-            held = getattr(self, what)
-            if held is not None and len(held) != self.n_items:
-                raise DataError(f"There are {len(held)} {what} for {self.n_items} items: one for each is needed.")
+        for kind in self._kinds():
+            if (n := len(getattr(self, kind))) != self.n_items:
+                raise DataError(f"There are {n} {kind} for {self.n_items} items: one for each is needed.")
 
     @classmethod
     def from_posteriors(
         cls, posteriors: Any, classes: Labels, decisions: Labels | None = None, embeddings: Any = None
     ) -> "Outputs":
-        """Make outputs from posteriors that any black box has computed.
+        """Make outputs from posteriors, wherever they were computed.
 
         Parameters
         ----------
@@ -78,7 +85,7 @@ class Outputs:
             Each row sums to 1. A vector holds the posteriors of the second class.
         classes : sequence of labels, in the order of the columns
         decisions : labels of shape (n_items,), optional
-            The classes decided for; by default those of the largest posterior.
+            By default the classes of the largest posteriors.
         embeddings : array of shape (n_items, n_features), optional
             For methods that need them.
 
@@ -89,20 +96,20 @@ class Outputs:
         """
         names = as_classes(classes)
         if np.ma.is_masked(posteriors):
-            raise DataError("Posteriors have masked values: leave those items out.")
+            raise DataError("Posteriors have masked values: remove these items.")
         try:
             P = np.array(posteriors, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"Posteriors must be numbers in a matrix, one row an item: {error}") from error
         if P.ndim == 1 and len(names) == 2:
             P = np.column_stack([1.0 - P, P])
-        P = _checked(P, names)
+        P = _checked_posteriors(P, names)
         codes = P.argmax(axis=1) if decisions is None else encode(decisions, names, "decisions")
         return cls(names, len(P), codes, P, embeddings)
 
     @classmethod
     def from_decisions(cls, decisions: Labels, classes: Labels) -> "Outputs":
-        """Make outputs from the labels that any black box has decided for; enough for CC and ACC.
+        """Make outputs from decided labels, wherever they were computed; CC and ACC need no more.
 
         >>> Outputs.from_decisions(["pos", "neg", "pos"], classes=["neg", "pos"])
         Outputs(3 items, classes 'neg', 'pos', decisions)
@@ -113,7 +120,7 @@ class Outputs:
 
     @classmethod
     def concatenated(cls, parts: Sequence["Outputs"]) -> "Outputs":
-        """Join the outputs of several parts of a pool, of the same classes.
+        """Join the outputs of several parts of a pool, over the same classes.
 
         >>> a = Outputs.from_decisions(["pos"], classes=["neg", "pos"])
         >>> Outputs.concatenated([a, a]).decisions.tolist()
@@ -123,11 +130,9 @@ class Outputs:
             return parts[0]
         classes = parts[0].classes
         aligned = [part.aligned_to(classes) for part in parts]
-        held: dict[str, Any] = {}
-        for what in _HELD:
-            if all(getattr(part, what) is not None for part in aligned):
-                held[what] = np.concatenate([getattr(part, what) for part in aligned])
-        return cls(classes, sum(part.n_items for part in aligned), **held)
+        common = [kind for kind in aligned[0]._kinds() if all(kind in part._kinds() for part in aligned)]
+        joined: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in aligned]) for kind in common}
+        return cls(classes, sum(part.n_items for part in aligned), **joined)
 
     def take(self, rows: IntArray) -> "Outputs":
         """Return the outputs of these items."""
@@ -138,41 +143,81 @@ class Outputs:
         return self.n_items
 
     def __repr__(self) -> str:
-        held = [need for need in _HELD if getattr(self, need) is not None]
-        what = (
-            " and ".join([", ".join(held[:-1]), held[-1]] if held[1:] else held) or "neither decisions nor posteriors"
-        )
-        return f"Outputs({self.n_items:,} items, classes {quoted(self.classes)}, {what})"
+        return f"Outputs({self.n_items:,} items, classes {quoted(self.classes)}, {self._contents()})"
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook: the share of the decisions and the mean posterior of each class."""
+        columns: dict[str, Any] = {}
+        if self.decisions is not None:
+            counts = np.bincount(self.decisions, minlength=len(self.classes))
+            columns["share of decisions"] = counts / max(self.n_items, 1)
+        if self.posteriors is not None:
+            columns["mean posterior"] = self.posteriors.mean(axis=0)
+        rows = ["".join(f"<th>{name}</th>" for name in ("class", *columns))]
+        for j, label in enumerate(self.classes[:_SHOWN_CLASSES]):
+            cells = (escape(str(plain(label))), *(f"{values[j]:.4f}" for values in columns.values()))
+            rows.append("".join(f"<td>{cell}</td>" for cell in cells))
+        if len(self.classes) > _SHOWN_CLASSES:
+            rows.append(f'<td colspan="{1 + len(columns)}">{len(self.classes) - _SHOWN_CLASSES} more classes</td>')
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table><caption>Outputs: {self.n_items:,} items, {self._contents()}</caption>{body}</table>"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row an item: its decision, and the posterior of each class.
+
+        >>> Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], classes=["neg", "pos"]).to_frame()
+          decision  posterior_neg  posterior_pos
+        0      neg            0.9            0.1
+        1      pos            0.3            0.7
+        """
+        import pandas as pd
+
+        columns: dict[str, AnyArray] = {}
+        if self.decisions is not None:
+            columns["decision"] = self.classes[self.decisions]
+        if self.posteriors is not None:
+            columns |= {
+                f"posterior_{plain(label)}": self.posteriors[:, j].copy() for j, label in enumerate(self.classes)
+            }
+        return pd.DataFrame(columns, index=range(self.n_items))
+
+    def _kinds(self) -> list[str]:
+        """Return which of decisions, posteriors and embeddings these outputs have."""
+        return [kind for kind in _KINDS if getattr(self, kind) is not None]
+
+    def _contents(self) -> str:
+        *first, last = self._kinds() or ["neither decisions nor posteriors"]
+        return f"{', '.join(first)} and {last}" if first else last
 
     def need(self, what: Need) -> AnyArray:
         """Return the decisions, the posteriors or the embeddings; raise if these outputs were made without them."""
-        held: AnyArray | None = getattr(self, what)
-        if held is None:
+        values: AnyArray | None = getattr(self, what)
+        if values is None:
             how = {
                 "posteriors": "score the pool with a quantifier that needs them, or make them with Outputs.from_posteriors",
                 "decisions": "score the pool with a quantifier that needs them, or make them with Outputs.from_decisions",
                 "embeddings": "score the pool with a quantifier that needs them, or pass them to Outputs.from_posteriors",
             }[what]
             raise DataError(f"These outputs hold no {what}, which the method needs: {how}.")
-        return held
+        return values
 
     def aligned_to(self, classes: AnyArray) -> "Outputs":
-        """Return these outputs with their classes in the given order; other classes are an error."""
+        """Return these outputs with their classes in the given order; raise if the classes differ."""
         same_order = len(classes) == len(self.classes) and bool(np.all(classes == self.classes))
         if same_order and (classes.dtype.kind == self.classes.dtype.kind or classes.dtype.kind not in "US"):
             return self
-        places = encode(self.classes, classes, "classes of the outputs")
-        if len(places) != len(classes):
+        codes = encode(self.classes, classes, "classes of the outputs")
+        if len(codes) != len(classes):
             raise DataError(
-                f"The outputs know the classes {quoted(self.classes)}; the quantifier was fitted for {quoted(classes)}."
+                f"The outputs have the classes {quoted(self.classes)}; the quantifier was fitted for {quoted(classes)}."
             )
-        decisions = None if self.decisions is None else places[self.decisions]
-        posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(places)])
+        decisions = None if self.decisions is None else codes[self.decisions]
+        posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(codes)])
         return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings)
 
 
-def _checked(posteriors: Any, classes: AnyArray) -> FloatArray:
-    """Return posteriors as a matrix of floats; raise unless they are a probability for each item and class."""
+def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:
+    """Return posteriors as a matrix of floats; raise unless each row is a distribution over the classes."""
     P: FloatArray = np.ascontiguousarray(posteriors, dtype=np.float64)
     if P.ndim != 2 or P.shape[1] != len(classes):
         raise DataError(
@@ -195,7 +240,7 @@ def _checked(posteriors: Any, classes: AnyArray) -> FloatArray:
 
 
 def _checked_embeddings(embeddings: Any) -> AnyArray:
-    """Return embeddings as a dense matrix of floats; raise if they are not finite numbers, a row for each item."""
+    """Return embeddings as a dense matrix of floats; raise unless they are finite numbers, one row an item."""
     dense = embeddings.toarray() if hasattr(embeddings, "toarray") else embeddings
     try:
         E = np.ascontiguousarray(dense, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Paths of C: fits that differ in C alone, made in one go because the learner carries what it knows from one to the next."""
+"""Paths of C: fits that differ in C alone, made in one call because `SVMperf` carries its cuts from one C to the next."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ __all__ = ["on_path", "without_place"]
 
 
 def on_path(classifier: Any) -> bool:
-    """Whether fitting the path of this classifier would give the fit that it asks for."""
+    """Whether the path of this classifier has its C, so that fitting the path gives its fit."""
     if type(classifier) is not SVMperf or classifier.path is None:
         return False
     C: Any = classifier.C
     try:
         return not isinstance(C, str) and bool(np.isin(float(C), np.asarray(classifier.path, dtype=np.float64)))
-    except (TypeError, ValueError):  # fitting it says what is wrong
+    except (TypeError, ValueError):  # fitting it raises an error that says what is wrong
         return False
 
 
 def without_place(classifier: Any) -> Any:
-    """Return an unfitted classifier that is the same wherever on its path the given one stands."""
+    """Return an unfitted classifier that is the same for every C of the given one's path."""
     return clone(classifier).set_params(C=1.0)

@@ -1,4 +1,4 @@
-"""Scoring a pool once with any scikit-learn classifier."""
+"""Scoring a pool once with any scikit-learn classifier, which gives its `Outputs`."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,11 +12,11 @@ from headcount.learners.outputs import Need, Outputs
 
 __all__ = ["name_of", "require", "score"]
 
-_METHOD = {"decisions": "predict", "posteriors": "predict_proba", "embeddings": "transform"}
+_METHODS = {"decisions": "predict", "posteriors": "predict_proba", "embeddings": "transform"}
 
 
 def name_of(classifier: Any) -> str:
-    """Name a classifier in a message: what is frozen, not the freezer."""
+    """Return a classifier's name for a message; of a frozen one, the name of the estimator inside."""
     from sklearn.frozen import FrozenEstimator
 
     return type(classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier).__name__
@@ -32,40 +32,29 @@ def require(classifier: Any, method: str) -> None:
 
 
 def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: AnyArray) -> Outputs:
-    """Ask a fitted classifier for what is needed of each item of X, once, as codes and columns over ``classes``.
+    """Compute what is needed for each item of X with a fitted classifier, as codes and columns over ``classes``.
 
-    A classifier that finds several of these in one pass has a method ``predict_all`` that gives them as a dict.
+    A classifier that computes several outputs in one pass has a method ``predict_all`` that returns them as a dict, so that a
+    network reads each item once.
     """
     X, n_items = as_items(X)
-    known = np.asarray(getattr(classifier, "classes_", classes))
-    wanted = {needs} if isinstance(needs, str) else set(needs)
-    if not wanted <= set(_METHOD):
-        raise DataError(f"needs may name {quoted(_METHOD)}; got {quoted(sorted(wanted))}.")
-    for need in sorted(wanted):
-        require(classifier, _METHOD[need])
-    together = classifier.predict_all(X) if hasattr(classifier, "predict_all") and len(wanted) > 1 else {}
-
-    def answer(need: Need) -> Any:
-        return together[need] if need in together else getattr(classifier, _METHOD[need])(X)
-
-    decisions = posteriors = embeddings = None
-    if "posteriors" in wanted:
-        posteriors = answer("posteriors")
-        _check_length(posteriors, n_items, "posteriors")
-    if "decisions" in wanted:
-        decided = np.asarray(answer("decisions"))
-        _check_length(decided, n_items, "decisions")
+    own_classes = np.asarray(getattr(classifier, "classes_", classes))
+    kinds = {needs} if isinstance(needs, str) else set(needs)
+    if not kinds <= set(_METHODS):
+        raise DataError(f"needs may name {quoted(_METHODS)}; got {quoted(sorted(kinds))}.")
+    for kind in sorted(kinds):
+        require(classifier, _METHODS[kind])
+    together = classifier.predict_all(X) if hasattr(classifier, "predict_all") and len(kinds) > 1 else {}
+    outputs: dict[str, Any] = {}
+    for kind in sorted(kinds):
+        outputs[kind] = together[kind] if kind in together else getattr(classifier, _METHODS[kind])(X)
+        if kind != "embeddings" and (n := len(outputs[kind])) != n_items:
+            raise ClassifierError(f"The classifier gave {n} {kind} for {n_items} items: one for each is needed.")
+    if "decisions" in kinds:
         try:
-            decisions = encode(decided, known, "the classifier's decisions")
+            outputs["decisions"] = encode(np.asarray(outputs["decisions"]), own_classes, "the classifier's decisions")
         except DataError as error:
             raise ClassifierError(
-                f"{name_of(classifier)} decided for labels outside its classes ({quoted(known)}). {error}"
+                f"{name_of(classifier)} decided for labels outside its classes ({quoted(own_classes)}). {error}"
             ) from error
-    if "embeddings" in wanted:
-        embeddings = answer("embeddings")
-    return Outputs(known, n_items, decisions, posteriors, embeddings).aligned_to(classes)
-
-
-def _check_length(answers: AnyArray, n_items: int, what: str) -> None:
-    if len(answers) != n_items:
-        raise ClassifierError(f"The classifier gave {len(answers)} {what} for {n_items} items: one for each is needed.")
+    return Outputs(own_classes, n_items, **outputs).aligned_to(classes)

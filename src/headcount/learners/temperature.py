@@ -1,4 +1,4 @@
-"""Posteriors calibrated on labelled items that the classifier has not seen: temperature and biases, as few as can be learnt."""
+"""Bias-corrected temperature scaling: posteriors calibrated on labelled items that the classifier was not trained on."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,19 @@ from headcount._typing import FloatArray, IntArray
 __all__ = ["BiasCorrectedTemperature"]
 
 _LEAST_POSTERIOR = 1e-12
+"""Smaller posteriors count as this one, so that their logarithms are finite."""
 _PRECISION = 1e-2
-"""Of a normal prior about no change: where validation items are told apart without error, the temperature stays finite."""
-_STEPS, _TOL = 100, 1e-10
+"""Precision of a normal prior about "no change", which keeps the temperature finite where no validation item is misclassified."""
+_STEPS = 100
+_TOL = 1e-10
+"""Newton steps end when no parameter changes by more than this."""
 
 
 @dataclass(frozen=True, eq=False)
 class BiasCorrectedTemperature:
     r"""Bias-corrected temperature scaling: posteriors proportional to :math:`\exp(t \log P_j + b_j)`, with :math:`b_0 = 0`.
 
-    The shares of the classes among the items it is learnt from are those under which the calibrated posteriors hold.
+    Calibrated posteriors hold under the class shares of the items that the parameters are learnt from.
 
     Attributes
     ----------
@@ -33,7 +36,7 @@ class BiasCorrectedTemperature:
 
     Examples
     --------
-    >>> P = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])      # surer than it should be
+    >>> P = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])      # overconfident
     >>> learnt = BiasCorrectedTemperature.learnt(P, np.array([0, 0, 1, 1, 1, 0]))
     >>> learnt.posteriors(P[:1]).round(2).tolist()
     [[0.67, 0.33]]
@@ -43,19 +46,18 @@ class BiasCorrectedTemperature:
 
     @classmethod
     def learnt(cls, P: FloatArray, codes: IntArray) -> "BiasCorrectedTemperature":
-        """Find the most likely parameters, by Newton steps (halved where they would lead uphill)."""
-        k = P.shape[1]
-        none = np.eye(k)[0]
-        theta = none
+        """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
+        no_change = np.eye(P.shape[1])[0]
+        theta = no_change
         loss = cls(theta)._loss(P, codes)
         for _ in range(_STEPS):
-            here = cls(theta)
-            gradient = here.scores(P, codes).sum(axis=0) - _PRECISION * (theta - none)
-            step = here.inverse_information(P) @ gradient
-            while (ahead := cls(theta + step)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
+            current = cls(theta)
+            gradient = current.scores(P, codes).sum(axis=0) - _PRECISION * (theta - no_change)
+            step = current.inverse_information(P) @ gradient
+            while (new_loss := cls(theta + step)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
                 step = step / 2.0
-            if ahead <= loss:
-                theta, loss = theta + step, ahead
+            if new_loss <= loss:
+                theta, loss = theta + step, new_loss
             if np.abs(step).max() <= _TOL:
                 break
         return cls(theta)
@@ -68,37 +70,37 @@ class BiasCorrectedTemperature:
         return calibrated
 
     def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
-        """Return the gradient of each item's log likelihood: shape (n_items, n_classes)."""
-        return _scores(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
+        """Return the gradient of each item's log-likelihood: shape (n_items, n_classes)."""
+        return _gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
 
     def information(self, P: FloatArray) -> FloatArray:
-        """Return the negative second derivatives of the items' joint log likelihood: shape (n_classes, n_classes)."""
+        """Return the negative second derivatives of the items' joint log-likelihood: shape (n_classes, n_classes)."""
         logs, Q = logarithms(P), self.posteriors(P)
-        off = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
+        centred = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
         second: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
-        second[0, 0] = (off * logs).sum()
-        second[0, 1:] = second[1:, 0] = off[:, 1:].sum(axis=0)
+        second[0, 0] = (centred * logs).sum()
+        second[0, 1:] = second[1:, 0] = centred[:, 1:].sum(axis=0)
         return second
 
     def influence(self, P: FloatArray, codes: IntArray) -> FloatArray:
-        """Return what each item adds to the error of the parameters, as jackknifing would: shape (n_items, n_classes).
+        """Return each item's influence on the parameters, as the jackknife would: shape (n_items, n_classes).
 
-        How many items of a class there are is not left to chance, so an item counts by its difference from its class; an item
-        that the fit leans on counts for more.
+        The number of items of each class is fixed, so scores are centred within classes. They are divided by one minus the item's
+        leverage, because an item with a large influence pulls the fit towards itself.
         """
         k = P.shape[1]
         inverse = self.inverse_information(P)
         Q, logs = self.posteriors(P), logarithms(P)
         root = np.linalg.cholesky(inverse)
         leverage = np.zeros(len(P))
-        for j in range(k):  # as if the item were of this class
-            leverage += Q[:, j] * np.square(_scores(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
-        scores = _scores(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
+        for j in range(k):  # the mean over the classes that the item may have
+            leverage += Q[:, j] * np.square(_gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
+        scores = _gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
         for j in range(k):
-            own = codes == j
-            n = int(own.sum())
-            scores[own] -= scores[own].mean(axis=0)
-            scores[own] *= np.sqrt(n / (n - 1.0)) if n > 1 else 1.0
+            of_class = codes == j
+            n = int(of_class.sum())
+            scores[of_class] -= scores[of_class].mean(axis=0)
+            scores[of_class] *= np.sqrt(n / (n - 1.0)) if n > 1 else 1.0
         influence: FloatArray = scores @ inverse
         return influence
 
@@ -108,16 +110,16 @@ class BiasCorrectedTemperature:
 
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
         Q = self.posteriors(P)[np.arange(len(P)), codes]
-        off = self.theta - np.eye(P.shape[1])[0]
-        return float(-np.log(np.maximum(Q, 1e-300)).sum() + _PRECISION / 2 * off @ off)
+        change = self.theta - np.eye(P.shape[1])[0]
+        return float(-np.log(np.maximum(Q, 1e-300)).sum() + _PRECISION / 2 * change @ change)
 
 
-def _scores(off: FloatArray, logs: FloatArray) -> FloatArray:
-    """Return the gradients of items whose posteriors are this far from their classes."""
-    return np.column_stack([np.einsum("nc,nc->n", off, logs), off[:, 1:]])
+def _gradients(residuals: FloatArray, logs: FloatArray) -> FloatArray:
+    """Return the gradients of the items' log-likelihoods, given the residuals (class indicator minus posterior)."""
+    return np.column_stack([np.einsum("nc,nc->n", residuals, logs), residuals[:, 1:]])
 
 
 def logarithms(P: FloatArray) -> FloatArray:
-    """Return the logarithms of posteriors, none less than that of one in a million million."""
+    """Return the logarithms of posteriors, which are raised to at least 1e-12."""
     logs: FloatArray = np.log(np.maximum(P, _LEAST_POSTERIOR))
     return logs

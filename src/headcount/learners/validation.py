@@ -1,4 +1,4 @@
-"""Splitting labelled data into a part that trains the classifier and a part on which the quantifier learns about it."""
+"""Splitting labelled items into a part that trains the classifier and validation items, from which its error rates are learnt."""
 
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -26,7 +26,7 @@ VALIDATION_CONSTRAINTS = [
 def validation_parts(
     validation: Validation, codes: IntArray, random_state: RandomState, name: str = "validation"
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield pairs of row numbers: to train on, to validate on. All splits made here are stratified.
+    """Yield pairs of row numbers: to train on, to validate on. Fractions and folds are stratified by class.
 
     >>> parts = list(validation_parts(0.4, np.repeat([0, 1], 5), 0))
     >>> [len(part) for part in parts[0]]

@@ -1,4 +1,4 @@
-"""CNNClassifier: what it learns, that it can be repeated, kept and moved, and what it says of bad input."""
+"""CNNClassifier: it learns, is repeatable, is saved and loaded, and raises clear errors for bad input."""
 
 import json
 import pickle
@@ -29,13 +29,13 @@ SMALL = {"embedding_size": 8, "channels": 8, "document_size": 6, "max_epochs": 4
 
 
 def phrases(n=400, n_classes=2, seed=0):
-    """Documents in which the class is told by two terms in sequence."""
+    """Documents whose class is given by two terms in sequence."""
     generator = np.random.default_rng(seed)
     y = generator.integers(0, n_classes, n)
     y[:10] = np.arange(10) % n_classes
     ids = generator.integers(10, 40, (n, 12))
-    places = generator.integers(0, 8, n)
-    ids[np.arange(n), places], ids[np.arange(n), places + 1] = 2 + y, 3 + y
+    positions = generator.integers(0, 8, n)
+    ids[np.arange(n), positions], ids[np.arange(n), positions + 1] = 2 + y, 3 + y
     ids[:, 10:] = 0
     return ids, y
 
@@ -53,13 +53,15 @@ def test_it_learns_phrases(fitted):
     assert fitted.losses_[-1] < 0.5 * fitted.losses_[0]
 
 
-def test_one_pass_gives_all_that_a_method_needs(fitted, monkeypatch):
+def test_decisions_posteriors_and_embeddings_take_one_pass(fitted, monkeypatch):
     from headcount.learners import score
 
     ids, _ = phrases(seed=1)
     passes = []
-    read = CNNClassifier._read
-    monkeypatch.setattr(CNNClassifier, "_read", lambda self, X: passes.append(1) or read(self, X))
+    compute = CNNClassifier._embeddings_and_posteriors
+    monkeypatch.setattr(
+        CNNClassifier, "_embeddings_and_posteriors", lambda self, X: passes.append(1) or compute(self, X)
+    )
     outputs = score(fitted, ids, {"decisions", "posteriors", "embeddings"}, fitted.classes_)
     assert len(passes) == 1
     np.testing.assert_array_equal(outputs.posteriors, fitted.predict_proba(ids))
@@ -73,9 +75,9 @@ def test_it_beats_naive_bayes_where_one_class_is_rare():
     cnn = CNNClassifier(32, 64, max_epochs=15, patience=5, device="cpu", random_state=0)
     cnn.fit(ids.fit_transform(train.items), train.labels)
     bayes = MultinomialNB().fit(terms.fit_transform(train.items), train.labels)
-    own = balanced_accuracy_score(test.labels, cnn.predict(ids.transform(test.items)))
-    assert own >= balanced_accuracy_score(test.labels, bayes.predict(terms.transform(test.items))) - 0.01
-    assert own > 0.7
+    accuracy = balanced_accuracy_score(test.labels, cnn.predict(ids.transform(test.items)))
+    assert accuracy >= balanced_accuracy_score(test.labels, bayes.predict(terms.transform(test.items))) - 0.01
+    assert accuracy > 0.7
 
 
 @pytest.mark.parametrize("names", [["neg", "pos", "so-so"], [True, False], [3, -1, 7, 12]])
@@ -124,27 +126,27 @@ def test_one_thread_or_more_give_nearly_the_same(fitted):
     np.testing.assert_allclose(more.predict_proba(ids[:20]), fitted.predict_proba(ids[:20]), atol=1e-6)
 
 
-def test_half_precision_is_near(fitted):
+def test_half_precision_gives_nearly_the_same(fitted):
     ids, _ = phrases()
-    short = pickle.loads(pickle.dumps(fitted)).set_params(precision="bfloat16")
-    np.testing.assert_allclose(short.predict_proba(ids), fitted.predict_proba(ids), atol=0.05)
+    half = pickle.loads(pickle.dumps(fitted)).set_params(precision="bfloat16")
+    np.testing.assert_allclose(half.predict_proba(ids), fitted.predict_proba(ids), atol=0.05)
     assert np.isfinite(CNNClassifier(**SMALL, precision="bfloat16").fit(*phrases()).losses_).all()
 
 
-def test_the_order_and_company_of_items_change_nothing(fitted):
+def test_posteriors_do_not_depend_on_the_order_or_number_of_items(fitted):
     ids, _ = phrases()
     P = fitted.predict_proba(ids)
     np.testing.assert_allclose(fitted.predict_proba(ids[::-1])[::-1], P, atol=1e-6)
     np.testing.assert_allclose(fitted.predict_proba(ids[:1]), P[:1], atol=1e-6)
 
 
-def test_empty_documents_and_unknown_terms_are_understood(fitted):
+def test_empty_documents_and_unknown_terms_are_classified(fitted):
     ids, _ = phrases()
     empty = np.zeros((3, 12), dtype=int)
     assert np.isfinite(fitted.predict_proba(empty)).all()
-    some, unknown = ids.copy(), ids.copy()
-    some[:, 0], unknown[:, 0] = 5000, 1
-    assert np.array_equal(fitted.predict_proba(some), fitted.predict_proba(unknown))
+    new, unknown = ids.copy(), ids.copy()
+    new[:, 0], unknown[:, 0] = 5000, 1
+    assert np.array_equal(fitted.predict_proba(new), fitted.predict_proba(unknown))
     y = np.arange(20) % 2
     assert np.isfinite(CNNClassifier(**SMALL).fit(np.zeros((20, 4), dtype=int), y).predict_proba(empty[:, :4])).all()
 
@@ -170,10 +172,10 @@ def test_saved_and_loaded_without_pickle(fitted, tmp_path):
     assert again.random_state is None
 
 
-def test_files_that_are_something_else_are_refused(fitted, tmp_path):
+def test_other_files_are_refused(fitted, tmp_path):
     wrong = tmp_path / "wrong.npz"
     wrong.write_bytes(b"not a zip")
-    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+    with pytest.raises(FileFormatError, match="is not a saved CNNClassifier"):
         CNNClassifier.load(wrong)
     with pytest.raises(NotFittedError):
         CNNClassifier().save(wrong)
@@ -208,12 +210,12 @@ def test_it_works_in_a_pipeline_and_pickles(tmp_path):
         (lambda ids: ids.astype(str), "not whole|could not convert|numeric"),
     ],
 )
-def test_bad_ids_get_a_sentence(fitted, change, words):
+def test_invalid_ids_are_an_error(fitted, change, words):
     with pytest.raises(ValueError, match=words):
         fitted.predict(change(phrases()[0]))
 
 
-def test_ids_outside_a_known_vocabulary_get_a_sentence():
+def test_ids_outside_a_given_vocabulary_are_an_error():
     ids, y = phrases()
     with pytest.raises(DataError, match=r"holds the term id 39, and the vocabulary has n_ids=20 \(0 to 19\)"):
         CNNClassifier(**SMALL, n_ids=20).fit(ids, y)
@@ -223,7 +225,7 @@ def test_ids_outside_a_known_vocabulary_get_a_sentence():
     assert len(cnn.parameters_["embedding"]) == 50
 
 
-def test_too_few_items_of_a_class_get_a_sentence():
+def test_too_few_items_of_a_class_are_an_error():
     ids, _ = phrases(20)
     with pytest.raises(DataError, match="only one class"):
         CNNClassifier(**SMALL).fit(ids, np.zeros(20, dtype=int))
@@ -232,17 +234,17 @@ def test_too_few_items_of_a_class_get_a_sentence():
 
 
 @pytest.mark.parametrize("windows", [(), (3, 3), (0,), (2.5,), [[3]]])
-def test_bad_windows_get_a_sentence(windows):
+def test_invalid_windows_are_an_error(windows):
     with pytest.raises(DataError, match="windows must name widths"):
         CNNClassifier(**SMALL, windows=windows).fit(*phrases(20))
 
 
-def test_bad_parameters_get_scikit_learns_sentence():
+def test_invalid_parameters_raise_scikit_learns_error():
     with pytest.raises(ValueError, match="The 'dropout' parameter of CNNClassifier must be"):
         CNNClassifier(dropout=1.0).fit(*phrases(20))
 
 
-def test_a_network_that_diverges_stops_with_a_sentence():
+def test_divergence_is_an_error():
     with pytest.raises(TrainingError, match=r"diverged. Lower learning_rate \(it is 1e\+30\)"):
         CNNClassifier(**SMALL | {"learning_rate": 1e30}).fit(*phrases())
 
@@ -250,13 +252,13 @@ def test_a_network_that_diverges_stops_with_a_sentence():
 def interrupted_in(monkeypatch, epoch):
     from headcount.learners.neural import training
 
-    own, calls = training._Trainer.epoch, []
+    epoch_function, calls = training._Trainer.epoch, []
 
     def stopping(self, rows):
         calls.append(1)
         if len(calls) == epoch:
             raise KeyboardInterrupt
-        return own(self, rows)
+        return epoch_function(self, rows)
 
     monkeypatch.setattr(training._Trainer, "epoch", stopping)
 
@@ -270,13 +272,13 @@ def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
 
 
 @pytest.mark.parametrize(("epoch", "keep"), [(3, False), (1, True)])
-def test_else_an_interruption_is_one(monkeypatch, epoch, keep):
+def test_an_interruption_is_raised_unless_there_is_something_to_keep(monkeypatch, epoch, keep):
     interrupted_in(monkeypatch, epoch)
     with pytest.raises(KeyboardInterrupt):
         CNNClassifier(**SMALL, keep_when_interrupted=keep).fit(*phrases())
 
 
-def test_out_of_memory_says_what_to_lower(monkeypatch):
+def test_out_of_memory_names_the_parameters_to_lower(monkeypatch):
     from headcount.learners.neural import training
 
     def full(*_):
@@ -288,12 +290,12 @@ def test_out_of_memory_says_what_to_lower(monkeypatch):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there_gets_a_sentence():
+def test_a_missing_device_is_an_error():
     with pytest.raises(DeviceError, match="There is no device 'cuda' here"):
         CNNClassifier(**SMALL | {"device": "cuda"}).fit(*phrases())
 
 
-def test_auto_takes_the_best_device(monkeypatch):
+def test_auto_takes_the_best_available_device(monkeypatch):
     from headcount.learners.neural.device import device_named, dtype_named
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -307,8 +309,8 @@ def test_auto_takes_the_best_device(monkeypatch):
     assert dtype_named("auto", torch.device("cpu")) is torch.float32
 
 
-def test_a_missing_torch_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("headcount.learners.neural.requiring.find_spec", lambda _: None)
+def test_without_torch_the_error_names_the_extra_to_install(monkeypatch):
+    monkeypatch.setattr("headcount.learners.neural.torch_options.find_spec", lambda _: None)
     with pytest.raises(
         MissingPackageError, match=r"CNNClassifier needs the package torch.* pip install 'headcount\[neural\]'"
     ):
@@ -316,7 +318,7 @@ def test_a_missing_torch_says_what_to_install(monkeypatch):
     assert issubclass(MissingPackageError, ImportError)
 
 
-def test_unfitted_says_so():
+def test_an_unfitted_classifier_is_an_error():
     with pytest.raises(NotFittedError):
         CNNClassifier().predict([[0]])
 
@@ -326,7 +328,7 @@ def test_weight_decay_reaches_the_optimiser():
     assert np.abs(decayed["output.weight"]).sum() < np.abs(plain["output.weight"]).sum()
 
 
-def test_the_best_network_passes_over_the_held_out_part_once(monkeypatch):
+def test_the_best_network_is_trained_on_the_held_out_part_once(monkeypatch):
     from headcount.learners.neural import training
 
     passes = []
@@ -345,24 +347,24 @@ def test_the_best_network_passes_over_the_held_out_part_once(monkeypatch):
     assert any((passes[-1][1][name] != fitted.parameters_[name]).any() for name in fitted.parameters_)
 
 
-def test_stopping_goes_by_the_f1_of_the_rarer_class():
+def test_early_stopping_uses_the_f1_of_the_rarer_class():
     from sklearn.metrics import f1_score
 
-    from headcount.learners.neural.training import _Trainer, read
+    from headcount.learners.neural.training import _Trainer, embeddings_and_posteriors
 
     for n_classes in (2, 3):
         ids, y = phrases(300, n_classes)
         y[y == 1] = np.where(np.arange((y == 1).sum()) % 3 == 0, 1, 0)
         rows = np.arange(300)
-        how = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
-        trainer = _Trainer(ids, y, rows, 50, how)
+        settings = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
+        trainer = _Trainer(ids, y, rows, 50, settings)
         arrays = {name: value.detach().numpy() for name, value in trainer.parameters.items()}
-        decided = read(ids, arrays, how)[1].argmax(axis=1)
+        decided = embeddings_and_posteriors(ids, arrays, settings)[1].argmax(axis=1)
         expected = f1_score(y, decided, pos_label=1) if n_classes == 2 else f1_score(y, decided, average="macro")
         assert float(trainer.f1(rows)) == pytest.approx(expected, abs=1e-6)
 
 
-def test_padding_is_zero_and_stays_so(fitted):
+def test_the_embedding_of_padding_stays_zero(fitted):
     assert (fitted.parameters_["embedding"][0] == 0).all()
 
 
@@ -376,16 +378,16 @@ def test_padding_is_zero_and_stays_so(fitted):
         {"settings": {"windows": [3, 5]}},
     ],
 )
-def test_a_saved_file_that_was_altered_is_refused(fitted, tmp_path, change):
+def test_an_altered_file_is_refused(fitted, tmp_path, change):
     fitted.save(tmp_path / "cnn.npz")
     with np.load(tmp_path / "cnn.npz") as file:
-        held = dict(file)
-    about = json.loads(str(held["about"]))
+        contents = dict(file)
+    about = json.loads(str(contents["about"]))
     for key, value in change.items():
         about[key] = about[key] | value if isinstance(value, dict) and key == "settings" else value
-    held["about"] = np.array(json.dumps(about))
-    np.savez(tmp_path / "altered.npz", **held)
-    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+    contents["about"] = np.array(json.dumps(about))
+    np.savez(tmp_path / "altered.npz", **contents)
+    with pytest.raises(FileFormatError, match="is not a saved CNNClassifier"):
         CNNClassifier.load(tmp_path / "altered.npz")
 
 
@@ -398,16 +400,16 @@ def test_a_saved_file_that_was_altered_is_refused(fitted, tmp_path, change):
         ("network:more", np.zeros(2, np.float32)),
     ],
 )
-def test_a_network_that_is_not_as_its_settings_say_is_refused(fitted, tmp_path, name, value):
+def test_a_saved_network_that_differs_from_its_settings_is_refused(fitted, tmp_path, name, value):
     fitted.save(tmp_path / "cnn.npz")
     with np.load(tmp_path / "cnn.npz") as file:
-        held = dict(file)
-    np.savez(tmp_path / "altered.npz", **held | {name: value})
-    with pytest.raises(FileFormatError, match="is no saved CNNClassifier"):
+        contents = dict(file)
+    np.savez(tmp_path / "altered.npz", **contents | {name: value})
+    with pytest.raises(FileFormatError, match="is not a saved CNNClassifier"):
         CNNClassifier.load(tmp_path / "altered.npz")
 
 
-def test_settings_of_all_kinds_are_kept(tmp_path):
+def test_parameters_of_all_types_are_saved(tmp_path):
     ids, y = phrases(200)
     cnn = CNNClassifier(**SMALL | {"random_state": np.int64(3), "windows": range(2, 4), "max_epochs": 1}).fit(ids, y)
     cnn.save(tmp_path / "cnn")
@@ -435,7 +437,7 @@ def test_parameters_set_after_fitting_do_not_change_the_network(fitted):
         changed.set_params(device="cdua").predict(ids)
 
 
-def test_torch_settings_of_the_caller_do_not_matter(fitted):
+def test_torch_settings_of_the_caller_change_nothing(fitted):
     ids, y = phrases()
     torch.set_default_dtype(torch.float64)
     try:
@@ -446,7 +448,7 @@ def test_torch_settings_of_the_caller_do_not_matter(fitted):
     np.testing.assert_array_equal(again.predict_proba(ids), fitted.predict_proba(ids))
 
 
-def test_an_array_that_can_not_be_written_to_is_read_without_a_word(fitted):
+def test_read_only_arrays_are_used_without_a_warning(fitted):
     frozen = pickle.loads(pickle.dumps(fitted))
     for value in frozen.parameters_.values():
         value.flags.writeable = False

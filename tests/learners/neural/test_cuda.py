@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install 'headcount
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 
 from headcount import CNNClassifier  # noqa: E402
-from headcount.learners.neural import recording  # noqa: E402
+from headcount.learners.neural import cuda_graph  # noqa: E402
 from tests.learners.neural.test_classifier import SMALL, phrases  # noqa: E402
 
 
@@ -18,7 +18,7 @@ def fitted(**parameters):
 
 def test_a_recorded_step_learns_what_an_unrecorded_one_learns(monkeypatch):
     replayed = fitted(max_epochs=8, batch_size=40)
-    monkeypatch.setattr(recording, "_BEFORE", 10**9)
+    monkeypatch.setattr(cuda_graph, "_WARM_UP_STEPS", 10**9)
     plain = fitted(max_epochs=8, batch_size=40)
     np.testing.assert_allclose(replayed.losses_, plain.losses_, rtol=1e-3)
     np.testing.assert_allclose(replayed.predict_proba(phrases()[0]), plain.predict_proba(phrases()[0]), atol=1e-2)

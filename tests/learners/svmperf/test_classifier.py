@@ -1,4 +1,4 @@
-"""SVMperf as a scikit-learn classifier: its contract, dense and sparse input, labels, paths, and what it says when it is wrong."""
+"""SVMperf as a scikit-learn classifier: dense and sparse input, labels, paths, warnings and errors."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_sparse_and_dense_input_give_the_same(loss, form):
 
 
 @pytest.mark.parametrize("names", [(0, 1), (-1, 1), ("no", "yes"), (False, True), (3.0, 7.0), ("b", "a")])
-def test_any_two_labels(names):
+def test_it_takes_any_two_labels(names):
     X, codes = blobs(120, 2, seed=1)
     y = np.array(names)[codes]
     svm = SVMperf(C=10).fit(X, y)
@@ -43,14 +43,14 @@ def test_any_two_labels(names):
     np.testing.assert_array_equal(svm.predict(X) == svm.classes_[1], svm.decision_function(X) > 0)
 
 
-def test_a_score_of_0_is_not_positive():
+def test_a_score_of_0_is_decided_negative():
     svm = SVMperf(C=1e-9).fit(np.zeros((4, 1)), [0, 1, 0, 1])
     svm.coef_, svm.intercept_ = np.zeros((1, 1)), np.zeros(1)
     assert svm.predict(np.zeros((1, 1))).tolist() == [0]
 
 
-def test_the_loss_it_is_trained_for_is_the_one_it_keeps_small():
-    """On skewed, noisy data counting over it comes nearer to the training shares than over an SVM trained on decisions."""
+def test_training_for_absolute_error_reduces_the_error_of_counting():
+    """On skewed, noisy data its counts are nearer to the training shares than those of an SVM trained on decisions."""
     generator = np.random.default_rng(0)
     y = (generator.random(2000) < 0.1).astype(int)
     X = generator.standard_normal((2000, 5)) + y[:, None]
@@ -59,17 +59,17 @@ def test_the_loss_it_is_trained_for_is_the_one_it_keeps_small():
     assert abs(counted - y.mean()) < 0.7 * abs(plain - y.mean())
 
 
-def test_a_loss_of_your_own():
+def test_a_custom_loss_equals_the_named_one():
     X, y = blobs(80, 2, seed=2)
 
     def absolute(tp, fp, fn, tn):
         return 100 * np.abs(fp - fn) / (tp + fp + fn + tn)
 
-    own, named = SVMperf(loss=absolute, C=10, eps=1e-4).fit(X, y), SVMperf(loss="ae", C=10, eps=1e-4).fit(X, y)
-    assert own.objective_ == pytest.approx(named.objective_, abs=10 * 1e-4 * 2)
+    custom, named = SVMperf(loss=absolute, C=10, eps=1e-4).fit(X, y), SVMperf(loss="ae", C=10, eps=1e-4).fit(X, y)
+    assert custom.objective_ == pytest.approx(named.objective_, abs=10 * 1e-4 * 2)
 
 
-def test_the_path_gives_what_each_fit_with_that_path_gives():
+def test_a_path_equals_single_fits_with_that_path():
     X, y = blobs(300, 2, seed=3)
     for loss in ("ae", "kld", "q"):
         together = svmperf_path(X, y, CS[::-1], loss=loss)
@@ -78,17 +78,17 @@ def test_the_path_gives_what_each_fit_with_that_path_gives():
             alone = clone(svm).fit(X, y)
             assert np.array_equal(alone.coef_, svm.coef_)
             assert alone.objective_ == svm.objective_
-            anew = SVMperf(loss=loss, C=svm.C, eps=1e-5).fit(X, y)
-            assert svm.objective_ - anew.objective_ <= svm.C * svm.eps
+            optimum = SVMperf(loss=loss, C=svm.C, eps=1e-5).fit(X, y)
+            assert svm.objective_ - optimum.objective_ <= svm.C * svm.eps
 
 
-def test_a_c_off_its_path_takes_what_lies_below():
+def test_a_c_that_is_not_on_the_path_starts_from_the_smaller_ones():
     X, y = blobs(300, 2, seed=3)
     off = SVMperf(C=5.0, path=CS).fit(X, y)
     assert np.array_equal(off.coef_, SVMperf(C=5.0, path=[0.01, 0.1, 1.0]).fit(X, y).coef_)
 
 
-def test_the_same_bits_every_time_and_whatever_the_threads():
+def test_the_bits_do_not_depend_on_the_number_of_threads():
     from threadpoolctl import threadpool_limits
 
     X, y = blobs(2000, 2, seed=4)
@@ -100,17 +100,18 @@ def test_the_same_bits_every_time_and_whatever_the_threads():
     assert np.array_equal(fits[0], fits[2])
 
 
-def test_too_few_rounds_are_said_with_the_gap():
+def test_too_few_rounds_give_a_warning_with_the_gap():
     X, y = blobs(300, 2, seed=5)
     with pytest.warns(
-        ConvergenceWarning, match=r"after 3 rounds without reaching eps=0.1 \(C=1000\): .* above the optimum, and 100"
+        ConvergenceWarning,
+        match=r"after 3 rounds without reaching eps=0.1 \(C=1000\): .* above the optimum, and at most 100 is allowed",
     ):
         svm = SVMperf(C=1000, max_iter=3).fit(X, y)
     assert svm.n_iter_ == 3
     assert svm.gap_ > 100
 
 
-def test_one_class_is_what_it_then_says():
+def test_a_single_class_is_always_decided():
     svm = SVMperf().fit(np.array([[1.0], [2.0]]), ["only", "only"])
     assert svm.predict(np.array([[-5.0], [5.0]])).tolist() == ["only", "only"]
 
@@ -130,12 +131,12 @@ def test_one_class_is_what_it_then_says():
         ({"path": [1.0, np.inf]}, "path must hold values of C"),
     ],
 )
-def test_wrong_parameters_get_a_sentence(parameters, words):
+def test_invalid_parameters_are_an_error(parameters, words):
     with pytest.raises(ValueError, match=words):
         SVMperf(**parameters).fit(np.eye(4), [0, 1, 0, 1])
 
 
-def test_wrong_data_gets_a_sentence():
+def test_invalid_data_is_an_error():
     with pytest.raises(ValueError, match=r"Only binary classification is supported by SVMperf.* y has 3 \(0, 1, 2\)"):
         SVMperf().fit(np.eye(3), [0, 1, 2])
     with pytest.raises(ValueError, match="NaN"):
@@ -144,7 +145,7 @@ def test_wrong_data_gets_a_sentence():
         SVMperf().iter_path(np.eye(2), [0, 1])
 
 
-def test_a_path_that_is_looked_at_leaves_nothing_behind():
+def test_iterating_over_a_path_changes_neither_threads_nor_the_classifier():
     from threadpoolctl import threadpool_info
 
     X, y = blobs(100, 2, seed=0)
@@ -161,15 +162,15 @@ def test_a_path_that_is_looked_at_leaves_nothing_behind():
 @pytest.mark.parametrize(
     "loss",
     [lambda tp, fp: tp, lambda tp, fp, fn, tn: "a", lambda tp, fp, fn, tn: 1 if tp > 0 else 0, dict],
-    ids=["two arguments", "a word", "written for numbers", "a type"],
+    ids=["two arguments", "a string", "for scalars only", "a type"],
 )
-def test_a_loss_that_can_not_be_used_gets_a_sentence(loss):
+def test_an_invalid_custom_loss_is_an_error(loss):
     with pytest.raises(DataError, match="The loss must"):
         SVMperf(loss=loss).fit(np.eye(4), [0, 1, 0, 1])
 
 
-def test_a_path_takes_no_other_c():
-    with pytest.raises(DataError, match="leave 'C' away"):
+def test_a_path_given_twice_or_with_invalid_values_is_an_error():
+    with pytest.raises(DataError, match="omit 'C'"):
         svmperf_path(np.eye(4), [0, 1, 0, 1], [1.0], C=5.0)
     for path in (["1", "2"], [True], [[1.0, 2.0]]):
         with pytest.raises(DataError, match="path must hold values of C"):

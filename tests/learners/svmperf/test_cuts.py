@@ -1,4 +1,4 @@
-"""The cutting planes against the whole problem written out, against the known optima, and where the problem is hard."""
+"""Cutting planes against enumeration of all labellings, against known optima, and on hard problems."""
 
 import csv
 import itertools
@@ -39,7 +39,7 @@ def all_cuts(X, positive, loss):
 
 
 def primal(solution, X, positive, loss, C):
-    """The problem's value at a solution, by enumeration."""
+    """The objective at a solution, by enumeration."""
     flips, losses = all_cuts(X, positive, loss)
     scores = X @ solution.coef + solution.intercept
     slack = max(0.0, float((losses - flips @ scores).max(initial=0.0)))
@@ -47,7 +47,7 @@ def primal(solution, X, positive, loss, C):
 
 
 def dual(X, positive, loss, C):
-    """The optimum over all labellings by a general solver, from below: any feasible weights bound it."""
+    """A lower bound of the optimum by a general solver over all labellings: any feasible dual weights give one."""
     flips, losses = all_cuts(X, positive, loss)
     features = np.column_stack([X, np.ones(len(X))])
     U = flips @ features
@@ -58,12 +58,12 @@ def dual(X, positive, loss, C):
         return (w @ w / 2 - losses @ alpha) / norm, (U @ w - losses) / norm
 
     start = np.full(len(losses), C / (2 * len(losses)))
-    found = minimize(
+    result = minimize(
         negated, start, jac=True, method="SLSQP", bounds=[(0, C)] * len(losses), tol=1e-12,
         constraints={"type": "ineq", "fun": lambda a: C - a.sum(), "jac": lambda a: -np.ones(len(a))},
         options={"maxiter": 500},
     )  # fmt: skip
-    alpha = np.clip(found.x, 0, None)
+    alpha = np.clip(result.x, 0, None)
     alpha *= min(1.0, C / max(alpha.sum(), 1e-300))
     return -negated(alpha)[0] * norm
 
@@ -84,7 +84,7 @@ TINY = [
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
 @pytest.mark.parametrize("case", range(len(TINY)))
-def test_tiny_problems_by_enumeration_of_all_labellings(case, C, loss):
+def test_tiny_problems_equal_enumeration_of_all_labellings(case, C, loss):
     X, y = TINY[case]
     positive = np.array(y, dtype=bool)
     solution = solved(X, positive, loss, C, eps=1e-7)
@@ -101,8 +101,8 @@ def test_tiny_problems_by_enumeration_of_all_labellings(case, C, loss):
     seed=st.integers(0, 10**6), n=st.integers(1, 9), loss=st.sampled_from(LOSSES),
     C=st.sampled_from([0.01, 1.0, 100.0, 1e4]), decimals=st.sampled_from([0, 3]),
 )  # fmt: skip
-def test_random_tiny_problems(seed, n, loss, C, decimals):
-    """Rounded features make duplicates, ties and contradictions. The bound is checked by hand: it is a feasible dual's value."""
+def test_random_tiny_problems_are_solved(seed, n, loss, C, decimals):
+    """Rounded features make duplicates, ties and contradictions. The bound is the value of a feasible dual point."""
     generator = np.random.default_rng(seed)
     X = np.round(generator.standard_normal((n, 2)), decimals)
     positive = generator.random(n) < 0.6
@@ -172,7 +172,7 @@ HARD = list(hard_cases())
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("case", HARD, ids=[case[0] for case in HARD])
-def test_hard_cases_end(case, loss):
+def test_hard_cases_converge(case, loss):
     _, X, y, C = case
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a ConvergenceWarning
@@ -182,8 +182,8 @@ def test_hard_cases_end(case, loss):
     assert np.isfinite(svm.coef_).all()
 
 
-def test_many_cuts_find_room_and_are_forgotten(monkeypatch):
-    monkeypatch.setattr("headcount.learners.svmperf.cuts._ROOM", 8)
+def test_arrays_grow_for_many_cuts_and_unused_cuts_are_dropped(monkeypatch):
+    monkeypatch.setattr("headcount.learners.svmperf.cuts._CAPACITY", 8)
     generator = np.random.default_rng(1)
     X = generator.standard_normal((400, 60))
     y = (X[:, :5].sum(axis=1) + 2 * generator.standard_normal(400)) > 0
@@ -191,4 +191,4 @@ def test_many_cuts_find_room_and_are_forgotten(monkeypatch):
     solution = planes.solve(1.0, 1e-5, 5000)
     assert solution.converged
     assert planes.rounds > 200
-    assert 8 < planes.count < 2 * planes.rounds - 100  # a plain round makes one cut, one of the others two
+    assert 8 < planes.count < 2 * planes.rounds - 100  # a plain round adds one cut, a stabilised one two

@@ -1,4 +1,4 @@
-"""Losses against their definitions, and the search for the worst labelling against all labellings there are."""
+"""Losses against their definitions, and the search for the worst labelling against enumeration."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from headcount.learners.svmperf.losses import LOSSES, worst_labelling
 
 
 def loss_of(name, a, b, P, N):
-    """The loss of calling a positives and b negatives positive, written out."""
+    """The loss when a positives and b negatives are labelled positive, from its definition."""
     n, k = P + N, a + b
     p, q, p_, q_ = (P + 0.5) / (n + 1), (N + 0.5) / (n + 1), (k + 0.5) / (n + 1), (n - k + 0.5) / (n + 1)
     kld = p * np.log(p / p_) + q * np.log(q / q_) if k != P else 0.0
@@ -30,7 +30,7 @@ def loss_of(name, a, b, P, N):
 
 
 def by_enumeration(name, positive, negative):
-    """Over all labellings: the largest loss plus gain, among those with a loss."""
+    """The largest loss plus gain of all labellings with a loss."""
     P, N = len(positive), len(negative)
     scores = np.concatenate([positive, negative])
     best = -np.inf
@@ -42,7 +42,7 @@ def by_enumeration(name, positive, negative):
     return best
 
 
-def falling(values):
+def descending(values):
     return np.sort(np.array(values, dtype=float))[::-1]
 
 
@@ -53,15 +53,15 @@ scores = st.lists(st.sampled_from([-40.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 
 @pytest.mark.parametrize("name", LOSSES)
 @settings(max_examples=300, deadline=None)
 @given(positive=scores, negative=scores)
-def test_the_worst_labelling_is_that_of_all_labellings(name, positive, negative):
-    positive, negative = falling(positive), falling(negative)
+def test_the_worst_labelling_equals_that_of_enumeration(name, positive, negative):
+    positive, negative = descending(positive), descending(negative)
     P, N = len(positive), len(negative)
     if P + N == 0:
         return
     search = worst_labelling(name, P, N)
     value, a, b = search(positive, negative)
     expected = by_enumeration(name, positive, negative)
-    if a < 0:  # nothing is worse than the truth
+    if a < 0:  # no labelling is worse than the true one
         assert expected <= 0
         return
     assert value == pytest.approx(expected, abs=1e-9)
@@ -74,10 +74,10 @@ def test_the_worst_labelling_is_that_of_all_labellings(name, positive, negative)
 @pytest.mark.parametrize("name", LOSSES)
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), P=st.integers(1, 60), N=st.integers(1, 60), spread=st.sampled_from([0.1, 1.0, 30.0]))
-def test_it_agrees_with_all_pairs_of_numbers(name, seed, P, N, spread):
+def test_the_search_equals_trying_all_pairs_of_numbers(name, seed, P, N, spread):
     """Larger sets: the general search tries every pair (how many positives, how many negatives)."""
     generator = np.random.default_rng(seed)
-    positive, negative = (falling(np.round(spread * generator.standard_normal(n), 1)) for n in (P, N))
+    positive, negative = (descending(np.round(spread * generator.standard_normal(n), 1)) for n in (P, N))
 
     def table(tp, fp, fn, tn):
         return np.vectorize(lambda a, b: loss_of(name, a, b, P, N))(tp, fp)
@@ -95,7 +95,7 @@ def test_it_agrees_with_all_pairs_of_numbers(name, seed, P, N, spread):
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", ["ae", "rae", "kld", "nkld", "q", "f1"])
-def test_of_equal_labellings_few_positives_come_first_then_many_negatives(name):
+def test_of_tied_labellings_the_fewest_positives_then_the_most_negatives_are_chosen(name):
     """All scores 0, as at the start: the first cut is that of the smallest a, and among those of the largest b."""
     for P, N in ((3, 3), (2, 5), (5, 2), (1, 1)):
         ties = [
@@ -105,17 +105,17 @@ def test_of_equal_labellings_few_positives_come_first_then_many_negatives(name):
             if loss_of(name, a, b, P, N) == pytest.approx(by_enumeration(name, np.zeros(P), np.zeros(N)))
         ]
         _, a, b = worst_labelling(name, P, N)(np.zeros(P), np.zeros(N))
-        # For the losses of the count alone, the top k of equal scores takes negatives first: only such pairs are looked at.
+        # For the losses of the count alone, the top k of equal scores takes negatives first: only such pairs are considered.
         assert (a, -b) == min(ties)
 
 
-def test_equal_scores_take_negatives_first():
+def test_of_equal_scores_negatives_come_first():
     value, a, b = worst_labelling("ae", 2, 3)(np.array([1.0, 1.0]), np.array([1.0, 1.0, -50.0]))
     assert (a, b) == (2, 2)
     assert value == pytest.approx(100 * 2 / 5 + 20 * 2)
 
 
-def test_wrong_losses_get_a_sentence():
+def test_invalid_losses_are_an_error():
     with pytest.raises(UnknownNameError, match=r"There is no loss 'hinge': use one of 'ae', 'rae'"):
         worst_labelling("hinge", 1, 1)
     with pytest.raises(DataError, match=r"given arrays of shape \(3, 4\) .* returned an array of shape \(\)"):
@@ -124,17 +124,17 @@ def test_wrong_losses_get_a_sentence():
         worst_labelling(lambda tp, fp, fn, tn: np.where(tp == 0, np.nan, 1.0), 2, 3)
 
 
-def test_a_large_table_is_made_in_blocks(monkeypatch):
+def test_a_large_table_is_computed_in_blocks(monkeypatch):
     from headcount.learners.svmperf import losses
 
     def table(tp, fp, fn, tn):
         return 100.0 * np.abs(fp - fn) / (tp + fp + fn + tn)
 
     generator = np.random.default_rng(0)
-    positive, negative = falling(generator.standard_normal(40)), falling(generator.standard_normal(30))
+    positive, negative = descending(generator.standard_normal(40)), descending(generator.standard_normal(30))
     whole = worst_labelling(table, 40, 30)
     monkeypatch.setattr(losses, "_TABLE_LIMIT", 300)
     blocks = worst_labelling(table, 40, 30)
-    assert blocks.kept is None
+    assert blocks.table is None
     assert blocks(positive, negative) == whole(positive, negative)
     assert blocks.loss(3, 4) == whole.loss(3, 4)

@@ -1,4 +1,4 @@
-"""`CNNClassifier`: scikit-learn's contract around the convolutional network."""
+"""`CNNClassifier`: a scikit-learn classifier around the convolutional network."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,62 +13,66 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
 from headcount._validation import Interval, StrOptions, integers_from, learn_classes, seed_sequence
 from headcount.exceptions import DataError
-from headcount.learners.neural.requiring import DEVICES, PRECISIONS, require_torch
 from headcount.learners.neural.saving import load_estimator, save_estimator
+from headcount.learners.neural.shapes import parameter_shapes
+from headcount.learners.neural.torch_options import DEVICES, PRECISIONS, require_torch
 from headcount.learners.validation import validation_parts
 
 __all__ = ["CNNClassifier"]
 
 _UNKNOWN = 1
-_LOWER = "batch_size, channels or embedding_size"
-_NUMBERS = ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_")
-_ARRAYS = ("losses_", "scores_")
+"""Id of terms that are not in the vocabulary."""
+_MEMORY_PARAMETERS = "batch_size, channels or embedding_size"
+"""Parameters to lower when the device runs out of memory."""
+_SAVED_NUMBERS = ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_")
+_SAVED_ARRAYS = ("losses_", "scores_")
 
 
 class CNNClassifier(ClassifierMixin, BaseEstimator):
     r"""Convolutional network over documents of term ids, as `TermIds` makes them: 0 is padding, 1 an unknown term.
 
     Terms are embedded, :math:`x_t = E_{i_t}`; windows of w = 3, 5 and 7 terms slide over them, and each channel c keeps its largest
-    answer
+    response
 
     .. math:: h_{w,c} = \max_t \mathrm{ReLU}(W_{w,c} \cdot [x_t, \dots, x_{t+w-1}] + b_{w,c}),
 
-    of which an affine layer (after dropout) makes the document embedding, and another one, with a softmax, the posteriors. It is
-    trained by Adam for the cross-entropy in which each class weighs the same. A part of the items is held out; training ends when
-    the F1 of the rarer class there (with more than two classes, the mean F1 of all) has not got better for ``patience`` epochs. The
-    best network is taken, and passes over the held-out part once.
+    An affine layer (after dropout) turns these into the document embedding, and another one, with a softmax, into the posteriors.
+    The network is trained by Adam for the cross-entropy in which each class has the same weight. A part of the items is held out;
+    training ends when the F1 of the rarer class there (with more than two classes, the mean F1 of all) has not improved for
+    ``patience`` epochs. The best network is kept, and trained on the held-out part for one epoch.
 
     Parameters
     ----------
     embedding_size : int, default=100
-        Of the terms.
+        Size of a term's embedding.
     channels : int, default=512
-        Of each window.
+        Number of channels of each window.
     windows : sequence of int, default=(3, 5, 7)
+        Widths of the windows, in terms.
     dropout : float, default=0.5
-        Share of the channels that is left out in a training step.
+        Share of the channels that is dropped in a training step.
     weight_decay : float, default=0.0
         Weight of the squared parameters in the loss.
     document_size : int, default=100
-        Of the document embedding.
+        Size of the document embedding.
     learning_rate : float, default=1e-3
     batch_size : int, default=100
     max_epochs : int, default=500
     patience : int, default=20
     held_out : float, default=0.4
-        Share of the items that is held out for stopping.
+        Share of the items that is held out for early stopping.
     n_ids : int, optional
-        Size of the vocabulary (``TermIds.n_ids_``); an id outside it is then an error. By default the largest id given to ``fit``
-        counts as the last, and larger ones met later as unknown terms.
+        Size of the vocabulary (``TermIds.n_ids_``); an id outside it is then an error. By default the vocabulary ends with the
+        largest id given to ``fit``, and larger ids in later documents count as unknown terms.
     precision : {"auto", "float32", "bfloat16"}, default="auto"
-        Of the products over windows; "auto" is bfloat16 on CUDA and float32 elsewhere.
+        Precision of the products over windows; "auto" is bfloat16 on CUDA and float32 elsewhere.
     device : {"auto", "cuda", "mps", "cpu"}, default="auto"
     n_jobs : int, optional
-        Threads on the CPU. With one, the default, the same seed gives the same bits, on one machine, whatever else runs.
+        Threads on the CPU. With one, the default, the same seed gives the same bits on one machine, whatever else runs.
     random_state : int, RandomState, Generator or None, default=None
-        For the split, the first parameters, the order of items and dropout.
+        Seed of the split, the first parameters, the order of items and dropout.
     keep_when_interrupted : bool, default=False
-        End with the best network so far, and a warning, when the user interrupts training.
+        Keep the best network so far, with a warning, when the user interrupts training.
     verbose : bool, default=False
         Write a line for each epoch to the standard error stream.
 
@@ -79,7 +83,7 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     parameters_ : dict of str to array
         The network.
     n_iter_, best_epoch_ : int
-        Epochs that were made, and the one that was kept.
+        Number of epochs, and the epoch whose network was kept.
     losses_, scores_ : arrays of shape (n_iter_,)
         Mean loss in each epoch, and the held-out F1 after it.
 
@@ -161,44 +165,44 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Labels) -> Self:
-        """Learn from documents of term ids, shape (n_items, length), and their labels."""
+        """Fit the network to documents of term ids, shape (n_items, length), and their labels."""
         require_torch("CNNClassifier")
         from headcount.learners.neural.device import computing
         from headcount.learners.neural.training import train
 
         X, y = validate_data(self, X, y, dtype=None)
         classes, codes = learn_classes(y)
-        ids = _whole(X)
+        ids = _checked_ids(X)
         n_ids = max(int(ids.max()), _UNKNOWN) + 1 if self.n_ids is None else int(self.n_ids)
-        ids = self._known(ids, n_ids)
-        splitting, training = seed_sequence(self.random_state).spawn(2)
-        seed = int(splitting.generate_state(1)[0])
+        ids = self._within_vocabulary(ids, n_ids)
+        split_seed, training_seed = seed_sequence(self.random_state).spawn(2)
+        seed = int(split_seed.generate_state(1)[0])
         parts = next(iter(validation_parts(float(self.held_out), codes, seed, "held_out")))
-        with computing(self.n_jobs, _LOWER):
-            trained = train(ids, codes, parts, n_ids, self._settings(training))
+        with computing(self.n_jobs, _MEMORY_PARAMETERS):
+            trained = train(ids, codes, parts, n_ids, self._settings(training_seed))
         self.classes_, self.n_ids_, self.parameters_ = classes, n_ids, trained.parameters
-        self.n_iter_, self.best_epoch_ = trained.n_epochs, trained.best_epoch
-        self.losses_, self.scores_ = trained.losses, trained.scores
+        self.n_iter_, self.best_epoch_ = len(trained.losses), trained.best_epoch
+        self.losses_, self.scores_ = trained.losses, trained.figures
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the posteriors, shape (n_items, n_classes), in the order of ``classes_``."""
-        posteriors: FloatArray = self._read(X)[1]
+        posteriors: FloatArray = self._embeddings_and_posteriors(X)[1]
         return posteriors
 
     def predict(self, X: Any) -> AnyArray:
         """Decide for the class of the largest posterior."""
         posteriors = self.predict_proba(X)
-        decided: AnyArray = self.classes_[posteriors.argmax(axis=1)]
-        return decided
+        labels: AnyArray = self.classes_[posteriors.argmax(axis=1)]
+        return labels
 
     def transform(self, X: Any) -> AnyArray:
         """Return the document embeddings, shape (n_items, document_size)."""
-        return self._read(X)[0]
+        return self._embeddings_and_posteriors(X)[0]
 
     def predict_all(self, X: Any) -> dict[str, AnyArray]:
-        """Return decisions, posteriors and embeddings of the documents, from one pass over them."""
-        embeddings, posteriors = self._read(X)
+        """Return decisions, posteriors and embeddings of documents, computed in one pass."""
+        embeddings, posteriors = self._embeddings_and_posteriors(X)
         return {
             "decisions": self.classes_[posteriors.argmax(axis=1)],
             "posteriors": posteriors,
@@ -206,78 +210,68 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted classifier to a file of plain arrays (.npz) that holds no code."""
+        """Write the fitted classifier to a file of arrays (.npz) that holds no code."""
         check_is_fitted(self, "parameters_")
-        save_estimator(self, path, _NUMBERS, _ARRAYS)
+        save_estimator(self, path, _SAVED_NUMBERS, _SAVED_ARRAYS)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a classifier that :meth:`save` has written."""
-        loaded: Self = load_estimator(cls, path, _NUMBERS, _ARRAYS, cls._shapes)
+        loaded: Self = load_estimator(cls, path, _SAVED_NUMBERS, _SAVED_ARRAYS, cls._shapes)
         return loaded
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the network's arrays must have."""
-        e, c, d, windows = self.embedding_size, self.channels, self.document_size, _checked_windows(self.windows)
-        layers = {f"window{w}": (c, w * e) for w in windows}
-        layers |= {"document": (d, len(windows) * c), "output": (len(self.classes_), d)}
-        shapes: dict[str, tuple[int, ...]] = {"embedding": (self.n_ids_, e)}
-        for name, shape in layers.items():
-            shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-        return shapes
+        return parameter_shapes(self.n_ids_, len(self.classes_), self._sizes(), _checked_windows(self.windows))
 
-    def _read(self, X: Any) -> tuple[AnyArray, AnyArray]:
+    def _sizes(self) -> dict[str, int]:
+        return {"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size}
+
+    def _embeddings_and_posteriors(self, X: Any) -> tuple[AnyArray, AnyArray]:
         check_is_fitted(self, "parameters_")
         require_torch("CNNClassifier")
         from headcount.learners.neural.device import computing
-        from headcount.learners.neural.training import read
+        from headcount.learners.neural.training import embeddings_and_posteriors
 
-        ids = self._known(_whole(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
-        # The network is as it was learnt, whatever parameters have been set since.
+        ids = self._within_vocabulary(_checked_ids(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
+        # From the network itself, because parameters may have been set since it was fitted.
         windows = tuple(
             int(name[6:-7]) for name in self.parameters_ if name.startswith("window") and name.endswith(".weight")
         )
         sizes = {"document": len(self.parameters_["document.bias"])}
-        how = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
-        with computing(self.n_jobs, _LOWER):
-            return read(ids, self.parameters_, how)
+        settings = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
+        with computing(self.n_jobs, _MEMORY_PARAMETERS):
+            return embeddings_and_posteriors(ids, self.parameters_, settings)
 
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.learners.neural.device import device_named, dtype_named
         from headcount.learners.neural.training import Settings
 
-        device = device_named(self.device)
-        return Settings(
-            sizes={"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size},
+        return Settings.from_estimator(
+            self,
+            seed,
+            sizes=self._sizes(),
             windows=_checked_windows(self.windows),
-            dropout=float(self.dropout),
             weight_decay=float(self.weight_decay),
-            learning_rate=float(self.learning_rate),
             batch_size=int(self.batch_size),
-            max_epochs=int(self.max_epochs),
-            patience=int(self.patience),
-            device=device,
-            dtype=dtype_named(self.precision, device),
-            seed=seed,
-            keep_when_interrupted=bool(self.keep_when_interrupted),
-            verbose=bool(self.verbose),
+            dtype=dtype_named(self.precision, device_named(self.device)),
         )
 
-    def _known(self, ids: IntArray, n_ids: int) -> IntArray:
-        """Return ids of the vocabulary: others are errors where it is given, else unknown terms."""
+    def _within_vocabulary(self, ids: IntArray, n_ids: int) -> IntArray:
+        """Return ids with those outside the vocabulary as unknown terms; if ``n_ids`` is given, these are an error."""
         beyond = ids >= n_ids
         if not beyond.any():
             return ids
         if self.n_ids is not None:
             raise DataError(
                 f"X holds the term id {ids.max()}, and the vocabulary has n_ids={self.n_ids} (0 to {self.n_ids - 1}): make the ids "
-                "with the transformer that the classifier was set up for."
+                "with the transformer whose n_ids_ was given."
             )
         return np.where(beyond, _UNKNOWN, ids)
 
 
-def _whole(X: AnyArray) -> IntArray:
-    """Return ids as whole numbers from 0."""
+def _checked_ids(X: AnyArray) -> IntArray:
+    """Return ids as int32; raise unless they are whole numbers from 0."""
     if X.dtype.kind == "O":
         raise DataError(
             "X must hold term ids, whole numbers from 0 (padding), not Python objects: use an array of integers."
@@ -285,7 +279,7 @@ def _whole(X: AnyArray) -> IntArray:
     if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
         raise DataError(
             f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "
-            "makes ids of texts."
+            "turns texts into ids."
         )
     if X.min() < 0 or X.max() >= 2**31:
         raise DataError(
@@ -295,13 +289,8 @@ def _whole(X: AnyArray) -> IntArray:
 
 
 def _checked_windows(windows: Any) -> tuple[int, ...]:
-    given = np.asarray(windows)
-    if (
-        given.ndim != 1
-        or not given.size
-        or given.dtype.kind not in "iu"
-        or given.min() < 1
-        or len(set(given.tolist())) < given.size
-    ):
+    widths = np.asarray(windows)
+    whole = widths.ndim == 1 and widths.size > 0 and widths.dtype.kind in "iu"
+    if not whole or widths.min() < 1 or len(np.unique(widths)) < widths.size:
         raise DataError(f"windows must name widths in terms, whole numbers from 1, each once; got {windows!r}.")
-    return tuple(int(w) for w in given)
+    return tuple(int(width) for width in widths)

@@ -1,4 +1,4 @@
-"""Where and how torch computes: the device, the precision, the threads, and what its errors mean for a user."""
+"""Torch's device, precision and number of threads, and its memory errors in plain words."""
 
 import threading
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ __all__ = ["computing", "device_label", "device_named", "dtype_named"]
 
 
 def device_named(name: str) -> torch.device:
-    """Return a device; "auto" is the first there is of CUDA, MPS and CPU."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    """Return a device; "auto" is the first available one of CUDA, MPS and CPU."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        name = next(kind for kind, found in there.items() if found)
-    if not there.get(name):
-        raise DeviceError(f"There is no device {name!r} here: use device='auto', which takes the best that is found.")
+        name = next(kind for kind, is_available in available.items() if is_available)
+    if not available.get(name):
+        raise DeviceError(f"There is no device {name!r} here: use device='auto', which takes the best available one.")
     return torch.device(name)
 
 
 def device_label(name: str, precision: str | None = None) -> str:
-    """Return what computes: the model of a graphics card, else the kind of device, torch's version, and the products' precision."""
+    """Describe the device: the GPU's model or else the kind of device, torch's version, and the precision of products."""
     device = device_named(name)
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     products = "" if precision is None else f", {str(dtype_named(precision, device)).removeprefix('torch.')} products"
@@ -30,32 +30,35 @@ def device_label(name: str, precision: str | None = None) -> str:
 
 
 def dtype_named(name: str, device: torch.device) -> torch.dtype:
-    """Return the type that the large products are computed in; "auto" is bfloat16 on CUDA, float32 elsewhere."""
-    short = name == "bfloat16" or (name == "auto" and device.type == "cuda")
-    return torch.bfloat16 if short else torch.float32
+    """Return the type in which large products are computed; "auto" is bfloat16 on CUDA, float32 elsewhere."""
+    half = name == "bfloat16" or (name == "auto" and device.type == "cuda")
+    return torch.bfloat16 if half else torch.float32
 
 
 class _Threads:
-    """Counts those who compute, so that the last one to leave restores the threads that were there before the first."""
+    """Counts the computations that run at once: the last one restores the number of threads from before the first.
+
+    torch's number of threads is global, so each computation can't simply restore what it found.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0
+        self._running = 0
         self._before = 1
 
     @contextmanager
     def limited(self, n_threads: int) -> Iterator[None]:
         with self._lock:
-            if self._inside == 0:
+            if self._running == 0:
                 self._before = torch.get_num_threads()
-            self._inside += 1
+            self._running += 1
         torch.set_num_threads(n_threads)
         try:
             yield
         finally:
             with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
+                self._running -= 1
+                if self._running == 0:
                     torch.set_num_threads(self._before)
 
 
@@ -64,7 +67,7 @@ _threads = _Threads()
 
 @contextmanager
 def computing(n_jobs: int | None, lower: str) -> Iterator[None]:
-    """Compute with so many threads on the CPU (None is 1, -1 all cores); out of memory, say which parameters to ``lower``."""
+    """Compute with ``n_jobs`` threads on the CPU (None is 1, -1 all cores); an out-of-memory error names what to ``lower``."""
     from joblib import effective_n_jobs
 
     try:

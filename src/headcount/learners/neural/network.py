@@ -1,169 +1,159 @@
 """The convolutional network over term ids, as functions of its parameters: a dict of tensors by name.
 
-The terms of a document are embedded, windows of 3, 5 and 7 of them slide over it, each channel keeps its largest answer, and an
-affine layer makes the document embedding of them. Behind its last term a document is all padding, whose embedding is 0; the first
-window of nothing but padding counts too, so that how far documents are padded changes nothing.
+Terms are embedded, windows of 3, 5 and 7 terms slide over the document, each channel keeps its largest response, and an affine
+layer turns these into the document embedding. Behind its last term a document is padding, whose embedding is 0. The first window
+that holds only padding counts too, so that the result does not depend on how far a document is padded.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["Parameters", "dropped", "embedded", "initial", "scored"]
+from headcount.learners.neural.shapes import parameter_shapes
 
-Parameters = dict[str, torch.Tensor]
+__all__ = ["Parameters", "class_scores", "draw_parameters", "dropout_mask", "embed_documents"]
+
+Parameters = dict[str, Tensor]
 
 
-def initial(
+def draw_parameters(
     n_ids: int, n_classes: int, sizes: dict[str, int], windows: Sequence[int], generator: torch.Generator
 ) -> Parameters:
-    """Draw the parameters uniformly within the bounds of Glorot and Bengio (2010); what is added starts at 0."""
-    embedding, channels, document = sizes["embedding"], sizes["channels"], sizes["document"]
-    layers = {f"window{w}": (channels, w * embedding) for w in windows}
-    layers |= {"document": (document, len(windows) * channels), "output": (n_classes, document)}
-    drawn = {"embedding": _uniform(n_ids, embedding, generator)}
-    drawn["embedding"][0] = 0.0
-    for name, (rows, columns) in layers.items():
-        drawn[f"{name}.weight"] = _uniform(rows, columns, generator)
-        drawn[f"{name}.bias"] = torch.zeros(rows, dtype=torch.float32)
-    return drawn
+    """Draw weights uniformly within the bounds of Glorot and Bengio (2010); biases start at 0."""
+    parameters: Parameters = {}
+    for name, shape in parameter_shapes(n_ids, n_classes, sizes, windows).items():
+        if name.endswith("bias"):
+            parameters[name] = torch.zeros(shape, dtype=torch.float32)
+        else:
+            bound = (6.0 / sum(shape)) ** 0.5
+            parameters[name] = (2.0 * torch.rand(shape, generator=generator, dtype=torch.float32) - 1.0) * bound
+    parameters["embedding"][0] = 0.0  # of padding
+    return parameters
 
 
-def _uniform(rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
-    bound: float = (6.0 / (rows + columns)) ** 0.5
-    return (2.0 * torch.rand((rows, columns), generator=generator, dtype=torch.float32) - 1.0) * bound
+class _MaxOverWindows(torch.autograd.Function):
+    """Convolution with windows of several widths, rectified, and the maximum of each channel over the document.
 
-
-class _PooledWindows(torch.autograd.Function):
-    """All windows over embedded documents, and the largest answer of each channel.
-
-    Of all positions in a document, one for each channel answers for the result, so the way back need visit these only.
+    Written by hand because torch's own convolution goes back through every position, although only one position for each channel
+    (the one with the largest response) has a gradient.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, windows: Sequence[int], *layers: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: Tensor, windows: Sequence[int], *layers: Tensor) -> Tensor:
         n, padded, width = x.shape
         widest = max(windows)
         positions = padded - widest + 1
-        side_by_side = x.as_strided((n, positions, widest * width), (padded * width, width, 1)).reshape(
-            n * positions, -1
-        )
-        answers, places = [], []
+        unfolded = x.as_strided((n, positions, widest * width), (padded * width, width, 1)).reshape(n * positions, -1)
+        maxima, argmaxima = [], []
         for w, weight, bias in zip(windows, layers[::2], layers[1::2], strict=True):
-            found = torch.mm(side_by_side[:, : w * width], weight.to(x.dtype).T).view(n, positions, -1).max(dim=1)
-            answers.append(found.values.float() + bias)
-            places.append(found.indices)
-        pooled = torch.relu(torch.cat(answers, dim=1))
-        ctx.save_for_backward(side_by_side, torch.cat(places, dim=1), pooled, *layers[::2])
+            largest = torch.mm(unfolded[:, : w * width], weight.to(x.dtype).T).view(n, positions, -1).max(dim=1)
+            maxima.append(largest.values.float() + bias)
+            argmaxima.append(largest.indices)
+        pooled = torch.relu(torch.cat(maxima, dim=1))
+        ctx.save_for_backward(unfolded, torch.cat(argmaxima, dim=1), pooled, *layers[::2])
         ctx.windows, ctx.shape = windows, (n, padded, width)
         return pooled
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        side_by_side, places, pooled, *weights = ctx.saved_tensors
+        unfolded, argmaxima, pooled, *weights = ctx.saved_tensors
         n, padded, width = ctx.shape
-        positions = len(side_by_side) // n
+        positions = len(unfolded) // n
         grad = torch.where(pooled > 0, grads[0], 0.0)
         spans = [w * width for w in ctx.windows]
-        dense = (
-            pooled.is_cuda and side_by_side.dtype == torch.bfloat16
-        )  # measured: the faster way for these products only
-        back_to = _back_densely if dense else _back_sparsely
-        of_weights, back = back_to(side_by_side, places, grad, weights, spans)
-        layers: list[torch.Tensor] = []
-        for of_weight, of_bias in zip(of_weights, grad.split([len(w) for w in weights], dim=1), strict=True):
-            layers += [of_weight.float(), of_bias.sum(dim=0)]
-        back = back.view(n, positions, -1, width)
-        of_x = back.new_zeros((n, padded, width))
-        for k in range(back.shape[2]):
-            of_x[:, k : k + positions] += back[:, :, k]
-        return of_x, None, *layers
+        # Measured: dense products are faster for bfloat16 on CUDA only.
+        dense = pooled.is_cuda and unfolded.dtype == torch.bfloat16
+        gradients = _dense_gradients if dense else _sparse_gradients
+        weight_grads, unfolded_grad = gradients(unfolded, argmaxima, grad, weights, spans)
+        layer_grads: list[Tensor] = []
+        for weight_grad, bias_grad in zip(weight_grads, grad.split([len(w) for w in weights], dim=1), strict=True):
+            layer_grads += [weight_grad.float(), bias_grad.sum(dim=0)]
+        unfolded_grad = unfolded_grad.view(n, positions, -1, width)
+        x_grad = unfolded_grad.new_zeros((n, padded, width))
+        for k in range(unfolded_grad.shape[2]):
+            x_grad[:, k : k + positions] += unfolded_grad[:, :, k]
+        return x_grad, None, *layer_grads
 
 
-def _back_sparsely(
-    side_by_side: torch.Tensor,
-    places: torch.Tensor,
-    grad: torch.Tensor,
-    weights: Sequence[torch.Tensor],
-    spans: Sequence[int],
-) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Return the gradients of the weights and of the rows side by side: sums over the positions that answered."""
+def _sparse_gradients(
+    unfolded: Tensor, argmaxima: Tensor, grad: Tensor, weights: Sequence[Tensor], spans: Sequence[int]
+) -> tuple[list[Tensor], Tensor]:
+    """Return the gradients of the weights and of the unfolded rows: sums over the positions of the maxima only."""
     n, device = len(grad), grad.device
-    positions = len(side_by_side) // n
-    short = grad.T.contiguous().to(side_by_side.dtype)  # channels x documents
-    rows = (places + positions * torch.arange(n, device=device)[:, None]).T.contiguous()
-    of_weights = functional.embedding_bag(rows, side_by_side, mode="sum", per_sample_weights=short)
-    full = side_by_side.new_zeros((len(short), side_by_side.shape[1]))
-    parts = of_weights.split([len(weight) for weight in weights])
-    for weight, place, span in zip(weights, full.split([len(weight) for weight in weights]), spans, strict=True):
-        place[:, :span] = weight
+    positions = len(unfolded) // n
+    channel_grads = grad.T.contiguous().to(unfolded.dtype)  # channels x documents
+    rows = (argmaxima + positions * torch.arange(n, device=device)[:, None]).T.contiguous()
+    all_weight_grads = functional.embedding_bag(rows, unfolded, mode="sum", per_sample_weights=channel_grads)
+    channels = [len(weight) for weight in weights]
+    wide_weights = unfolded.new_zeros((len(channel_grads), unfolded.shape[1]))
+    for weight, wide_weight, span in zip(weights, wide_weights.split(channels), spans, strict=True):
+        wide_weight[:, :span] = weight
     flat = rows.reshape(-1)
     order = torch.argsort(flat, stable=True)
     starts = torch.searchsorted(flat[order], torch.arange(n * positions, device=device))
-    channels = torch.div(order, n, rounding_mode="floor")
-    back = functional.embedding_bag(channels, full, starts, mode="sum", per_sample_weights=short.reshape(-1)[order])
-    return [part[:, :span] for part, span in zip(parts, spans, strict=True)], back
+    of_channel = torch.div(order, n, rounding_mode="floor")
+    ordered_grads = channel_grads.reshape(-1)[order]
+    unfolded_grad = functional.embedding_bag(
+        of_channel, wide_weights, starts, mode="sum", per_sample_weights=ordered_grads
+    )
+    return [part[:, :span] for part, span in zip(all_weight_grads.split(channels), spans, strict=True)], unfolded_grad
 
 
-def _back_densely(
-    side_by_side: torch.Tensor,
-    places: torch.Tensor,
-    grad: torch.Tensor,
-    weights: Sequence[torch.Tensor],
-    spans: Sequence[int],
-) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Return the same by products over all positions: more arithmetic, of the kind that a GPU is best at."""
-    n, channels = grad.shape
-    spread = side_by_side.new_zeros((n, len(side_by_side) // n, channels))
-    spread.scatter_(1, places[:, None], grad.to(spread.dtype)[:, None])
-    columns = spread.view(-1, channels).split([len(weight) for weight in weights], dim=1)
-    back = torch.zeros_like(side_by_side)
+def _dense_gradients(
+    unfolded: Tensor, argmaxima: Tensor, grad: Tensor, weights: Sequence[Tensor], spans: Sequence[int]
+) -> tuple[list[Tensor], Tensor]:
+    """Return the same gradients by products over all positions: more arithmetic, which a GPU does faster."""
+    n, n_channels = grad.shape
+    scattered = unfolded.new_zeros((n, len(unfolded) // n, n_channels))
+    scattered.scatter_(1, argmaxima[:, None], grad.to(scattered.dtype)[:, None])
+    columns = scattered.view(-1, n_channels).split([len(weight) for weight in weights], dim=1)
+    unfolded_grad = torch.zeros_like(unfolded)
     for column, weight, span in zip(columns, weights, spans, strict=True):
-        back[:, :span].addmm_(column, weight.to(column.dtype))
-    return [torch.mm(column.T, side_by_side[:, :span]) for column, span in zip(columns, spans, strict=True)], back
+        unfolded_grad[:, :span].addmm_(column, weight.to(column.dtype))
+    return [torch.mm(column.T, unfolded[:, :span]) for column, span in zip(columns, spans, strict=True)], unfolded_grad
 
 
 _ALIGNED = 8
-"""A GPU multiplies rows of a multiple of so many numbers by faster kernels."""
+"""A GPU has faster kernels for products of rows whose length is a multiple of this."""
 
 
-def _aligned(x: torch.Tensor) -> torch.Tensor:
-    """Return x with its last axis filled up with zeros, where that makes products faster."""
+def _aligned(x: Tensor) -> Tensor:
+    """Pad the last axis of x with zeros, where that makes products faster."""
     return functional.pad(x, (0, -x.shape[-1] % _ALIGNED)) if x.is_cuda else x
 
 
-def embedded(
-    parameters: Parameters,
-    ids: torch.Tensor,
-    windows: Sequence[int],
-    dtype: torch.dtype,
-    keep: torch.Tensor | None = None,
-) -> torch.Tensor:
+def embed_documents(
+    parameters: Parameters, ids: Tensor, windows: Sequence[int], dtype: torch.dtype, mask: Tensor | None = None
+) -> Tensor:
     """Return the document embeddings of padded ids, whose last ``max(windows)`` columns are padding.
 
-    ``keep`` multiplies the answers of the channels: what dropout leaves of them.
+    The dropout ``mask`` multiplies the outputs of the channels.
     """
     x = functional.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
-    layers: list[torch.Tensor] = []
+    layers: list[Tensor] = []
     for w in windows:
         weight = parameters[f"window{w}.weight"]
         layers += [_aligned(weight.view(len(weight), w, -1)).flatten(1), parameters[f"window{w}.bias"]]
-    pooled: torch.Tensor = _PooledWindows.apply(_aligned(x), tuple(windows), *layers)
-    if keep is not None:
-        pooled = pooled * keep
+    pooled: Tensor = _MaxOverWindows.apply(_aligned(x), tuple(windows), *layers)
+    if mask is not None:
+        pooled = pooled * mask
     return functional.linear(pooled, parameters["document.weight"], parameters["document.bias"])
 
 
-def dropped(shape: tuple[int, int], dropout: float, generator: torch.Generator) -> torch.Tensor | None:
-    """Draw what dropout leaves: 0, or one over the share that is kept."""
+def dropout_mask(shape: tuple[int, int], dropout: float, generator: torch.Generator) -> Tensor | None:
+    """Draw a dropout mask: 0, or one over the share that is kept. None without dropout.
+
+    Not torch's own dropout, which draws from the global generator.
+    """
     if dropout == 0.0:
         return None
-    keep = torch.empty(shape, device=generator.device, dtype=torch.float32)
-    return keep.bernoulli_(1.0 - dropout, generator=generator).div_(1.0 - dropout)
+    mask = torch.empty(shape, device=generator.device, dtype=torch.float32)
+    return mask.bernoulli_(1.0 - dropout, generator=generator).div_(1.0 - dropout)
 
 
-def scored(parameters: Parameters, documents: torch.Tensor) -> torch.Tensor:
-    """Return the log odds of the classes for document embeddings."""
-    return functional.linear(documents, parameters["output.weight"], parameters["output.bias"])
+def class_scores(parameters: Parameters, embeddings: Tensor) -> Tensor:
+    """Return the logits of the classes for document embeddings."""
+    return functional.linear(embeddings, parameters["output.weight"], parameters["output.bias"])

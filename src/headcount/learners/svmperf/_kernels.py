@@ -1,4 +1,4 @@
-"""Compiled: the search for the worst labelling, the products with a cut's flips, and the quadratic problem over the cuts."""
+"""Compiled functions: the search for the worst labelling, products with a cut's flips, and the quadratic problem over the cuts."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from headcount.learners.svmperf.losses import F1, Q
 def worst_by_count(
     positive: FloatArray, negative: FloatArray, scale: float, loss: FloatArray
 ) -> tuple[float, int, int]:
-    """Return the largest loss plus gain in score, and how many positives and negatives are called positive there.
+    """Return the largest loss plus gain in score, and the numbers of positives and negatives that are labelled positive there.
 
-    Scores of the positives and of the negatives fall. The loss depends on the number k that are called positive, so the best of
-    each k is the top k by score; of equal scores negatives come first. Numbers without a loss are left out.
+    Scores are in descending order. The loss depends on the number k that are labelled positive, so the best labelling for each k
+    is the top k by score; of equal scores negatives come first. Labellings without a loss are excluded.
     """
     n_positive, n_negative = positive.size, negative.size
     gain = 0.0
@@ -38,7 +38,7 @@ def worst_by_count(
 
 @kernel(error_model="numpy")
 def worst_by_item(positive: FloatArray, negative: FloatArray, scale: float) -> tuple[float, int, int]:
-    """Return what `worst_by_count` does, for the error rate: each item is flipped or not for itself."""
+    """Return the same as `worst_by_count` for the error rate: whether to flip an item is decided for each item separately."""
     a, b = positive.size, 0
     value = 0.0
     while a > 0 and positive[a - 1] <= 1.0:
@@ -54,22 +54,22 @@ def worst_by_item(positive: FloatArray, negative: FloatArray, scale: float) -> t
 
 @kernel(error_model="numpy")
 def pair_loss(which: int, side: int, a: int, b: int, P: int, N: int) -> float:
-    """Return the loss of calling a positives and b negatives positive: Q, with the normalised error of one side, or F1."""
+    """Return the loss (Q on one of its two sides, or F1) when a positives and b negatives are labelled positive."""
     if which == F1:
         return 100.0 * (1.0 - 2.0 * a / (P + a + b)) if P + a + b > 0 else 0.0
     recall = a / P if P > 0 else 1.0
-    off = (a + b - P) / max(P, N)
-    share = 1.0 + off if side == 0 else 1.0 - off
-    if recall + share <= 0.0:
+    excess = (a + b - P) / max(P, N)
+    closeness = 1.0 + excess if side == 0 else 1.0 - excess  # one minus the normalised absolute error
+    if recall + closeness <= 0.0:
         return 100.0
-    return 100.0 * (1.0 - 2.0 * recall * share / (recall + share))
+    return 100.0 * (1.0 - 2.0 * recall * closeness / (recall + closeness))
 
 
 @kernel(error_model="numpy")
 def _best_in_row(
     which: int, side: int, a: int, first: int, last: int, P: int, N: int, scale: float, gains: FloatArray
 ) -> tuple[float, int]:
-    """Return the best number b of negatives between two bounds, for a given number of positives; of equal ones the largest."""
+    """Return the best value and number b of negatives between two bounds, for a given number of positives; of ties the largest."""
     best, best_b = -np.inf, first
     for b in range(first, last + 1):
         value = pair_loss(which, side, a, b, P, N) + scale * gains[b]
@@ -80,18 +80,18 @@ def _best_in_row(
 
 @kernel(error_model="numpy")
 def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale: float) -> tuple[float, int, int]:
-    """Return what `worst_by_count` does, for losses of both numbers, by divide and conquer over the number of positives.
+    """Return the same as `worst_by_count` for losses of both numbers, by divide and conquer over the number of positives.
 
-    The loss (for Q, each of the two whose larger one it is) changes with both numbers in one direction, so that the best number of
-    negatives rises with that of positives, or falls (Q's first side).
+    Q is the larger of two losses, one for too few and one for too many items labelled positive ("sides"). For each of them, and
+    for F1, the best number of negatives is monotone in the number of positives: it falls for Q's first side and rises otherwise.
     """
     P, N = positive.size, negative.size
-    rise, gains = np.zeros(P + 1), np.zeros(N + 1)
+    positive_sums, gains = np.zeros(P + 1), np.zeros(N + 1)
     for i in range(P):
-        rise[i + 1] = rise[i] + positive[i]
+        positive_sums[i + 1] = positive_sums[i] + positive[i]
     for i in range(N):
         gains[i + 1] = gains[i] + negative[i]
-    total = rise[P]
+    total = positive_sums[P]
     best, best_a, best_b = -np.inf, -1, -1
     stack = np.empty((4 * 64, 4), dtype=np.int64)
     for side in range(2 if which == Q else 1):
@@ -105,7 +105,7 @@ def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale:
             first, last, least, most = stack[depth]
             a = (first + last) // 2
             value, b = _best_in_row(which, side, a, least, most, P, N, scale, gains)
-            value += scale * (rise[a] - total)
+            value += scale * (positive_sums[a] - total)
             if value > best or (value == best and (a < best_a or (a == best_a and b > best_b))):
                 best, best_a, best_b = value, a, b
             if first < a:
@@ -114,7 +114,7 @@ def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale:
             if a < last:
                 stack[depth] = a + 1, last, least if falls else b, b if falls else most
                 depth += 1
-        if N > 0:  # all positives called so, and at least one negative: with none it is the truth itself
+        if N > 0:  # all positives labelled positive, with at least one negative: without any it is the true labelling
             value, b = _best_in_row(which, side, P, 1, N, P, N, scale, gains)
             if value > best or (value == best and best_a == P and b > best_b):
                 best, best_a, best_b = value, P, b
@@ -122,10 +122,10 @@ def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale:
 
 
 @kernel()
-def rows_added_up(
+def add_weighted_rows(
     indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, total: FloatArray
 ) -> None:
-    """Add to total the rows of a sparse matrix that have a weight, each times its weight."""
+    """Add the rows of a sparse matrix, each times its weight, to total; rows of weight 0 are not read."""
     for i in range(weights.size):
         w = weights[i]
         if w != 0.0:
@@ -135,7 +135,7 @@ def rows_added_up(
 
 @kernel(fastmath=True)
 def weighted_sum(rows: AnyArray, weights: FloatArray, total: FloatArray) -> None:
-    """Write to total the sum of the rows that have a weight, each times its weight."""
+    """Write the sum of rows, each times its weight, to total; rows of weight 0 are not read."""
     total[:] = 0.0
     for i in range(weights.size):
         w = weights[i]
@@ -145,8 +145,8 @@ def weighted_sum(rows: AnyArray, weights: FloatArray, total: FloatArray) -> None
 
 
 @kernel(error_model="numpy")
-def _factor(H: FloatArray, L: FloatArray, m: int, tol: float) -> int:
-    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first position that depends on those before it."""
+def _cholesky(H: FloatArray, L: FloatArray, m: int, tol: float) -> int:
+    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first row that depends linearly on those before it."""
     for i in range(m):
         for j in range(i):
             s = H[i, j]
@@ -176,13 +176,22 @@ def _solve(L: FloatArray, x: FloatArray, m: int) -> None:
 
 
 @kernel(error_model="numpy")
+def _gradient_entry(G: AnyArray, loss: FloatArray, alpha: FloatArray, used: IntArray, m: int, j: int) -> float:
+    """Return entry j of G alpha - loss, where only the first m entries of ``used`` have a weight."""
+    g = -loss[j]
+    for q in range(m):
+        g += G[j, used[q]] * alpha[used[q]]
+    return g
+
+
+@kernel(error_model="numpy")
 def minimise_on_simplex(
     G: AnyArray, loss: FloatArray, C: float, tol: float, max_steps: int, alpha: FloatArray
 ) -> float:
     """Minimise alpha' G alpha / 2 - loss' alpha over alpha >= 0 that sum to C, from the given alpha, in place; return the gap.
 
-    A primal active-set method. The weights in use are affinely independent: their reduced matrix has a Cholesky factor. One that
-    would make it singular enters along the direction in which the quadratic term does not change, and another leaves.
+    A primal active-set method. The cuts in use are affinely independent, so that their reduced matrix has a Cholesky factor. A cut
+    that would make it singular enters along the direction in which the quadratic term does not change, and another one leaves.
     """
     n = loss.size
     used = np.empty(n + 1, dtype=np.int64)
@@ -198,13 +207,10 @@ def minimise_on_simplex(
     gap, entered = np.inf, -1
     for _ in range(max_steps):
         for j in range(n):
-            g = -loss[j]
-            for q in range(m):
-                g += G[j, used[q]] * alpha[used[q]]
-            gradient[j] = g
+            gradient[j] = _gradient_entry(G, loss, alpha, used, m, j)
         settled = m <= 1
         while m > 1:
-            r = 0  # the reference: the largest weight, kept in front
+            r = 0  # the reference cut: the one with the largest weight, moved to the front
             for q in range(1, m):
                 if alpha[used[q]] > alpha[used[r]]:
                     r = q
@@ -218,20 +224,20 @@ def minimise_on_simplex(
                 for j in range(i + 1):
                     b = used[j + 1]
                     H[i, j] = G[a, b] - G[a, head] - G[b, head] + G[head, head]
-            done = _factor(H, L, m - 1, 1e-13)
-            free = done < m - 1
+            rank = _cholesky(H, L, m - 1, 1e-13)
+            free = rank < m - 1
             if free:  # along this direction only the linear term changes
-                for j in range(done):
-                    step[j] = -H[done, j]
-                _solve(L, step, done)
-                step[done] = 1.0
-                for j in range(done + 1, m - 1):
+                for j in range(rank):
+                    step[j] = -H[rank, j]
+                _solve(L, step, rank)
+                step[rank] = 1.0
+                for j in range(rank + 1, m - 1):
                     step[j] = 0.0
                 slope = 0.0
-                for i in range(done + 1):
+                for i in range(rank + 1):
                     slope += step[i] * (gradient[head] - gradient[used[i + 1]])
                 if slope < 0.0:
-                    for i in range(done + 1):
+                    for i in range(rank + 1):
                         step[i] = -step[i]
             else:
                 _solve(L, step, m - 1)
@@ -256,12 +262,8 @@ def minimise_on_simplex(
             for q in range(blocking, m - 1):
                 used[q] = used[q + 1]
             m -= 1
-            for i in range(m):  # the gradient where it is needed next
-                j = used[i]
-                g = -loss[j]
-                for q in range(m):
-                    g += G[j, used[q]] * alpha[used[q]]
-                gradient[j] = g
+            for i in range(m):  # the next step needs these entries only
+                gradient[used[i]] = _gradient_entry(G, loss, alpha, used, m, used[i])
             if m == 1:
                 settled = True
         total = 0.0
@@ -271,17 +273,13 @@ def minimise_on_simplex(
             alpha[used[q]] *= C / total
         least, entering, mean = np.inf, -1, 0.0
         for j in range(n):
-            g = -loss[j]
-            for q in range(m):
-                g += G[j, used[q]] * alpha[used[q]]
-            gradient[j] = g
+            g = _gradient_entry(G, loss, alpha, used, m, j)
             mean += alpha[j] * g
             if g < least:
                 least, entering = g, j
         gap = mean - C * least
-        if (
-            gap <= tol * C or in_use[entering] or entering == entered or not settled
-        ):  # the last three: rounding has the word
+        # The last three conditions hold only where rounding errors prevent further progress.
+        if gap <= tol * C or in_use[entering] or entering == entered or not settled:
             return gap
         entered = entering
         used[m] = entering

@@ -1,4 +1,4 @@
-"""`SVMperf`: scikit-learn's contract around the cutting planes, for one C or a path of them."""
+"""`SVMperf`: a scikit-learn classifier trained by cutting planes, for one C or a path of values of C."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -27,45 +27,45 @@ class SVMperf(ClassifierMixin, BaseEstimator):
     .. math:: \min_{w, \xi \ge 0} \tfrac12 |w|^2 + C \xi \quad\text{such that}\quad
         \frac{100}{n} \sum_{i\text{ flipped}} y_i (w \cdot x_i + w_b) \ge \Delta(\bar y) - \xi
 
-    for every labelling :math:`\bar y` with a loss :math:`\Delta(\bar y) > 0`, where flipped items are those that it labels
-    otherwise than the truth. The bias :math:`w_b` is the weight of a constant feature, regularised like the others (and part of
-    :math:`|w|`). C is not divided by n. Cutting planes find the solution to ``eps``.
+    for every labelling :math:`\bar y` with a loss :math:`\Delta(\bar y) > 0`, where flipped items are those whose label differs
+    from the true one. The bias :math:`w_b` is the weight of a constant feature, regularised like the others (and part of
+    :math:`|w|`). C is not divided by n. Cutting planes find the solution to a precision of ``eps``.
 
     Parameters
     ----------
     loss : {"ae", "rae", "kld", "nkld", "q", "error", "f1"} or callable, default="ae"
         Absolute error, relative absolute error, Kullback-Leibler divergence or its normalised form between the shares of the
         labelling and the true ones; Q, the harmonic mean of recall and of the normalised absolute error's complement; error rate;
-        F1 of the positive class. All in percent but for "kld". A callable gets the numbers of true positives, false positives,
+        F1 of the positive class. All are in percent, except "kld". A callable gets the numbers of true positives, false positives,
         false negatives and true negatives as arrays and returns the losses; all pairs of numbers are then tried in each round,
         which takes n^2 steps.
     C : float, default=1.0
-        The weight of the loss. Useful values range from 1e-4 to 1e5.
+        Weight of the loss. Useful values range from 1e-4 to 1e5.
     eps : float, default=0.1
         The rounds end when the worst labelling exceeds the slack by at most this, in units of the loss: the objective is then
         within ``C * eps`` of the optimum. For "kld", whose values are small, 0.1 is coarse (and what the literature used).
     max_iter : int, default=5000
-        The most rounds for one C. A warning states the gap that is left.
+        Largest number of rounds for one C. A warning states the remaining gap.
     path : sequence of float, optional
-        Values of C to pass through on the way from below, taking the cuts along: several C's then cost little more than the
-        largest of them. By default the fit starts anew. Both end within ``C * eps`` of the optimum, but not at the same point.
+        Smaller values of C that are solved first, keeping their cuts: several values of C then take little longer than the largest
+        one. By default the fit starts without cuts. Both end within ``C * eps`` of the optimum, but not at the same point.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The second one is the positive class. From a single class it learns to say that one.
+        The second one is the positive class. If y has a single class, all decisions are for it.
     coef_ : array of shape (1, n_features)
     intercept_ : array of shape (1,)
     n_iter_ : int
-        Rounds of cutting planes.
+        Number of rounds of cutting planes.
     objective_ : float
-        Value of the problem at the solution.
+        Objective at the solution.
     gap_ : float
-        How far that may be from the optimum at most.
+        Largest possible distance of the objective from the optimum.
 
     See Also
     --------
-    svmperf_path : fit all values of C of a path in one call.
+    svmperf_path : fit all values of C on a path in one call.
     ELM : classify and count over such a classifier: SVM(KLD), SVM(NKLD), SVM(Q), SVM(AE), SVM(RAE).
 
     References
@@ -129,29 +129,30 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         X : array or sparse matrix of shape (n_items, n_features)
         y : labels of shape (n_items,), of two classes
         """
-        below = [] if self.path is None else [C for C in _checked_path(self.path) if self.C > C]
+        smaller = [] if self.path is None else [C for C in _checked_path(self.path) if self.C > C]
         X, positive = self._checked(X, y)
-        *_, (_, solution) = self._solutions(X, positive, [*below, float(self.C)])
-        return self._learnt(solution)
+        *_, (_, solution) = self._solutions(X, positive, [*smaller, float(self.C)])
+        return self._set_solution(solution)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def iter_path(self, X: Any, y: Labels) -> Iterator["SVMperf"]:
-        """Yield a fitted classifier for each value of ``path``, rising, whatever C: each is what ``fit`` with its C gives."""
+        """Yield a fitted classifier for each value of ``path``, in ascending order: each is what ``fit`` with its C gives."""
         if self.path is None:
             raise DataError("There is no path to fit: pass path=[...], the values of C.")
+        # Data is checked at the call, not at the first step; on a clone, so that this object stays unfitted.
         checked: SVMperf = clone(self)
-        return checked._along(*checked._checked(X, y), _checked_path(self.path))
+        return checked._iter_solutions(*checked._checked(X, y), _checked_path(self.path))
 
-    def _along(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator["SVMperf"]:
+    def _iter_solutions(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator["SVMperf"]:
         for C, solution in self._solutions(X, positive, values):
-            one = clone(self).set_params(C=C)
+            fitted = clone(self).set_params(C=C)
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
-                    setattr(one, name, getattr(self, name))
-            yield one._learnt(solution)
+                    setattr(fitted, name, getattr(self, name))
+            yield fitted._set_solution(solution)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
-        """Return the items, and which of them are positive."""
+        """Return the checked items, and a mask of the positive ones."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -170,16 +171,16 @@ class SVMperf(ClassifierMixin, BaseEstimator):
                 solution = planes.solve(C, float(self.eps), int(self.max_iter))
             yield C, solution
 
-    def _learnt(self, solution: Solution) -> Self:
+    def _set_solution(self, solution: Solution) -> Self:
         self.coef_ = solution.coef[None, :]
         self.intercept_ = np.array([solution.intercept])
         self.n_iter_, self.objective_, self.gap_ = solution.n_iter, solution.objective, solution.gap
         if not solution.converged:
             warnings.warn(
                 f"SVMperf ended after {self.n_iter_:,} rounds without reaching eps={self.eps:g} (C={self.C:g}): the objective, "
-                f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and {self.C * self.eps:.3g} was asked for. "
+                f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and at most {self.C * self.eps:.3g} is allowed. "
                 + (
-                    "Numbers of this size leave no more digits: scale the features, lower C or raise eps."
+                    "Rounding errors of numbers of this size prevent more: scale the features, lower C or raise eps."
                     if solution.rounding
                     else "Raise max_iter or eps, or lower C."
                 ),
@@ -189,24 +190,24 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the score of each item, positive where the second class is decided for."""
+        """Return the score of each item: positive for the second class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         scores: FloatArray = np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]
         return scores
 
     def predict(self, X: Any) -> AnyArray:
-        """Decide for a class for each item."""
+        """Return the decided class of each item."""
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if len(self.classes_) == 2 else np.zeros(len(scores), dtype=np.intp)
-        decided: AnyArray = self.classes_[codes]
-        return decided
+        labels: AnyArray = self.classes_[codes]
+        return labels
 
 
 def _checked_path(path: Any) -> list[float]:
     try:
-        given = np.asarray(path)
-        values = np.unique(given.astype(np.float64)) if given.ndim == 1 and given.dtype.kind in "fiu" else np.empty(0)
+        array = np.asarray(path)
+        values = np.unique(array.astype(np.float64)) if array.ndim == 1 and array.dtype.kind in "fiu" else np.empty(0)
     except (TypeError, ValueError):
         values = np.empty(0)
     if not values.size or not np.isfinite(values).all() or values[0] <= 0.0:
@@ -215,22 +216,22 @@ def _checked_path(path: Any) -> list[float]:
 
 
 def svmperf_path(X: Any, y: Labels, Cs: Sequence[float], **parameters: Any) -> list[SVMperf]:
-    """Fit SVMperf for many values of C at once, from the smallest to the largest, carrying the cuts along.
+    """Fit SVMperf for many values of C in one call, from the smallest to the largest, keeping the cuts.
 
-    Cuts do not depend on C, so that each value starts where the one before ended; once nothing is lost any more, all larger ones
-    have the same solution. Each classifier is within ``C * eps`` of its optimum, as single fits are, but not at the same point.
+    Cuts do not depend on C, so each value starts where the one before ended; once the loss is 0, all larger values have the same
+    solution. Each classifier is within ``C * eps`` of its optimum, as single fits are, but not at the same point.
 
     Parameters
     ----------
     X, y : items and labels of two classes
     Cs : sequence of float
     **parameters
-        Of `SVMperf`.
+        Parameters of `SVMperf`.
 
     Returns
     -------
     list of SVMperf
-        Fitted, in rising order of C.
+        Fitted, in ascending order of C.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def svmperf_path(X: Any, y: Labels, Cs: Sequence[float], **parameters: Any) -> l
     >>> [(svm.C, svm.n_iter_) for svm in svmperf_path(X, y, [0.01, 1, 100], loss="kld")]
     [(0.01, 5), (1.0, 38), (100.0, 4)]
     """
-    strange = {"C", "path"} & set(parameters)
-    if strange:
-        raise DataError(f"The values of C are given as Cs; leave {quoted(sorted(strange))} away.")
+    duplicates = {"C", "path"} & set(parameters)
+    if duplicates:
+        raise DataError(f"The values of C are given as Cs; omit {quoted(sorted(duplicates))}.")
     return list(SVMperf(**{**parameters, "path": Cs}).iter_path(X, y))

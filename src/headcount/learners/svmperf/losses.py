@@ -1,4 +1,7 @@
-"""Losses of a whole labelling, functions of its contingency table in percent (but for KLD), and the search for the worst one."""
+"""Losses of a whole labelling, as functions of its contingency table, and the search for the worst labelling.
+
+All losses are in percent, except KLD.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,34 +19,34 @@ TableLoss = Callable[[Any, Any, Any, Any], Any]
 """(true positives, false positives, false negatives, true negatives), each a number or an array, to the loss."""
 
 _TABLE_LIMIT = 20_000_000
-"""Entries of a custom loss's table up to which it is kept from round to round."""
+"""Largest number of entries of a custom loss's table that is kept in memory between rounds."""
 
 
 class WorstLabelling(Protocol):
-    """Finds the labelling that maximises loss plus gain in score."""
+    """Search for the labelling that maximises loss plus gain in score."""
 
     def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
-        """Return the maximum, and how many of the positives and of the negatives are called positive.
+        """Return the maximum, and the numbers of positives and of negatives that are labelled positive.
 
-        The arrays hold the scores of the items of each class, falling. The first of each are called positive.
+        The arrays hold the scores of the items of each class, in descending order. The first of each are labelled positive.
         """
 
     def loss(self, a: int, b: int) -> float:
-        """Return the loss where a positives and b negatives are called positive."""
+        """Return the loss when a positives and b negatives are labelled positive."""
 
 
-def _absolute(P: int, N: int) -> FloatArray:
+def _absolute_error(P: int, N: int) -> FloatArray:
     k = np.arange(P + N + 1)
     return 100.0 * np.abs(k - P) / (P + N)
 
 
-def _relative(P: int, N: int) -> FloatArray:
+def _relative_absolute_error(P: int, N: int) -> FloatArray:
     k = np.arange(P + N + 1)
     smoothed: FloatArray = 50.0 * np.abs(k - P) * (1.0 / (P + 0.5) + 1.0 / (N + 0.5))
     return smoothed
 
 
-def _divergence(P: int, N: int) -> FloatArray:
+def _kld(P: int, N: int) -> FloatArray:
     k = np.arange(P + N + 1)
     p, q = (P + 0.5) / (P + N + 1), (N + 0.5) / (P + N + 1)
     divergence: FloatArray = p * np.log((P + 0.5) / (k + 0.5)) + q * np.log((N + 0.5) / (P + N - k + 0.5))
@@ -51,11 +54,11 @@ def _divergence(P: int, N: int) -> FloatArray:
     return divergence
 
 
-def _normalised_divergence(P: int, N: int) -> FloatArray:
-    return 100.0 - 200.0 / (1.0 + np.exp(_divergence(P, N)))
+def _nkld(P: int, N: int) -> FloatArray:
+    return 100.0 - 200.0 / (1.0 + np.exp(_kld(P, N)))
 
 
-_BY_COUNT = {"ae": _absolute, "rae": _relative, "kld": _divergence, "nkld": _normalised_divergence}
+_BY_COUNT = {"ae": _absolute_error, "rae": _relative_absolute_error, "kld": _kld, "nkld": _nkld}
 Q, F1 = 0, 1
 _BY_PAIR = {"q": Q, "f1": F1}
 LOSSES = (*_BY_COUNT, "q", "error", "f1")
@@ -66,7 +69,7 @@ def worst_labelling(loss: str | TableLoss, P: int, N: int) -> WorstLabelling:
     """Return the search for the worst labelling of P positive and N negative items.
 
     >>> search = worst_labelling("ae", 2, 2)
-    >>> search(np.array([3.0, 1.0]), np.array([2.0, -1.0]))          # all called positive: 50 + 100 / 4 * (2 - 1)
+    >>> search(np.array([3.0, 1.0]), np.array([2.0, -1.0]))          # all labelled positive: 50 + 100 / 4 * (2 - 1)
     (75.0, 2, 2)
     """
     if callable(loss):
@@ -84,7 +87,7 @@ def worst_labelling(loss: str | TableLoss, P: int, N: int) -> WorstLabelling:
 
 @dataclass(frozen=True, eq=False)
 class _ByCount:
-    """Losses of the number that are called positive: one pass over the merged scores."""
+    """Search for losses of the number that are labelled positive: one pass over the merged scores."""
 
     by_count: FloatArray
     scale: float
@@ -100,7 +103,7 @@ class _ByCount:
 
 @dataclass(frozen=True, eq=False)
 class _ByItem:
-    """The error rate: one pass, each item for itself."""
+    """Search for the error rate: one pass, because each item can be decided separately."""
 
     P: int
     N: int
@@ -116,7 +119,7 @@ class _ByItem:
 
 @dataclass(frozen=True, eq=False)
 class _ByPair:
-    """Q and F1: divide and conquer over both numbers."""
+    """Search for Q and F1: divide and conquer over both numbers."""
 
     which: int
     P: int
@@ -135,29 +138,29 @@ class _ByPair:
 
 
 class _ByTable:
-    """A loss of the user's own: all pairs of numbers are tried, in blocks of rows."""
+    """Search for a custom loss: all pairs of numbers are tried, in blocks of rows."""
 
     def __init__(self, function: TableLoss, P: int, N: int) -> None:
         self.function, self.P, self.N = function, P, N
-        self.kept = self._rows(np.arange(P + 1)) if (P + 1) * (N + 1) <= _TABLE_LIMIT else None
+        self.table = self._rows(np.arange(P + 1)) if (P + 1) * (N + 1) <= _TABLE_LIMIT else None
 
     def _rows(self, a: Any) -> FloatArray:
         a, b = np.asarray(a)[:, None], np.arange(self.N + 1)[None, :]
-        full = np.broadcast_arrays(a, b, self.P - a, self.N - b)
+        counts = np.broadcast_arrays(a, b, self.P - a, self.N - b)
         try:
-            losses = np.asarray(self.function(*full), dtype=np.float64)
+            losses = np.asarray(self.function(*counts), dtype=np.float64)
         except Exception as error:
             raise DataError(
                 "The loss must take four arrays of the same shape (true positives, false positives, false negatives, true "
                 f"negatives) and return an array of numbers; it failed: {type(error).__name__}: {error}"
             ) from error
-        if losses.shape != full[0].shape or not np.isfinite(losses).all():
+        if losses.shape != counts[0].shape or not np.isfinite(losses).all():
             raise DataError(
                 f"The loss must return one finite number for each contingency table: it was given arrays of shape "
-                f"{full[0].shape} (true positives, false positives, false negatives, true negatives) and returned "
+                f"{counts[0].shape} (true positives, false positives, false negatives, true negatives) and returned "
                 + (
                     f"an array of shape {losses.shape}."
-                    if losses.shape != full[0].shape
+                    if losses.shape != counts[0].shape
                     else "numbers that are not finite."
                 )
             )
@@ -165,20 +168,20 @@ class _ByTable:
 
     def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
         scale = 100.0 / (self.P + self.N)
-        rise = scale * (np.concatenate([[0.0], np.cumsum(positive)]) - positive.sum())
-        gains = scale * np.concatenate([[0.0], np.cumsum(negative)])
+        positive_gains = scale * (np.concatenate([[0.0], np.cumsum(positive)]) - positive.sum())
+        negative_gains = scale * np.concatenate([[0.0], np.cumsum(negative)])
         best, best_a, best_b = -np.inf, -1, -1
         height = max(1, _TABLE_LIMIT // (10 * (self.N + 1)))
         for start in range(0, self.P + 1, height):
             rows = np.arange(start, min(start + height, self.P + 1))
-            losses = self._rows(rows) if self.kept is None else self.kept[rows]
-            values = np.where(losses > 0.0, losses + rise[rows, None] + gains, -np.inf)[:, ::-1]
+            losses = self._rows(rows) if self.table is None else self.table[rows]
+            values = np.where(losses > 0.0, losses + positive_gains[rows, None] + negative_gains, -np.inf)[:, ::-1]
             a, b = divmod(int(values.argmax()), self.N + 1)
             if values[a, b] > best:
                 best, best_a, best_b = float(values[a, b]), start + a, self.N - b
         return best, best_a, best_b
 
     def loss(self, a: int, b: int) -> float:
-        if self.kept is not None:
-            return float(self.kept[a, b])
+        if self.table is not None:
+            return float(self.table[a, b])
         return float(self._rows(np.array([a]))[0, b])

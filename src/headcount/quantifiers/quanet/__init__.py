@@ -1,4 +1,4 @@
-"""QuaNet: a recurrent network that reads a sample's items in the order of their posteriors. torch is imported when it is used."""
+"""QuaNet, a recurrent network that reads the items of a sample; torch is imported when it is fitted or used."""
 
 from headcount.quantifiers.quanet.quantifier import QuaNet
 

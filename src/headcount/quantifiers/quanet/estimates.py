@@ -1,4 +1,4 @@
-"""The estimates of simpler methods that QuaNet starts from, for all samples at once."""
+"""The estimates of simpler methods that are inputs of QuaNet's network, for all samples at once."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ __all__ = ["Estimates"]
 
 
 class Estimates:
-    """CC, ACC, PCC, PACC and SLD over the same outputs; ACC and PACC know the rates on labelled items."""
+    """CC, ACC, PCC, PACC and SLD over the same outputs; ACC and PACC take their rates from labelled items."""
 
     def __init__(self, outputs: Outputs, codes: IntArray, prior: FloatArray) -> None:
         self._methods: list[Any] = [CC(), ACC(), PCC(), PACC(), SLD(prior=prior)]

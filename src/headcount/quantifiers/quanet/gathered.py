@@ -1,4 +1,4 @@
-"""What QuaNet must know of a sample: all that its classifier says of each item."""
+"""The statistics of QuaNet, which are all outputs of a sample's items, and the order in which it reads them."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 
-__all__ = ["GatheredOutputs", "in_order"]
+__all__ = ["GatheredOutputs", "reading_order"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GatheredOutputs:
-    """The outputs of a pool with the samples of it; nothing is copied until two of them are merged by addition."""
+    """The outputs of a pool with samples of it; nothing is copied until two of them are merged by addition."""
 
     outputs: Outputs
     samples: Samples
@@ -37,34 +37,34 @@ class GatheredOutputs:
         return GatheredOutputs(Outputs.concatenated([self.outputs, other.outputs]), merged)
 
     def repeated(self) -> Samples:
-        """Return the samples without weights: an item of weight 3 is there three times."""
+        """Return the samples without weights: an item of weight 3 occurs three times."""
         samples = self.samples
         if samples.weights is None:
             return samples
-        times = samples.weights.astype(np.int64)
-        if (times != samples.weights).any():
+        counts = samples.weights.astype(np.int64)
+        if (counts != samples.weights).any():
             raise DataError(
-                "QuaNet reads the items of a sample one after the other, so their weights must be whole numbers: how often an item "
-                "is there."
+                "QuaNet reads the items of a sample one after the other, so weights must be whole numbers: how many times an "
+                "item occurs."
             )
-        ends = np.concatenate([[0], np.cumsum(times)])[samples.indptr]
-        return Samples(np.repeat(samples.indices, times), ends)
+        indptr = np.concatenate([[0], np.cumsum(counts)])[samples.indptr]
+        return Samples(np.repeat(samples.indices, counts), indptr)
 
 
-def in_order(outputs: Outputs) -> IntArray:
+def reading_order(outputs: Outputs) -> IntArray:
     """Return the items of a pool in the order in which they are read: by the mean position of their class, sum_j j P_j.
 
-    With two classes that is the posterior of the second one. Equal ones are put in order by their embeddings, so that it does not
-    matter where in the pool they stand.
+    With two classes that is the posterior of the second one. Ties are broken by the embeddings, so that the order of the items in
+    the pool does not matter.
     """
     P, E = outputs.need("posteriors"), outputs.need("embeddings")
     position = P @ np.arange(P.shape[1], dtype=np.float64)
     order: IntArray = np.lexsort([*E[:, :2].T[::-1], *P.T[::-1], position])
-    seen = np.column_stack([position, P, E[:, :2]])[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (seen[1:] != seen[:-1]).any(axis=1)
-    if not new.all():  # some are alike so far: what else is known of them decides
-        groups = np.cumsum(new)
+    keys = np.column_stack([position, P, E[:, :2]])[order]
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    if not is_new.all():  # ties are rare, so only they are sorted by all features of the embeddings
+        groups = np.cumsum(is_new)
         tied = np.flatnonzero(np.bincount(groups)[groups] > 1)
         order[tied] = order[tied][np.lexsort([*E[order[tied]].T[::-1], groups[tied]])]
     return order

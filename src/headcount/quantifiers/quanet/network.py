@@ -1,4 +1,4 @@
-"""QuaNet's network: a recurrent part that reads samples, and layers that turn what it read, and simpler estimates, into shares."""
+"""QuaNet's network: an LSTM that reads the items of a sample, and layers that turn its state and simpler estimates into shares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from headcount._typing import AnyArray
 __all__ = ["Network", "Sizes"]
 
 _STRETCH = 1.2
+"""Factor by which shares are stretched about equal ones, so that the network can reach 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the shape of the network depends on."""
+    """Sizes of the network's inputs, layers and outputs."""
 
     features: int
     estimates: int
@@ -28,11 +29,12 @@ class Sizes:
 
 
 class Network(nn.Module):
-    """Many samples at once: items in order, and the estimates of simpler methods, to shares that are stretched about equal ones."""
+    """From items in reading order and the estimates of simpler methods to shares, for many samples at once."""
 
     def __init__(self, sizes: Sizes, device: torch.device) -> None:
         super().__init__()
         self.classes = sizes.classes
+        # Made on the "meta" device, so that nothing is drawn from torch's global generator.
         self.lstm = nn.LSTM(
             sizes.features,
             sizes.lstm,
@@ -44,18 +46,18 @@ class Network(nn.Module):
         )
         widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
         self.layers = nn.ModuleList(nn.Linear(a, b, device="meta", dtype=torch.float32) for a, b in pairwise(widths))
-        self.to_empty(device=device)  # nothing is drawn from torch's global generator
+        self.to_empty(device=device)
 
     @classmethod
-    def of(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
+    def from_arrays(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
         """Return the network with these parameters."""
         network = cls(sizes, device)
         network.load_state_dict({name: torch.tensor(value) for name, value in parameters.items()})
         return network
 
     @torch.no_grad()
-    def draw(self, generator: torch.Generator) -> None:
-        """Draw the parameters uniformly within one over the root of a layer's inputs (of the LSTM: of its size)."""
+    def draw_parameters(self, generator: torch.Generator) -> None:
+        """Draw uniformly within plus or minus 1 / sqrt(a layer's inputs), for the LSTM 1 / sqrt(its size): torch's own defaults."""
         inputs = {name: layer.in_features for name, layer in self.named_modules() if isinstance(layer, nn.Linear)}
         for name, parameter in self.named_parameters():
             root = inputs.get(name.rpartition(".")[0], self.lstm.hidden_size) ** 0.5
@@ -69,7 +71,7 @@ class Network(nn.Module):
         dropout: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> torch.Tensor:
-        """Return shares, which may lie a little outside [0, 1]; ``lengths`` are those of the samples, where they differ."""
+        """Return shares, which may lie a little outside [0, 1]; ``lengths`` are the sizes of the samples, where they differ."""
         if lengths is None:
             _, (state, _) = self.lstm(x)
         else:

@@ -1,4 +1,4 @@
-"""`QuaNet`: the contract of quantifiers around the recurrent network."""
+"""`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -23,7 +23,8 @@ from headcount.quantifiers.statistics import require_items
 __all__ = ["QuaNet"]
 
 _NEEDS: frozenset[Need] = frozenset({"decisions", "posteriors", "embeddings"})
-_LOWER = "samples_per_step, sample_size or lstm_size"
+_MEMORY_PARAMETERS = "samples_per_step, sample_size or lstm_size"
+"""Parameters to lower when the device runs out of memory."""
 
 
 @register_method(
@@ -35,54 +36,55 @@ _LOWER = "samples_per_step, sample_size or lstm_size"
 class QuaNet(Quantifier):
     r"""A recurrent network that reads the items of a sample, in the order of their posteriors, and estimates its shares.
 
-    A two-layer bidirectional LSTM reads for each item its document embedding and posteriors; its last state h, together with the
+    A two-layer bidirectional LSTM reads the document embedding and posteriors of each item; its last state h, together with the
     estimates of CC, ACC, PCC, PACC and SLD, passes through two layers of rectified units and a softmax, whose shares are stretched
-    about equal ones,
+    about equal shares,
 
     .. math:: \hat p = \tfrac1k + 1.2\,(\mathrm{softmax}(f(h, \hat p^{CC}, \dots, \hat p^{SLD})) - \tfrac1k)
 
-    so that 0 and 1 are within reach (with two classes this is a sigmoid stretched about 0.5), and clipped to [0, 1] and divided by
-    their sum when predicting. With two classes items are read by the posterior of the second one, with more by their mean class
-    position :math:`\sum_j j \Pr(j | x)`. Training draws samples at random shares and minimises the squared error of the shares by
-    Adam.
+    so that 0 and 1 can be reached (with two classes this is a sigmoid stretched about 0.5). A prediction is clipped to [0, 1] and
+    divided by its sum. Items are read in the order of the posterior of the second of two classes, or of the mean class position
+    :math:`\sum_j j \Pr(j | x)` with more classes. Training draws samples at random shares and minimises the squared error of the
+    shares by Adam.
 
-    The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % tell when to stop, and the rates of ACC and
-    PACC.
+    The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % are for early stopping and the rates of ACC
+    and PACC.
 
     Parameters
     ----------
     classifier : estimator, default=None
         A classifier with ``predict_proba`` and ``transform``, which gives the embeddings; None means ``CNNClassifier()``. With a
-        ``FrozenEstimator`` the items given to ``fit`` are split between the network and its validation only.
+        ``FrozenEstimator`` the items given to ``fit`` are split between the network and validation only.
     split : sequence of three floats, default=(0.4, 0.4, 0.2)
         Shares of the items for the classifier, the network, and validation.
     prior : {"train", "uniform"} or array of shape (n_classes,), default="train"
         For SLD: the shares under which the posteriors hold, as in :class:`SLD`. Must be given if the classifier is frozen.
     lstm_size : int, default=128
-        Of the LSTM's state, in each direction.
+        Size of the LSTM's state in each direction.
     lstm_layers : int, default=2
     layers : sequence of int, default=(1024, 512)
+        Widths of the layers behind the LSTM.
     dropout : float, default=0.5
-        In these layers.
+        Share of the units of these layers that is dropped in a training step.
     learning_rate : float, default=1e-3
-        Of Adam.
+        Learning rate of Adam.
     sample_size : int, default=500
-        Of the samples that are drawn for training and validation.
+        Size of the samples drawn for training and validation.
     samples_per_epoch : int, default=200
     samples_per_step : int, default=4
-        Samples that a step of training learns from; they are computed at once.
+        Samples of one training step; they are computed at once.
     validation_samples : int, default=21
-        On a grid of shares for two classes, at random shares for more.
+        Number of validation samples: on a grid of shares for two classes, at random shares for more.
     max_epochs : int, default=500
     patience : int, default=10
-        Training ends after so many epochs without a smaller loss on the validation samples.
+        Training ends after this many epochs without a smaller loss on the validation samples.
     device : {"auto", "cuda", "mps", "cpu"}, default="auto"
     n_jobs : int, optional
-        Threads on the CPU. With one, the default, the same seed gives the same bits, on one machine, whatever else runs.
+        Threads on the CPU. With one, the default, the same seed gives the same bits on one machine, whatever else runs.
     random_state : int, RandomState, Generator or None, default=None
-        For the splits, the first parameters, the samples and dropout, and for a classifier that has no seed of its own.
+        Seed of the splits, the first parameters, the samples and dropout, and of a classifier that has no seed.
     keep_when_interrupted : bool, default=False
-        End with the best network so far, and a warning, when the user interrupts training.
+        Keep the best network so far, with a warning, when the user interrupts training.
     verbose : bool, default=False
         Write a line for each epoch to the standard error stream.
 
@@ -111,8 +113,8 @@ class QuaNet(Quantifier):
     ...         return X
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> quanet = QuaNet(Linear(), lstm_size=16, layers=(32,), sample_size=100, max_epochs=20, random_state=0, device="cpu")
-    >>> pile = np.flatnonzero(y[2000:] == 1)[:200] + 2000           # positives only
-    >>> bool(quanet.fit(X[:2000], y[:2000]).predict(X[pile])[1] > 0.9)
+    >>> positives = np.flatnonzero(y[2000:] == 1)[:200] + 2000
+    >>> bool(quanet.fit(X[:2000], y[:2000]).predict(X[positives])[1] > 0.9)
     True
     """
 
@@ -186,7 +188,7 @@ class QuaNet(Quantifier):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What must be known of each item: its decision, posteriors and embedding."""
+        """Outputs that are needed for each item: its decision, posteriors and embedding."""
         return _NEEDS
 
     @staticmethod
@@ -195,32 +197,32 @@ class QuaNet(Quantifier):
         return CNNClassifier()
 
     def reduce(self, outputs: Outputs, samples: Any = None) -> GatheredOutputs:
-        """Gather what the classifier says of each sample's items."""
+        """Gather the outputs of each sample's items."""
         outputs, samples = self._ready(outputs, samples)
         for need in sorted(self.needs):
             outputs.need(need)
         return GatheredOutputs(outputs, samples)
 
     def solve(self, statistics: GatheredOutputs) -> FloatArray:
-        """Read the samples, and turn them into shares."""
+        """Estimate the shares of each sample with the network."""
         check_is_fitted(self, "parameters_")
         require_torch("QuaNet")
         require_items(statistics.weights)
         from headcount.learners.neural.device import computing
-        from headcount.quantifiers.quanet.reading import shares_of, tensors
+        from headcount.quantifiers.quanet.sample_tensors import pool_tensors, predict_shares
 
         outputs, samples = statistics.outputs, statistics.repeated()
         width = outputs.need("embeddings").shape[1]
         if width != len(self.scale_[0]):
             raise DataError(f"The embeddings have {width} features, and QuaNet was fitted on {len(self.scale_[0])}.")
         estimates = self.estimates_(outputs, samples)
-        with computing(self.n_jobs, _LOWER):
+        with computing(self.n_jobs, _MEMORY_PARAMETERS):
             network = self._network()
-            features, place = tensors(outputs, self.scale_, next(network.parameters()).device)
-            return shares_of(network, features, place, samples, estimates)
+            features, ranks = pool_tensors(outputs, self.scale_, next(network.parameters()).device)
+            return predict_shares(network, features, ranks, samples, estimates)
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
-        """Fit the classifier on the first part, train the network on the second, stop by the third."""
+        """Fit the classifier on the first part of the items, train the network on the second, validate on the third."""
         require_torch("QuaNet")
         from headcount.learners.neural.device import computing
         from headcount.quantifiers.quanet.training import Part, train
@@ -228,30 +230,30 @@ class QuaNet(Quantifier):
         if self.classifier is not None:
             for method in ("transform", "predict_proba"):
                 require(self.classifier, method)
-        parts, seed, own = self._parts(fits, codes)
-        learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, own)
+        parts, network_seed, classifier_seed = self._parts(fits, codes)
+        learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, classifier_seed)
         prior = known_prior(self.prior, codes[parts[0]], self.classes_, self._is_frozen(), "QuaNet")
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
-        fitting, judging = (
+        training, validation = (
             Part(score(self.classifier_, fits.part(rows)[0], self.needs, self.classes_), codes[rows])
             for rows in parts[1:]
         )
-        self.estimates_ = Estimates(judging.outputs, judging.codes, prior)
-        E = fitting.outputs.need("embeddings")
-        spread = E.std(axis=0)
-        self.scale_ = E.mean(axis=0), np.where(spread > 1e-6, spread, 1.0).astype(np.float32)
+        self.estimates_ = Estimates(validation.outputs, validation.codes, prior)
+        E = training.outputs.need("embeddings")
+        deviation = E.std(axis=0)
+        self.scale_ = E.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
         self.sizes_ = self._sizes()
-        with computing(self.n_jobs, _LOWER):
-            trained = train(fitting, judging, self.estimates_, self.scale_, self._settings(seed))
+        with computing(self.n_jobs, _MEMORY_PARAMETERS):
+            trained = train(training, validation, self.estimates_, self.scale_, self._settings(network_seed))
         self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
-        self.losses_, self.validation_losses_ = trained.losses, trained.validation_losses
+        self.losses_, self.validation_losses_ = trained.losses, trained.figures
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
-        """Return a new classifier; what of it is random and has no seed gets one, so that QuaNet's seed decides all."""
+        """Return a new classifier in which every unset ``random_state`` is set, so that QuaNet's seed decides everything."""
         learner = new_classifier(self, codes)
         if self.classifier is None:
-            own = ("device", "n_jobs", "keep_when_interrupted", "verbose")
-            learner.set_params(**{name: getattr(self, name) for name in own})
+            shared = ("device", "n_jobs", "keep_when_interrupted", "verbose")
+            learner.set_params(**{name: getattr(self, name) for name in shared})
         if self.random_state is not None:
             unseeded = [
                 name for name, value in learner.get_params().items() if name.endswith("random_state") and value is None
@@ -262,23 +264,23 @@ class QuaNet(Quantifier):
     def _parts(
         self, fits: Fits, codes: IntArray
     ) -> tuple[list[IntArray], np.random.SeedSequence, np.random.SeedSequence]:
-        """Return the rows of the three parts, and seeds for the network and the classifier; a frozen one needs no first part."""
+        """Return the rows of the three parts, and seeds of the network and the classifier; a frozen one leaves the first unused."""
         shares = np.asarray(self.split)
         shares = shares.astype(np.float64) if shares.dtype.kind in "iuf" else np.zeros(0)
         if shares.shape != (3,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
             raise DataError(f"split must hold three positive shares that sum to 1; got {self.split!r}.")
-        first, second, rest, own = seed_sequence(self.random_state).spawn(4)
-        seeds = [int(sequence.generate_state(1)[0]) for sequence in (first, second)]
-        training, others = (
+        *split_seeds, network_seed, classifier_seed = seed_sequence(self.random_state).spawn(4)
+        seeds = [int(sequence.generate_state(1)[0]) for sequence in split_seeds]
+        for_classifier, for_network = (
             (np.arange(len(codes)),) * 2
             if self._is_frozen()
             else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
         )
         held_out = float(shares[2] / (shares[1] + shares[2]))
-        fitting, judging = next(
-            iter(validation_parts(held_out, codes[others], seeds[1], "split: a validation share of"))
+        training, validation = next(
+            iter(validation_parts(held_out, codes[for_network], seeds[1], "split: a validation share of"))
         )
-        return [training, others[fitting], others[judging]], rest, own
+        return [for_classifier, for_network[training], for_network[validation]], network_seed, classifier_seed
 
     def _sizes(self) -> Any:
         from headcount.quantifiers.quanet.network import Sizes
@@ -297,27 +299,20 @@ class QuaNet(Quantifier):
         )
 
     def _settings(self, seed: np.random.SeedSequence) -> Any:
-        from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.training import Settings
 
-        return Settings(
+        return Settings.from_estimator(
+            self,
+            seed,
             sizes=self._sizes(),
-            dropout=float(self.dropout),
-            learning_rate=float(self.learning_rate),
             sample_size=int(self.sample_size),
             samples_per_epoch=int(self.samples_per_epoch),
             samples_per_step=int(self.samples_per_step),
             validation_samples=int(self.validation_samples),
-            max_epochs=int(self.max_epochs),
-            patience=int(self.patience),
-            device=device_named(self.device),
-            seed=seed,
-            keep_when_interrupted=bool(self.keep_when_interrupted),
-            verbose=bool(self.verbose),
         )
 
     def _network(self) -> Any:
         from headcount.learners.neural.device import device_named
         from headcount.quantifiers.quanet.network import Network
 
-        return Network.of(self.sizes_, device_named(self.device), self.parameters_)
+        return Network.from_arrays(self.sizes_, device_named(self.device), self.parameters_)

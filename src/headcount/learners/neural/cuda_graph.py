@@ -1,4 +1,4 @@
-"""A step of training, recorded once on a GPU and replayed: the GPU need not wait for Python between its many small kernels."""
+"""Training steps recorded once as a CUDA graph and replayed, so that the GPU does not wait for Python between small kernels."""
 
 from collections.abc import Callable
 
@@ -6,22 +6,23 @@ import torch
 
 from headcount.learners.neural.documents import Block
 
-__all__ = ["Recorded"]
+__all__ = ["RecordedStep"]
 
-_BEFORE = 3
-"""Steps that are made before one is recorded, so that all memory and plans of kernels are there."""
+_WARM_UP_STEPS = 3
+"""Steps made without recording, after which all memory is allocated and the kernels are chosen."""
 
 
-class Recorded:  # pragma: no cover (needs a GPU: tests/learners/neural/test_cuda.py)
-    """A step over a batch of a given size; what it draws comes from the generator, as without recording.
+class RecordedStep:  # pragma: no cover (needs a GPU: tests/learners/neural/test_cuda.py)
+    """A training step for batches of one size; it draws from the generator, as a step without recording does.
 
     Parameters
     ----------
     step : callable
         Takes a list with one block.
     block : Block
-        One like all that will come.
+        A block of the size that all later ones have.
     generator : torch.Generator
+        The generator that the step draws from.
     """
 
     def __init__(self, step: Callable[[list[Block]], None], block: Block, generator: torch.Generator) -> None:
@@ -29,17 +30,18 @@ class Recorded:  # pragma: no cover (needs a GPU: tests/learners/neural/test_cud
         self._block = Block(block.rows.clone(), block.longest)
         self._graph: torch.cuda.CUDAGraph | None = None
         self._stream = torch.cuda.Stream()
-        self._made = 0
+        self._warm_ups = 0
 
     def __call__(self, rows: torch.Tensor) -> None:
-        """Make a step over these rows."""
+        """Make a step for these rows."""
         self._block.rows.copy_(rows)
-        if self._made < _BEFORE:
+        if self._warm_ups < _WARM_UP_STEPS:
+            # On a stream of its own, as torch requires before a capture.
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
                 self._step([self._block])
             torch.cuda.current_stream().wait_stream(self._stream)
-            self._made += 1
+            self._warm_ups += 1
             return
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
