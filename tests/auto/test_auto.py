@@ -109,7 +109,7 @@ def test_other_pools_hold_the_same_shares():
     weighted = Samples(samples.indices, samples.indptr, np.arange(samples.indices.size) + 1.0)
     twice, _ = drawn_again(weighted, true, y, np.random.default_rng(0))
     np.testing.assert_array_equal(twice.indices, again.indices)
-    np.testing.assert_array_equal(twice.weights_of(0), weighted.weights_of(0))
+    np.testing.assert_array_equal(twice.factors_of(0), weighted.factors_of(0))
 
 
 def test_the_standard_error_is_how_much_other_held_out_items_change_the_means():
@@ -158,7 +158,7 @@ def test_many_classes_and_strings():
     names = np.array(["d", "a", "c", "b"])[codes]
     auto = quick(methods=["PACC", "SLD", "HDy"]).fit(items, names)
     assert auto.classes_.tolist() == ["a", "b", "c", "d"]
-    assert {"method": "HDy", "reason": "defined for two classes, not 4"} in auto.skipped_
+    assert {"method": "HDy", "reason": "defined for 2 classes, not 4"} in auto.skipped_
     truth = np.array([(names == label).mean() for label in auto.classes_])
     assert np.abs(auto.predict(items) - truth).max() < 0.06
 
@@ -203,7 +203,7 @@ def test_sentences():
     with pytest.raises(DataError, match="no method left to try of 'HDy' for 3"):
         quick(methods=["HDy"]).fit(*blobs(300, 3, 0))
     lonely = np.where(np.arange(400) == 7, 2, Y)
-    with pytest.raises(DataError, match=r"Class 2 has 1 labelled item \(1 of 3 classes have fewer than 5\)"):
+    with pytest.raises(DataError, match=r"y holds 1 item of class 2 \(1 of 3 classes have fewer than 5\)"):
         quick().fit(X, lonely)
     with pytest.raises(DataError, match="200 different values"):
         quick().fit(X, np.arange(400) // 2)

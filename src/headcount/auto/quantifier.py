@@ -18,6 +18,7 @@ from headcount._validation import (
     HasMethods,
     Interval,
     StrOptions,
+    check_class_counts,
     encode,
     labelled_items,
     learn_classes,
@@ -33,7 +34,7 @@ from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, validation_parts
 from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
-from headcount.quantifiers import ACC, CC, PACC, PCC, SLD, HDy, Quantifier, method_named
+from headcount.quantifiers import Quantifier, SumsQuantifier, list_methods, method_named
 from headcount.selection.candidates import Candidate, group
 from headcount.selection.chosen import ChosenQuantifier
 from headcount.selection.progress import Progress, run_all
@@ -44,13 +45,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoQuantifier"]
 
-_LEAST_OF_A_CLASS = 5
-_MOST_CLASSES = 100
-_FOR_THE_LAST_FIT = 0.2
+_MIN_ITEMS_OF_A_CLASS = 5
+"""Labelled items of each class that are needed to train, to validate and to judge."""
+_REFIT_SHARE = 0.2
 """Share of the budget that is kept for fitting the best again."""
-_MOST_REFITS, _APART = 8, 0.05
-"""How many of the best are fitted until one tells the classes apart, and by how much."""
-_METHODS = ("CC", "PCC", "ACC", "PACC", "SLD", "HDy")
+_MAX_REFITS, _MIN_SEPARATION = 8, 0.05
+"""How many of the best are fitted until one separates the classes, and by how much it must."""
 
 
 class AutoQuantifier(ChosenQuantifier):
@@ -82,6 +82,8 @@ class AutoQuantifier(ChosenQuantifier):
     n_jobs : int, optional
     random_state : int, RandomState, Generator or None, default=None
     progress : bool or "auto", default="auto"
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Attributes
     ----------
@@ -118,6 +120,7 @@ class AutoQuantifier(ChosenQuantifier):
     held_out_: tuple[Outputs, IntArray] | None
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        **ChosenQuantifier._parameter_constraints,
         "methods": [list, tuple, None],
         "learners": [list, tuple, None],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
@@ -145,6 +148,7 @@ class AutoQuantifier(ChosenQuantifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         progress: Progress = "auto",
+        classes: Any = None,
     ) -> None:
         self.methods = methods
         self.learners = learners
@@ -157,6 +161,7 @@ class AutoQuantifier(ChosenQuantifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.classes = classes
 
     def fit(self, X: Items, y: Labels) -> Self:
         """Try what suits these labelled items, and fit the best again on all of them.
@@ -170,18 +175,18 @@ class AutoQuantifier(ChosenQuantifier):
         self._validate_params()
         X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
-        self.classes_, codes = learn_classes(labels)
-        _check_classes(self.classes_, codes)
+        self.classes_, codes = learn_classes(labels, classes=self.classes)
+        check_class_counts(self.classes_, codes, _MIN_ITEMS_OF_A_CLASS)
         self.kind_, self.skipped_ = kind_of(X), []
         sequence = seed_sequence(self.random_state)
         seed = self._seed = int(sequence.generate_state(1)[0])
         candidates, learner_of = self._candidates(len(codes), seed)
         fold = self._fold(X, labels, codes, seed)
-        deadline = np.inf if self.budget is None else start + (1.0 - _FOR_THE_LAST_FIT) * self.budget
+        deadline = np.inf if self.budget is None else start + (1.0 - _REFIT_SHARE) * self.budget
         groups = group(candidates)
         # One group is tried whatever the time: the first that holds something to be kept.
         first = next(
-            i for i, own in enumerate(groups) if not self.intervals or any(_has_interval(c.quantifier) for c in own)
+            i for i, own in enumerate(groups) if not self.intervals or any(c.quantifier.has_interval for c in own)
         )
         jobs = [
             joblib.delayed(_judge_in_time)(own, fold, np.inf if i == first else deadline)
@@ -213,24 +218,27 @@ class AutoQuantifier(ChosenQuantifier):
         return candidates, learner_of
 
     def _methods(self, seed: int) -> list[Quantifier]:
-        named = _METHODS if self.methods is None else self.methods
+        named = _suggested_methods() if self.methods is None else self.methods
         found: list[Quantifier] = []
         for method in named:
             one = clone(method) if isinstance(method, Quantifier) else _quantifier_named(method)
-            if isinstance(one, HDy) and len(self.classes_) > 2:
-                self.skipped_.append({"method": "HDy", "reason": f"defined for two classes, not {len(self.classes_)}"})
+            if one.max_classes is not None and len(self.classes_) > one.max_classes:
+                reason = f"defined for {one.max_classes} classes, not {len(self.classes_)}"
+                self.skipped_.append({"method": type(one).__name__, "reason": reason})
                 continue
             params = one.get_params(deep=False)
             if "validation" in params and not isinstance(method, Quantifier):
                 one.set_params(validation=self.validation)
             if "random_state" in params and params["random_state"] is None:
                 one.set_params(random_state=seed)
+            if self.classes is not None:
+                one.set_params(classes=self.classes)
             found.append(one)
         if not found:
             raise DataError(
                 f"There is no method left to try of {quoted(map(str, named), 10)} for {len(self.classes_)} classes."
             )
-        if self.intervals and not any(_has_interval(one) for one in found):
+        if self.intervals and not any(one.has_interval for one in found):
             raise DataError(
                 f"None of the methods {quoted([type(one).__name__ for one in found], 10)} has an interval: add ACC, PACC or SLD, "
                 "or pass intervals=False."
@@ -284,7 +292,7 @@ class AutoQuantifier(ChosenQuantifier):
             best = min(own, key=lambda c: by_index[c.index].scores["ae"])
             errors = by_index[best.index].errors["ae"]
             seconds = sum(by_index[c.index].fit_seconds + by_index[c.index].score_seconds for c in own)
-            interval = _has_interval(best.quantifier)
+            interval = best.quantifier.has_interval
             pools = by_index[best.index].again["ae"].reshape(POOLS, -1)
             tried.append(Tried(name, learner, best.params, errors, interval, seconds, len(own), pools))
             if interval or not self.intervals:
@@ -299,13 +307,13 @@ class AutoQuantifier(ChosenQuantifier):
     ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
         """Refit the best; one that does not tell some classes apart, and so would say nothing of them, gives way to the next."""
         first: tuple[Quantifier, tuple[Outputs, IntArray] | None] | None = None
-        for candidate in keep[:_MOST_REFITS]:
+        for candidate in keep[:_MAX_REFITS]:
             if first is not None and time.monotonic() > end:
                 break
             fitted = self._refitted(candidate, X, labels)
             first = fitted if first is None else first
             apart = _separation(fitted[0])
-            if apart is None or apart >= _APART:
+            if apart is None or apart >= _MIN_SEPARATION:
                 return fitted
             name = type(candidate.quantifier).__name__
             reason = (
@@ -325,7 +333,7 @@ class AutoQuantifier(ChosenQuantifier):
         classifier = Pipeline([("features", features), ("classifier", clone(inner.classifier))])
         new: Quantifier = clone(best.quantifier).set_params(classifier=classifier)
         codes = encode(labels, self.classes_)
-        aside = self.held_out > 0 and isinstance(new, CC | PCC) and hasattr(classifier, "predict_proba")
+        aside = self.held_out > 0 and not new.uses_validation and hasattr(classifier, "predict_proba")
         if not aside:
             with one_blas_thread():
                 fitted: Quantifier = new.fit(X, labels)
@@ -353,15 +361,19 @@ def _judge_in_time(candidates: Sequence[Candidate], fold: Fold, deadline: float)
     return judge(candidates, fold, [get_error("ae")])
 
 
+def _suggested_methods() -> list[str]:
+    return [method.name for method in list_methods() if method.suggested]
+
+
 def _quantifier_named(name: Any) -> Quantifier:
     method = method_named(str(name))
-    if method.name == "SLD":
-        return SLD(calibration="bcts")
-    if method.quantifier not in (CC, PCC, ACC, PACC, HDy):
+    quantifier = method.for_tables()
+    if method.brings_learner or "classifier" not in quantifier.get_params(deep=False):
         raise DataError(
-            f"{method.name} can't be tried here, since it brings its own learner or none: choose of {quoted(_METHODS, 10)}."
+            f"{method.name} can't be tried here, since it brings its own learner or none: choose one of "
+            f"{quoted(_suggested_methods(), 10)}, or a method of your own over a classifier."
         )
-    return method.make()
+    return quantifier
 
 
 def _names(quantifiers: Sequence[Quantifier]) -> list[str]:
@@ -376,27 +388,8 @@ def _names(quantifiers: Sequence[Quantifier]) -> list[str]:
 
 
 def _separation(quantifier: Quantifier) -> float | None:
-    """Return how well a method's profiles of the classes are told apart; None for SLD, whose likelihood knows more than means."""
-    M = getattr(quantifier, "M_", None)
-    return None if M is None else separation_of(M)
-
-
-def _has_interval(quantifier: Quantifier) -> bool:
-    return isinstance(quantifier, ACC | PACC | SLD)
-
-
-def _check_classes(classes: AnyArray, codes: IntArray) -> None:
-    if len(classes) > _MOST_CLASSES:
-        raise DataError(
-            f"The labels hold {len(classes):,} different values ({quoted(classes)}): that looks like a number, an id or a text "
-            f"rather than a class. At most {_MOST_CLASSES} classes can be tried; merge classes, or name another column."
-        )
-    counts = np.bincount(codes)
-    rarest = int(counts.argmin())
-    if counts[rarest] < _LEAST_OF_A_CLASS:
-        few = int((counts < _LEAST_OF_A_CLASS).sum())
-        raise DataError(
-            f"Class {quoted([classes[rarest]])} has {counts[rarest]} labelled item{'s' if counts[rarest] > 1 else ''} ({few} of "
-            f"{len(classes)} classes have fewer than {_LEAST_OF_A_CLASS}): at least {_LEAST_OF_A_CLASS} of each are needed to "
-            "train, to validate and to judge. Label more of them, merge classes, or leave them out."
-        )
+    """Return how well a method's profiles of the classes are told apart; None where they are not shares of the classes."""
+    profiled = isinstance(quantifier, SumsQuantifier) and quantifier.uses_validation
+    if not profiled or not quantifier.representation.sums_to_one:
+        return None
+    return separation_of(quantifier.M_)

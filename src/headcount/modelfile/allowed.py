@@ -1,20 +1,16 @@
-"""The types that a model file may name. Whatever else it names is refused before anything is made of it."""
+"""The types that a model file may name. A file that names any other is refused before an object is made."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from headcount._renamed import RENAMED
 from headcount._validation import quoted
 from headcount.exceptions import FileFormatError
+from headcount.quantifiers import registered_types
 
-__all__ = ["ALLOWED", "check_types"]
+__all__ = ["allowed_types", "check_types", "renamed_types"]
 
-_QUANTIFIERS = {
-    "headcount.quantifiers.adjusted": ("ACC", "PACC"),
-    "headcount.quantifiers.counting": ("CC", "PCC"),
-    "headcount.quantifiers.elm": ("ELM",),
-    "headcount.quantifiers.hdy": ("HDy",),
-    "headcount.quantifiers.mlpe": ("MLPE",),
-    "headcount.quantifiers.sld": ("SLD",),
+_HEADCOUNT = {
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),
     "headcount.learners.outputs": ("Outputs",),
@@ -42,9 +38,9 @@ _PLAIN = {
     "scipy.sparse._csr": ("csr_matrix", "csr_array"),
     "numpy.random.mtrand": ("RandomState",),
 }
-ALLOWED = frozenset(
+_LISTED = frozenset(
     f"{module}.{name}"
-    for part in (_QUANTIFIERS, _SCIKIT_LEARN, _PLAIN)
+    for part in (_HEADCOUNT, _SCIKIT_LEARN, _PLAIN)
     for module, names in part.items()
     for name in names
 )
@@ -65,6 +61,21 @@ _LOADERS = frozenset(
 """How skops may make an object: none of these calls a function that the file names."""
 
 
+def allowed_types() -> frozenset[str]:
+    """Return the paths of all types that a model file may name: a fixed list, and the quantifiers in the catalogue."""
+    quantifiers = {f"{one.__module__}.{one.__qualname__}" for one in registered_types()}
+    return _LISTED | quantifiers
+
+
+def renamed_types(schema: Any) -> Any:
+    """Return a schema in which classes that have moved since it was written are named by their new path."""
+    for node in _nodes(schema):
+        path = RENAMED.get(f"{node.get('__module__')}.{node.get('__class__')}")
+        if path is not None:
+            node["__module__"], _, node["__class__"] = path.rpartition(".")
+    return schema
+
+
 def check_types(schema: Any, path: Any) -> list[str]:
     """Raise if the schema of a skops file names a type, or a way to make one, that is not allowed; return the types named."""
     named: set[str] = set()
@@ -74,7 +85,7 @@ def check_types(schema: Any, path: Any) -> list[str]:
             raise FileFormatError(
                 f"{path} is refused: it asks for an object made by {node.get('__loader__')!r}, which no model of Headcount holds."
             )
-    strange = sorted(named - ALLOWED)
+    strange = sorted(named - allowed_types())
     if strange:
         raise FileFormatError(
             f"{path} is refused: it holds {quoted(strange)}, which no model of Headcount holds. Nothing of it was loaded."
@@ -86,13 +97,13 @@ def _nodes(part: Any) -> Iterator[dict[str, Any]]:
     """Yield each part of a schema that stands for an object."""
     waiting = [part]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if "__loader__" in one or "__class__" in one:
-                yield one
-            if one.get("__loader__") == "DictNode" and isinstance(one.get("content"), dict):
-                waiting.extend(one["content"].values())  # its keys are a user's, and may be any words
-                one = {key: value for key, value in one.items() if key != "content"}
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "__loader__" in node or "__class__" in node:
+                yield node
+            if node.get("__loader__") == "DictNode" and isinstance(node.get("content"), dict):
+                waiting.extend(node["content"].values())  # its keys are a user's, and may be any words
+                node = {key: value for key, value in node.items() if key != "content"}
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)

@@ -1,5 +1,6 @@
 """Writing a model into a file, complete or not at all, and reading it back without running anything that it holds."""
 
+import json
 import warnings
 import zipfile
 from datetime import UTC, datetime
@@ -12,10 +13,11 @@ import numpy as np
 from headcount._writing import write_all
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
 from headcount.learners import Outputs
-from headcount.modelfile.allowed import check_types
+from headcount.modelfile.allowed import check_types, renamed_types
 from headcount.modelfile.manifest import check_member, checked, columns_of, described, sealed
 from headcount.modelfile.model import Model
 from headcount.quantifiers import Quantifier
+from headcount.quantifiers.catalogue import ENTRY_POINTS
 
 __all__ = ["load_model", "save_model"]
 
@@ -77,7 +79,8 @@ def _check_own_types(body: bytes, path: Path) -> None:
         reason = str(error).removeprefix(f"{path} is refused: it ").partition(", which")[0]
         raise DataError(
             f"This model can't be kept in a file: it {reason}, which is not among the types that are safe to load. Use one of "
-            "scikit-learn's learners that `headcount fit` offers."
+            "scikit-learn's learners that `headcount fit` offers; a method of your own must be named by its package under the "
+            f"entry point {ENTRY_POINTS!r}, so that another process can find it."
         ) from error
 
 
@@ -97,8 +100,8 @@ def load_model(path: str | Path) -> Model:
     held = _made(body, path, manifest)
     quantifier = held.get("quantifier") if isinstance(held, dict) else None
     classes = getattr(quantifier, "classes_", None)
-    fitted = not (quantifier is not None and getattr(quantifier, "needs", None)) or hasattr(quantifier, "classifier_")
-    if not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray) or not fitted:
+    is_fitted = isinstance(quantifier, Quantifier) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
+    if not is_fitted or not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
         raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
     reference, codes = held.get("reference"), held.get("reference_codes")
     if (reference is None) != (codes is None) or (
@@ -155,8 +158,6 @@ def _check_sizes(members: dict[str, zipfile.ZipInfo], path: Path) -> None:
 
 
 def _schema_of(body: bytes, path: Path) -> Any:
-    import json
-
     try:
         with zipfile.ZipFile(BytesIO(body)) as archive:
             limit = min(_MOST_BODY, max(_LEAST_LIMIT, _MOST_RATIO * len(body)))
@@ -177,12 +178,26 @@ def _schema_of(body: bytes, path: Path) -> Any:
         raise FileFormatError(f"{path} is damaged: its model can't be unpacked ({error}). Make it again.") from error
 
 
+def _with_schema(body: bytes, schema: Any) -> bytes:
+    """Return a skops file with another schema."""
+    changed = BytesIO()
+    with zipfile.ZipFile(BytesIO(body)) as archive, zipfile.ZipFile(changed, "w") as copy:
+        for info in archive.infolist():
+            is_schema = info.filename == "schema.json"
+            copy.writestr(info.filename, json.dumps(schema) if is_schema else archive.read(info))
+    return changed.getvalue()
+
+
 def _made(body: bytes, path: Path, manifest: dict[str, Any]) -> Any:
     """Make the objects of a checked body; skops checks the types again by the same list."""
     import skops.io
     from sklearn.exceptions import InconsistentVersionWarning
 
-    types = check_types(_schema_of(body, path), path)
+    schema = _schema_of(body, path)
+    before = json.dumps(schema)
+    types = check_types(renamed_types(schema), path)
+    if json.dumps(schema) != before:
+        body = _with_schema(body, schema)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

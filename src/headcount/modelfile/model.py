@@ -68,11 +68,8 @@ class Model:
     versions: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        best = getattr(self.quantifier, "best_estimator_", None)
-        if best is None:
-            return
         held_out: Any = getattr(self.quantifier, "held_out_", None)
-        object.__setattr__(self, "quantifier", best)
+        object.__setattr__(self, "quantifier", self.quantifier.chosen)
         if self.reference is None and held_out is not None:
             object.__setattr__(self, "reference", held_out[0])
             object.__setattr__(self, "reference_codes", held_out[1])
@@ -104,9 +101,9 @@ class Model:
     @property
     def only_decides(self) -> bool:
         """Whether all that is known of held-out items is what was decided of them."""
-        kept: Any = getattr(self.quantifier, "validation_outputs_", None)
+        kept = self.quantifier.validation_items()
         return self.columns.kind == "decisions" or (
-            self.reference is None and kept is not None and kept.posteriors is None
+            self.reference is None and kept is not None and kept[0].posteriors is None
         )
 
     def held_out(self) -> tuple[FloatArray, IntArray] | None:
@@ -116,12 +113,12 @@ class Model:
         """
         if self.reference is not None and self.reference_codes is not None:
             return self.reference.need("posteriors"), self.reference_codes
-        kept: Any = getattr(self.quantifier, "validation_outputs_", None)
+        kept = self.quantifier.validation_items()
         if kept is None:
             return None
-        own: Any = self.quantifier
-        P = np.eye(len(own.classes_))[kept.need("decisions")] if kept.posteriors is None else kept.posteriors
-        return P, own.validation_codes_
+        outputs, codes = kept
+        decided = outputs.posteriors is None
+        return np.eye(len(self.classes))[outputs.need("decisions")] if decided else outputs.need("posteriors"), codes
 
     def __repr__(self) -> str:
         learner = f" over {self.learner}" if self.learner else ""
