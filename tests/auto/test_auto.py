@@ -205,7 +205,7 @@ def test_sentences():
     lonely = np.where(np.arange(400) == 7, 2, Y)
     with pytest.raises(DataError, match=r"y holds 1 item of class 2 \(1 of 3 classes have fewer than 5\)"):
         quick().fit(X, lonely)
-    with pytest.raises(DataError, match="200 different values"):
+    with pytest.raises(DataError, match="200 different labels"):
         quick().fit(X, np.arange(400) // 2)
     with pytest.raises(
         SearchError, match="No method with an interval could be fitted; the first reason: ValueError: Negative values"
