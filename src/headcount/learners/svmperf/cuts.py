@@ -255,9 +255,7 @@ class CuttingPlanes:
             new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
-        G = np.zeros((capacity, capacity))
-        G[: len(self.G), : len(self.G)] = self.G
-        self.G = G
+        self.G = np.pad(self.G, (0, len(self.G)))
 
     def _add_cut(self, point: _Point) -> None:
         """Add the worst labelling of a point as a cut."""

@@ -1,17 +1,16 @@
 """`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
-from headcount._validation import Interval, StrOptions, as_shares, integers_from, quoted, seed_sequence
+from headcount._validation import StrOptions, as_shares, integers_from, quoted, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
-from headcount.learners.neural import DEVICES, CNNClassifier, require_torch
+from headcount.learners.neural import TRAINING_CONSTRAINTS, CNNClassifier, require_torch
 from headcount.quantifiers.aggregative import AggregativeQuantifier
 from headcount.quantifiers.quanet.estimates import Estimates
 from headcount.quantifiers.quanet.gathered import GatheredOutputs
@@ -113,19 +112,13 @@ class QuaNet(AggregativeQuantifier):
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         **AggregativeQuantifier._parameter_constraints,
+        **TRAINING_CONSTRAINTS,
         "split": ["array-like"],
         "prior": [StrOptions({"train", "uniform"}), "array-like"],
         **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
-        **dict.fromkeys(("samples_per_step", "max_epochs", "patience"), integers_from(1)),
+        "samples_per_step": integers_from(1),
         "validation_samples": integers_from(2),
         "layers": ["array-like"],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "device": [StrOptions(DEVICES)],
-        "n_jobs": [Integral, None],
-        "random_state": "no_validation",
-        "keep_when_interrupted": ["boolean"],
-        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -304,15 +297,7 @@ class QuaNet(AggregativeQuantifier):
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.quantifiers.quanet.training import Settings
 
-        return Settings.from_estimator(
-            self,
-            seed,
-            sizes=self._sizes(),
-            sample_size=int(self.sample_size),
-            samples_per_epoch=int(self.samples_per_epoch),
-            samples_per_step=int(self.samples_per_step),
-            validation_samples=int(self.validation_samples),
-        )
+        return Settings.from_estimator(self, seed, sizes=self._sizes())
 
     def _network(self) -> Any:
         from headcount.learners.neural.device import device_named
