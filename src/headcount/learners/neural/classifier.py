@@ -266,7 +266,7 @@ def _checked_ids(X: AnyArray) -> IntArray:
 
 def _checked_windows(windows: Any) -> tuple[int, ...]:
     widths = np.asarray(windows)
-    whole = widths.ndim == 1 and widths.size > 0 and widths.dtype.kind in "iu"
-    if not whole or widths.min() < 1 or len(np.unique(widths)) < widths.size:
+    are_integers = widths.ndim == 1 and widths.size > 0 and widths.dtype.kind in "iu"
+    if not are_integers or widths.min() < 1 or len(np.unique(widths)) < widths.size:
         raise DataError(f"windows must name widths in terms, whole numbers from 1, each once; got {windows!r}.")
     return tuple(int(width) for width in widths)
