@@ -60,8 +60,8 @@ class Outputs:
             object.__setattr__(self, "posteriors", _checked_posteriors(self.posteriors, self.classes))
         if self.decisions is not None:
             codes, last = np.asarray(self.decisions), len(self.classes) - 1
-            whole = codes.ndim == 1 and codes.dtype.kind in "iu"
-            if not whole or (codes.size and not 0 <= codes.min() <= codes.max() <= last):
+            are_integers = codes.ndim == 1 and codes.dtype.kind in "iu"
+            if not are_integers or (codes.size and not 0 <= codes.min() <= codes.max() <= last):
                 raise DataError(
                     f"decisions must be positions in classes, whole numbers from 0 to {last}, one an item; "
                     "Outputs.from_decisions takes labels."

@@ -1,4 +1,4 @@
-"""What only a GPU does: a recorded step learns what unrecorded ones learn. Skipped where there is none."""
+"""Tests that need a GPU: recorded training steps learn the same as others. Skipped without a CUDA device."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def fitted(**parameters):
     return CNNClassifier(**settings | parameters).fit(*phrases())
 
 
-def test_a_recorded_step_learns_what_an_unrecorded_one_learns(monkeypatch):
+def test_recorded_steps_learn_the_same_as_others(monkeypatch):
     replayed = fitted(max_epochs=8, batch_size=40)
     monkeypatch.setattr(cuda_graph, "_WARM_UP_STEPS", 10**9)
     plain = fitted(max_epochs=8, batch_size=40)
@@ -24,6 +24,6 @@ def test_a_recorded_step_learns_what_an_unrecorded_one_learns(monkeypatch):
     np.testing.assert_allclose(replayed.predict_proba(phrases()[0]), plain.predict_proba(phrases()[0]), atol=1e-2)
 
 
-def test_a_gpu_learns_what_a_cpu_learns():
+def test_every_device_and_precision_learns():
     for settings in ({}, {"device": "cpu"}, {"precision": "bfloat16"}):
         assert fitted(**settings).scores_.max() > 0.9

@@ -1,7 +1,6 @@
 """`CNNClassifier`: a scikit-learn classifier around the convolutional network."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +14,7 @@ from headcount._validation import Interval, StrOptions, integers_from, learn_cla
 from headcount.exceptions import DataError
 from headcount.learners.neural.saving import load_estimator, save_estimator
 from headcount.learners.neural.shapes import parameter_shapes
-from headcount.learners.neural.torch_options import DEVICES, PRECISIONS, require_torch
+from headcount.learners.neural.torch_options import PRECISIONS, TRAINING_CONSTRAINTS, require_torch
 from headcount.learners.validation import validation_parts
 
 __all__ = ["CNNClassifier"]
@@ -102,24 +101,14 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     (['good', 'bad'], (100, 100))
     """
 
-    classes_: AnyArray
-    parameters_: dict[str, AnyArray]
-
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **dict.fromkeys(("embedding_size", "channels", "document_size"), integers_from(1)),
-        **dict.fromkeys(("batch_size", "max_epochs", "patience"), integers_from(1)),
+        **TRAINING_CONSTRAINTS,
+        **dict.fromkeys(("embedding_size", "channels", "document_size", "batch_size"), integers_from(1)),
         "windows": ["array-like"],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
         "weight_decay": [Interval(Real, 0, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "held_out": [Interval(Real, 0, 1, closed="neither")],
         "n_ids": [Interval(Integral, 2, None, closed="left"), None],
         "precision": [StrOptions(PRECISIONS)],
-        "device": [StrOptions(DEVICES)],
-        "n_jobs": [Integral, None],
-        "random_state": "no_validation",
-        "keep_when_interrupted": ["boolean"],
-        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -187,22 +176,27 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the posteriors, shape (n_items, n_classes), in the order of ``classes_``."""
-        posteriors: FloatArray = self._embeddings_and_posteriors(X)[1]
-        return posteriors
+        return self.predict_all(X)["posteriors"]
 
     def predict(self, X: Any) -> AnyArray:
         """Decide for the class of the largest posterior."""
-        posteriors = self.predict_proba(X)
-        labels: AnyArray = self.classes_[posteriors.argmax(axis=1)]
-        return labels
+        return self.predict_all(X)["decisions"]
 
     def transform(self, X: Any) -> AnyArray:
         """Return the document embeddings, shape (n_items, document_size)."""
-        return self._embeddings_and_posteriors(X)[0]
+        return self.predict_all(X)["embeddings"]
 
     def predict_all(self, X: Any) -> dict[str, AnyArray]:
         """Return decisions, posteriors and embeddings of documents, computed in one pass."""
-        embeddings, posteriors = self._embeddings_and_posteriors(X)
+        check_is_fitted(self, "parameters_")
+        require_torch("CNNClassifier")
+        from headcount.learners.neural.device import computing
+        from headcount.learners.neural.training import embeddings_and_posteriors
+
+        ids = self._within_vocabulary(_checked_ids(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
+        with computing(self.n_jobs, _MEMORY_PARAMETERS):
+            settings = self._settings(np.random.SeedSequence(0))
+            embeddings, posteriors = embeddings_and_posteriors(ids, self.parameters_, settings)
         return {
             "decisions": self.classes_[posteriors.argmax(axis=1)],
             "posteriors": posteriors,
@@ -227,22 +221,6 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     def _sizes(self) -> dict[str, int]:
         return {"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size}
 
-    def _embeddings_and_posteriors(self, X: Any) -> tuple[AnyArray, AnyArray]:
-        check_is_fitted(self, "parameters_")
-        require_torch("CNNClassifier")
-        from headcount.learners.neural.device import computing
-        from headcount.learners.neural.training import embeddings_and_posteriors
-
-        ids = self._within_vocabulary(_checked_ids(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
-        # From the network itself, because parameters may have been set since it was fitted.
-        windows = tuple(
-            int(name[6:-7]) for name in self.parameters_ if name.startswith("window") and name.endswith(".weight")
-        )
-        sizes = {"document": len(self.parameters_["document.bias"])}
-        settings = replace(self._settings(np.random.SeedSequence(0)), windows=windows, sizes=sizes)
-        with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            return embeddings_and_posteriors(ids, self.parameters_, settings)
-
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.learners.neural.device import device_named, dtype_named
         from headcount.learners.neural.training import Settings
@@ -252,8 +230,6 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
             seed,
             sizes=self._sizes(),
             windows=_checked_windows(self.windows),
-            weight_decay=float(self.weight_decay),
-            batch_size=int(self.batch_size),
             dtype=dtype_named(self.precision, device_named(self.device)),
         )
 
@@ -290,7 +266,7 @@ def _checked_ids(X: AnyArray) -> IntArray:
 
 def _checked_windows(windows: Any) -> tuple[int, ...]:
     widths = np.asarray(windows)
-    whole = widths.ndim == 1 and widths.size > 0 and widths.dtype.kind in "iu"
-    if not whole or widths.min() < 1 or len(np.unique(widths)) < widths.size:
+    are_integers = widths.ndim == 1 and widths.size > 0 and widths.dtype.kind in "iu"
+    if not are_integers or widths.min() < 1 or len(np.unique(widths)) < widths.size:
         raise DataError(f"windows must name widths in terms, whole numbers from 1, each once; got {windows!r}.")
     return tuple(int(width) for width in widths)

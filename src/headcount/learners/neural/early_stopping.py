@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -32,18 +32,10 @@ class TrainingSettings:
 
     @classmethod
     def from_estimator(cls, estimator: Any, seed: np.random.SeedSequence, **others: Any) -> Self:
-        """Take the shared settings from the parameters of an estimator, and the ``others`` as given."""
-        return cls(
-            dropout=float(estimator.dropout),
-            learning_rate=float(estimator.learning_rate),
-            max_epochs=int(estimator.max_epochs),
-            patience=int(estimator.patience),
-            device=device_named(estimator.device),
-            seed=seed,
-            keep_when_interrupted=bool(estimator.keep_when_interrupted),
-            verbose=bool(estimator.verbose),
-            **others,
-        )
+        """Take all numbers and flags from the estimator's parameters of the same name, and the ``others`` as given."""
+        types: dict[str, Any] = {field.name: field.type for field in fields(cls)}
+        numbers = {name: t(getattr(estimator, name)) for name, t in types.items() if t in (bool, int, float)}
+        return cls(device=device_named(estimator.device), seed=seed, **numbers, **others)
 
     @property
     def advice(self) -> str:

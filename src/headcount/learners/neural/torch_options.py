@@ -1,13 +1,28 @@
-"""Names of torch's devices and precisions, and the error where torch is missing; torch itself is not imported here."""
+"""Parameters of training that both networks have, and the error where torch is missing; torch itself is not imported here."""
 
 from importlib.util import find_spec
+from numbers import Integral, Real
+from typing import Any
 
+from headcount._validation import Interval, StrOptions, integers_from
 from headcount.exceptions import MissingPackageError
 
-__all__ = ["DEVICES", "PRECISIONS", "require_torch"]
+__all__ = ["DEVICES", "PRECISIONS", "TRAINING_CONSTRAINTS", "require_torch"]
 
 DEVICES = {"auto", "cuda", "mps", "cpu"}
 PRECISIONS = {"auto", "float32", "bfloat16"}
+
+TRAINING_CONSTRAINTS: dict[str, Any] = {
+    **dict.fromkeys(("max_epochs", "patience"), integers_from(1)),
+    "dropout": [Interval(Real, 0, 1, closed="left")],
+    "learning_rate": [Interval(Real, 0, None, closed="neither")],
+    "device": [StrOptions(DEVICES)],
+    "n_jobs": [Integral, None],
+    "random_state": "no_validation",
+    "keep_when_interrupted": ["boolean"],
+    "verbose": ["boolean"],
+}
+"""Constraints of the parameters that `CNNClassifier` and `QuaNet` share."""
 
 
 def require_torch(user: str) -> None:

@@ -124,14 +124,18 @@ def train(ids: IntArray, codes: IntArray, parts: tuple[IntArray, IntArray], n_id
 def embeddings_and_posteriors(
     ids: IntArray, arrays: dict[str, AnyArray], settings: Settings
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the document embeddings of items, and the posteriors of the classes."""
+    """Return the document embeddings of items, and the posteriors of the classes.
+
+    Windows and sizes are those of the arrays, because the estimator's parameters may have been set since it was fitted.
+    """
     device = settings.device
     parameters: Parameters = {name: torch.tensor(array, device=device) for name, array in arrays.items()}
-    documents = Documents(ids, max(settings.windows), device)
-    embeddings = torch.empty((len(ids), settings.sizes["document"]), device=device, dtype=torch.float32)
+    windows = [int(name[6:-7]) for name in arrays if name.startswith("window") and name.endswith(".weight")]
+    documents = Documents(ids, max(windows), device)
+    embeddings = torch.empty((len(ids), len(arrays["document.bias"])), device=device, dtype=torch.float32)
     for batch in documents.batches(np.arange(len(ids)), settings.batch_size):
         for block in batch:
-            embeddings[block.rows] = embed_documents(parameters, documents.ids(block), settings.windows, settings.dtype)
+            embeddings[block.rows] = embed_documents(parameters, documents.ids(block), windows, settings.dtype)
     scores = class_scores(parameters, embeddings)
     # In double precision, except on MPS, which has none.
     posteriors = torch.softmax(scores if device.type == "mps" else scores.double(), dim=1)

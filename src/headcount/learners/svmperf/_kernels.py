@@ -181,7 +181,7 @@ def _gradient_entry(G: AnyArray, loss: FloatArray, alpha: FloatArray, used: IntA
     g = -loss[j]
     for q in range(m):
         g += G[j, used[q]] * alpha[used[q]]
-    return g
+    return g  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")

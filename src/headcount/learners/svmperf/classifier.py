@@ -84,13 +84,6 @@ class SVMperf(ClassifierMixin, BaseEstimator):
     True
     """
 
-    classes_: AnyArray
-    coef_: FloatArray
-    intercept_: FloatArray
-    n_iter_: int
-    objective_: float
-    gap_: float
-
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "loss": [StrOptions(set(LOSSES)), callable],
         "C": [Interval(Real, 0, None, closed="neither")],

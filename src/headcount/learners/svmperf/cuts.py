@@ -198,8 +198,7 @@ class CuttingPlanes:
     def _line_search(self, best: _Point, point: _Point, C: float, tol: float) -> tuple[_Point, _Point]:
         """Search the line from the best point so far to this one; return the new best point, and one a little beyond it."""
         m = self.count
-        best_alpha = np.zeros(m)
-        best_alpha[: len(best.alpha)] = best.alpha
+        best_alpha = np.pad(best.alpha, (0, m - len(best.alpha)))
         cross = float(best_alpha @ self.G[:m, :m] @ point.alpha)
 
         def at(t: float) -> _Point:
@@ -234,8 +233,7 @@ class CuttingPlanes:
     def _drop_unused(self, best: _Point) -> _Point:
         """Drop cuts that have had no weight for many rounds, and have none in the best point either."""
         m = self.count
-        best_alpha = np.zeros(m)
-        best_alpha[: len(best.alpha)] = best.alpha
+        best_alpha = np.pad(best.alpha, (0, m - len(best.alpha)))
         kept = np.flatnonzero((self.unused[:m] <= _DROP_AFTER) | (best_alpha > 0.0) | (np.arange(m) == 0))
         if len(kept) > m - _DROP_AT_LEAST:
             kept = np.arange(m)
@@ -255,9 +253,7 @@ class CuttingPlanes:
             new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
-        G = np.zeros((capacity, capacity))
-        G[: len(self.G), : len(self.G)] = self.G
-        self.G = G
+        self.G = np.pad(self.G, (0, len(self.G)))
 
     def _add_cut(self, point: _Point) -> None:
         """Add the worst labelling of a point as a cut."""

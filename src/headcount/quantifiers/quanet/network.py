@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import nn
@@ -35,17 +36,10 @@ class Network(nn.Module):
         super().__init__()
         self.classes = sizes.classes
         # Made on the "meta" device, so that nothing is drawn from torch's global generator.
-        self.lstm = nn.LSTM(
-            sizes.features,
-            sizes.lstm,
-            sizes.lstm_layers,
-            batch_first=True,
-            bidirectional=True,
-            device="meta",
-            dtype=torch.float32,
-        )
+        meta: Any = {"device": "meta", "dtype": torch.float32}
+        self.lstm = nn.LSTM(sizes.features, sizes.lstm, sizes.lstm_layers, batch_first=True, bidirectional=True, **meta)
         widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
-        self.layers = nn.ModuleList(nn.Linear(a, b, device="meta", dtype=torch.float32) for a, b in pairwise(widths))
+        self.layers = nn.ModuleList(nn.Linear(a, b, **meta) for a, b in pairwise(widths))
         self.to_empty(device=device)
 
     @classmethod
@@ -72,11 +66,10 @@ class Network(nn.Module):
         generator: torch.Generator | None = None,
     ) -> torch.Tensor:
         """Return shares, which may lie a little outside [0, 1]; ``lengths`` are the sizes of the samples, where they differ."""
-        if lengths is None:
-            _, (state, _) = self.lstm(x)
-        else:
-            packed = pack_padded_sequence(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
-            _, (state, _) = self.lstm(packed)
+        items: Any = x
+        if lengths is not None:
+            items = pack_padded_sequence(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
+        _, (state, _) = self.lstm(items)
         h = torch.cat([state[-2], state[-1], estimates], dim=1)
         *inner, last = self.layers
         for layer in inner:

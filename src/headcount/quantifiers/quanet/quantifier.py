@@ -1,17 +1,16 @@
 """`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
-from headcount._validation import Interval, StrOptions, integers_from, seed_sequence
+from headcount._validation import integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
-from headcount.learners.neural import DEVICES, CNNClassifier, require_torch
+from headcount.learners.neural import TRAINING_CONSTRAINTS, CNNClassifier, require_torch
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import new_classifier
@@ -126,19 +125,13 @@ class QuaNet(Quantifier):
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         **Quantifier._parameter_constraints,
         **Quantifier.CLASSIFIER_CONSTRAINTS,
+        **TRAINING_CONSTRAINTS,
         "split": ["array-like"],
         "prior": PRIOR_CONSTRAINT,
         **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
-        **dict.fromkeys(("samples_per_step", "max_epochs", "patience"), integers_from(1)),
+        "samples_per_step": integers_from(1),
         "validation_samples": integers_from(2),
         "layers": ["array-like"],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "device": [StrOptions(DEVICES)],
-        "n_jobs": [Integral, None],
-        "random_state": "no_validation",
-        "keep_when_interrupted": ["boolean"],
-        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -301,15 +294,7 @@ class QuaNet(Quantifier):
     def _settings(self, seed: np.random.SeedSequence) -> Any:
         from headcount.quantifiers.quanet.training import Settings
 
-        return Settings.from_estimator(
-            self,
-            seed,
-            sizes=self._sizes(),
-            sample_size=int(self.sample_size),
-            samples_per_epoch=int(self.samples_per_epoch),
-            samples_per_step=int(self.samples_per_step),
-            validation_samples=int(self.validation_samples),
-        )
+        return Settings.from_estimator(self, seed, sizes=self._sizes())
 
     def _network(self) -> Any:
         from headcount.learners.neural.device import device_named

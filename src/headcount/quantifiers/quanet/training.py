@@ -49,11 +49,8 @@ class _Trainer:
         self.dropout_generator = torch.Generator(device).manual_seed(torch_seed(dropout_seed))
         self.network = Network(settings.sizes, device)
         self.network.draw_parameters(torch.Generator().manual_seed(torch_seed(parameter_seed)))
-        self.optimiser = torch.optim.Adam(
-            self.network.parameters(),
-            lr=settings.learning_rate,
-            fused=device.type in ("cpu", "cuda"),
-        )
+        fused = device.type in ("cpu", "cuda")
+        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate, fused=fused)
         self.features, self.ranks = pool_tensors(training.outputs, scale, device)
         seed = int(validation_seed.generate_state(1)[0])
         n_samples, size = settings.validation_samples, settings.sample_size
@@ -89,10 +86,7 @@ class _Trainer:
             step = slice(start, start + settings.samples_per_step)
             self.optimiser.zero_grad(set_to_none=True)
             predicted = self.network(
-                self.features[rows[step]],
-                estimated[step],
-                dropout=settings.dropout,
-                generator=self.dropout_generator,
+                self.features[rows[step]], estimated[step], dropout=settings.dropout, generator=self.dropout_generator
             )
             loss = torch.mean((predicted - shares[step]) ** 2)
             loss.backward()
