@@ -81,7 +81,9 @@ def test_summary(called, tmp_path):
     "options",
     [("-o", "."), ("-o", ""), ("--json", "."), ("-o", "same", "--json", "same"), ("-o", "page.html", "--csv", "file")],
 )
-def test_output_that_cannot_be_written_is_one_line_of_error_and_leaves_no_files(options, study_results, tmp_path, monkeypatch, capsys):
+def test_output_that_cannot_be_written_is_one_line_of_error_and_leaves_no_files(
+    options, study_results, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "whole.toml").write_text(WHOLE)
     (tmp_path / "file").write_text("")

@@ -80,9 +80,9 @@ def test_claims_of_a_study_name_their_files_and_the_published_verdict(study_resu
     gain = made["gain-where-imbalanced"]
     assert gain.verdict in (HOLDS, HOLDS_NOT)
     cells = [c for c in study_results.cells if (c.data_set, c.method, c.target) == ("uneven", "CC", "ae")]
-    own = [c.errors("ae", 40).mean() for c in cells if c.learner in ("svm", "lr")]
+    means = [c.errors("ae", 40).mean() for c in cells if c.learner in ("svm", "lr")]
     (figure,) = (figure for figure in gain.figures if figure.label == "CC, for AE")
-    assert figure.value == pytest.approx(sum(own) / 2)
+    assert figure.value == pytest.approx(sum(means) / 2)
     assert len(figure.files) == 2
     assert all((study_results.store.folder / name).is_file() for name in figure.files)
 

@@ -89,7 +89,7 @@ def test_sentences_name_the_best_method_and_the_test(contents, study_results):
     tuned, plain = (list(rows(study_results, target)) for target in ("ae", "none"))
     assert f"it helps in {sum(x < y for x, y in zip(tuned, plain, strict=True))} of 24 cases" in text
     assert f"from {np.mean(plain):.3f} at defaults to {np.mean(tuned):.3f}" in text
-    assert in_words(None, []) == ["The store has no results of this plan yet, so nothing can be said."]
+    assert in_words(None, []) == ["The store has no results of this plan yet."]
 
 
 def rows(results, target):
@@ -109,8 +109,8 @@ def mean_errors(results, data_set, method, learner, target, measure="ae"):
 def holm(p):
     """Correct p-values the long way round."""
     order, corrected, last = np.argsort(p), np.empty(len(p)), 0.0
-    for place, i in enumerate(order):
-        last = max(last, min(1.0, (len(p) - place) * p[i]))
+    for rank, i in enumerate(order):
+        last = max(last, min(1.0, (len(p) - rank) * p[i]))
         corrected[i] = last
     return corrected
 
@@ -123,8 +123,10 @@ def test_lead_of_the_best_is_tested_with_holms_correction(contents, study_result
     ]
     p = holm(np.array([ttest_rel(x, y).pvalue for x, y in zip(*sides, strict=True)]))
     text = " ".join(contents.words)
-    for name, x, y, own in zip(("even", "uneven"), *sides, p, strict=True):
-        significance = "no significant difference" if own >= 0.05 else "p < 0.001" if own < 0.001 else f"p = {own:.3f}"
+    for name, x, y, p_value in zip(("even", "uneven"), *sides, p, strict=True):
+        significance = (
+            "no significant difference" if p_value >= 0.05 else "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+        )
         assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({significance}" in text
 
 
@@ -148,13 +150,13 @@ def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
         tests.append(ttest_rel(*np.round(sides, 12)) if not np.allclose(*sides, atol=1e-12) else None)
     p = holm(np.array([1.0 if test is None else test.pvalue for test in tests]))
     seen = set()
-    for (_, _, cell), test, own in zip(cells, tests, p, strict=True):
-        assert cell.details["holm"] == pytest.approx(own)
+    for (_, _, cell), test, p_value in zip(cells, tests, p, strict=True):
+        assert cell.details["holm"] == pytest.approx(p_value)
         better = "" if test is None else (">" if test.statistic < 0 else "<")
-        mark = "~" if own >= 0.05 else better * (2 if own < 0.001 else 1)
+        mark = "~" if p_value >= 0.05 else better * (2 if p_value < 0.001 else 1)
         assert cell.note.split(",")[0] == mark
         seen.add(cell.value == mark)
-    assert seen == {True, False}  # the correction takes some marks away
+    assert seen == {True, False}  # the correction removes some marks
 
 
 def test_table_6_is_corrected_over_its_column(contents, study_results):
@@ -163,8 +165,8 @@ def test_table_6_is_corrected_over_its_column(contents, study_results):
     best = int(np.argmin([e.mean() for e in of]))
     others = [i for i in range(len(of)) if i != best]
     p = holm(np.array([ttest_rel(of[i], of[best]).pvalue for i in others]))
-    for i, own in zip(others, p, strict=True):
-        assert table.rows[i][1][1].details["holm"] == pytest.approx(own)
+    for i, p_value in zip(others, p, strict=True):
+        assert table.rows[i][1][1].details["holm"] == pytest.approx(p_value)
 
 
 def test_json_has_everything(contents):
@@ -237,7 +239,7 @@ def test_missing_cells_are_reported(study_results, tmp_path):
     assert 'id="missing"' in page
     assert "1 of 2 runs" in page
     best = part.ranks[0]
-    assert None not in best.ranks  # those that lack columns are not called the best
+    assert None not in best.ranks  # a method without figures in all columns is not called the best
     assert part.ranks[-1].ranks.count(None) > 0
 
 

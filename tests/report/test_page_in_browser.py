@@ -136,7 +136,7 @@ def test_both_themes_follow_the_system_and_the_button(opened, theme):
     click(opened, "#theme", "Theme: as the system")
     click(opened, "#theme", "Theme: light")
     assert lightness("backgroundColor") < 0.2
-    # The plots' ink is the page's: no plot draws its axes in a colour of its own.
+    # Plots are drawn in the page's text colour: no axes have a colour of their own.
     inks = opened.execute_script(
         "return [...new Set([...document.querySelectorAll('figure svg text')].map(e => getComputedStyle(e).fill))]"
     )

@@ -53,8 +53,8 @@ def test_ranks_are_those_of_table_6(errors):
     assert ranks[0].columns == ["AE even", "AE uneven", "RAE even", "RAE uneven"]
     for column in range(4):
         assert min(entry.ranks[column] for entry in ranks) == 1.0
-    own = next(entry for entry in ranks if entry.method == "MLPE")
-    assert own.mean == pytest.approx(np.mean(own.ranks))
+    mlpe = next(entry for entry in ranks if entry.method == "MLPE")
+    assert mlpe.mean == pytest.approx(np.mean(mlpe.ranks))
 
 
 def test_time_is_counted_by_data_set_and_learner(study_results):

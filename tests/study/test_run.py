@@ -172,7 +172,7 @@ def test_damage_a_changed_parameter_and_other_data_are_noticed(done, data_folder
     assert "from other data" in moved.notices[0]
     results = Results(changed, tmp_path / "store")  # results of the data before are not used
     assert {cell.learner for cell in results.cells if cell.estimated is not None} == {"lr"}
-    assert any("from other data than the true shares" in notice for notice in results.notices)
+    assert any("was computed from other data" in notice for notice in results.notices)
 
 
 def test_status_counts_tasks_of_each_learner(done, data_folder, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 
 from headcount.data import PAPER_SETS
 from headcount.report.published import published, published_keys, published_test
-from headcount.report.scores import Errors, Key, Row, compared_rows, target_keys, target_test
+from headcount.report.scores import Errors, Key, Row, target_files, target_test
 from headcount.report.series import majority
 from headcount.study import Results
 
@@ -57,7 +57,7 @@ class Measured(Evidence):
 
     def rows(self) -> list[Row]:
         """Return the rows of the plan."""
-        return compared_rows(self.errors.plan)
+        return self.errors.rows
 
     def largest_share(self, data_set: str) -> float | None:
         """Return the share in the training part, from the store."""
@@ -75,7 +75,7 @@ class Measured(Evidence):
 
     def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
         """Return the files of all paired figures."""
-        return [name for key in target_keys(self.errors.plan, method, (x, y)) for name in self.files(key)]
+        return target_files(self.errors, method, (x, y))
 
     def bias(self, key: Key) -> float | None:
         """Return the mean over samples and runs."""

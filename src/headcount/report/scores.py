@@ -21,7 +21,7 @@ __all__ = [
     "label_of",
     "losses",
     "ranks_of",
-    "target_keys",
+    "target_files",
     "target_test",
     "unoptimised",
 ]
@@ -69,10 +69,19 @@ class Errors:
     Parameters
     ----------
     results : Results
+
+    Attributes
+    ----------
+    plan : Plan
+    rows : list of Row
+        The rows of table 6.
+    files : dict of Key to list of str
+        The files of the store that each figure comes from.
     """
 
     def __init__(self, results: Results) -> None:
         self.plan = results.plan
+        self.rows = compared_rows(results.plan)
         self.size = results.plan.protocol.sample_size
         self._cells: dict[Key, list[Cell]] = {}
         self.files: dict[Key, list[str]] = {}
@@ -166,7 +175,7 @@ def ranks_of(evidence: HasMeans, rows: Sequence[Row], data_set: str, measure: st
 def target_test(errors: Errors, method: str, pair: tuple[str, str], measure: str) -> PairedTest | None:
     """Test a variant optimised for one target against another, over the samples of all data sets and learners together."""
     sides: tuple[list[Any], list[Any]] = ([], [])
-    keys = target_keys(errors.plan, method, pair)
+    keys = _target_keys(errors.plan, method, pair)
     for key_x, key_y in zip(keys[::2], keys[1::2], strict=True):
         x, y = errors.of(key_x, measure), errors.of(key_y, measure)
         if x is not None and y is not None:
@@ -175,7 +184,12 @@ def target_test(errors: Errors, method: str, pair: tuple[str, str], measure: str
     return paired_t(np.concatenate(sides[0]), np.concatenate(sides[1])) if sides[0] else None
 
 
-def target_keys(plan: Plan, method: str, pair: tuple[str, str]) -> list[Key]:
+def target_files(errors: Errors, method: str, pair: tuple[str, str]) -> list[str]:
+    """Return the files of the store that a test of two targets comes from."""
+    return [name for key in _target_keys(errors.plan, method, pair) for name in errors.files.get(key, [])]
+
+
+def _target_keys(plan: Plan, method: str, pair: tuple[str, str]) -> list[Key]:
     """Return the keys that a test of two targets pairs, one of each target in turn."""
     learners = [row.learner_name for row in plan.rows() if row.method.name == method]
     return [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headcount.report.scores import VARIANTS, Errors, Key, compared_rows, label_of, losses
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses
 from headcount.report.series import Ranks
 from headcount.significance import holm, paired_t
 from headcount.study.plan import DEFAULT
@@ -15,7 +15,7 @@ __all__ = ["in_words"]
 def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
     """Return sentences on the best method by mean rank, its lead over the next, and the gain of optimising the variants of CC."""
     if not ranks:
-        return ["The store has no results of this plan yet, so nothing can be said."]
+        return ["The store has no results of this plan yet."]
     plan = errors.plan
     first = ranks[0]
     n = plan.protocol.n_prevalences * plan.protocol.test_repeats
@@ -93,7 +93,7 @@ def _gain(errors: Errors) -> str:
     measure = errors.plan.measures[0]
     pairs, targets = [], []
     for data_set in errors.plan.data_sets:
-        for row in compared_rows(errors.plan):
+        for row in errors.rows:
             if row.method in VARIANTS and row.target != DEFAULT:
                 key = row.on(data_set)
                 optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)

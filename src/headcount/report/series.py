@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
-from headcount.report.scores import Errors, Key, compared_rows, label_of, ranks_of
+from headcount.report.scores import Errors, Key, label_of, ranks_of
 from headcount.study import Results
 
 __all__ = ["Bias", "Curve", "Ranks", "Spent", "as_records", "biases", "diagonals", "rank_chart", "shifts", "times"]
@@ -146,19 +146,15 @@ def majority(truth: dict[str, Any]) -> int:
 
 def rank_chart(errors: Errors) -> list[Ranks]:
     """Return the ranks of all compared methods that have figures: first those with figures in all columns, the best first."""
-    rows = compared_rows(errors.plan)
-    columns, by_column, unoptimised_by_column = [], [], []
-    for measure in errors.plan.measures:
-        for data_set in errors.plan.data_sets:
-            optimised, unoptimised = ranks_of(errors, rows, data_set, measure)
-            if not np.isnan(optimised).all():
-                columns.append(f"{label_of(measure)} {data_set}")
-                by_column.append(optimised)
-                unoptimised_by_column.append(unoptimised)
+    rows = errors.rows
+    keys = [(measure, data_set) for measure in errors.plan.measures for data_set in errors.plan.data_sets]
+    ranked = [(f"{label_of(m)} {name}", *ranks_of(errors, rows, name, m)) for m, name in keys]
+    ranked = [column for column in ranked if not np.isnan(column[1]).all()]
+    columns = [name for name, _, _ in ranked]
     entries = []
     for i, row in enumerate(rows):
-        ranks = [float(column[i]) for column in by_column]
-        defaults = [float(column[i]) for column in unoptimised_by_column]
+        ranks = [float(optimised[i]) for _, optimised, _ in ranked]
+        defaults = [float(unoptimised[i]) for _, _, unoptimised in ranked]
         if not np.isnan(ranks).all():
             files = [name for data_set in errors.plan.data_sets for name in errors.files.get(row.on(data_set), [])]
             means = _mean(ranks), _mean(defaults)
@@ -186,7 +182,7 @@ def _mean(values: Sequence[float]) -> float:
 def _compared(errors: Errors) -> Iterator[tuple[Key, FloatArray, FloatArray, list[str]]]:
     """Yield key, true and estimated shares of all runs, and files, of each row of table 6 on each data set."""
     for data_set in errors.plan.data_sets:
-        for row in compared_rows(errors.plan):
+        for row in errors.rows:
             key = row.on(data_set)
             shares = errors.shares(key)
             if shares is not None:

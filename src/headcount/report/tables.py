@@ -7,17 +7,7 @@ import numpy as np
 
 from headcount.data import PAPER_SETS
 from headcount.report.published import published, published_test
-from headcount.report.scores import (
-    VARIANTS,
-    Errors,
-    Key,
-    compared_rows,
-    label_of,
-    losses,
-    ranks_of,
-    target_keys,
-    target_test,
-)
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of, target_files, target_test
 from headcount.report.table import Cell, Column, Table
 from headcount.significance import PairedTest, holm, paired_t
 from headcount.study import Results
@@ -107,8 +97,8 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
     table = Table(
         "Table 5: optimised for x or for y",
-        ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: no significant difference. In brackets the mark "
-        "after Holm's correction over the whole table, Cohen's d, and the published mark where the data sets are the paper's own. "
+        ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: no significant difference. In brackets the "
+        "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's own. "
         "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
         ["x", "y"],
         [Column(name, label_of(measure)) for measure in plan.measures for name in variants],
@@ -120,7 +110,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
                 tests[pair, measure, name],
                 corrected.get((pair, measure, name), 1.0),
                 published_test(*pair, name, measure) if same_data else None,
-                [file for key in target_keys(plan, name, pair) for file in errors.files.get(key, [])],
+                target_files(errors, name, pair),
             )
             for measure in plan.measures
             for name in variants
@@ -147,8 +137,7 @@ def _test_cell(test: PairedTest | None, corrected: float, paper: str | None, fil
 
 def overview_table(errors: Errors) -> Table:
     """Return the mean errors and ranks of all methods as the paper compares them: optimised for AE (else RAE, else not)."""
-    plan = errors.plan
-    rows = compared_rows(plan)
+    plan, rows = errors.plan, errors.rows
     keys = [(measure, data_set) for measure in plan.measures for data_set in plan.data_sets]
     columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
@@ -167,7 +156,7 @@ def overview_table(errors: Errors) -> Table:
 
 def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
     """Return the cells of one column: ranked, and each tested against the best."""
-    rows = compared_rows(errors.plan)
+    rows = errors.rows
     keys = [row.on(data_set) for row in rows]
     by_row = [None if e is None else losses(e, measure) for e in (errors.of(key, measure) for key in keys)]
     means = np.array([np.nan if e is None else float(e.mean()) for e in by_row])

@@ -242,9 +242,7 @@ class QuantifierSearch(ChosenQuantifier):
         winners = {best.position: best}
         if self.refit_each:
             worst_first = [candidates[i] for i in np.argsort(ranks, kind="stable")[::-1] if np.isfinite(ranks[i])]
-            winners = {
-                candidate.position: candidate for candidate in worst_first
-            }  # the last, and best, of each is kept
+            winners = {candidate.position: candidate for candidate in worst_first}  # the best comes last and is kept
         jobs = [joblib.delayed(_fit_all)(group, fits) for group in group(list(winners.values()))]
         fitted = {index: q for part in run_all(jobs, self.n_jobs, "Refitting", self.progress) for index, q in part}
         self.best_estimator_ = fitted[best.index]

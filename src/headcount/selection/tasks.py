@@ -1,7 +1,8 @@
 """The work of a search, in pieces that can run anywhere: fit the candidates of a group and score each on drawn samples."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +20,9 @@ from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate
 
-__all__ = ["Fold", "Outcome", "ScoredOutputs", "estimate_shares", "fit_through", "judge", "outputs_of"]
+__all__ = ["Fold", "Outcome", "Scored", "estimate_shares", "fit_through", "fit_timed", "judge", "outputs_of", "record"]
 
-ScoredOutputs = dict[tuple[int, Need], tuple[Any, Outputs]]
+Scored = dict[tuple[int, Need], tuple[Any, Outputs]]
 """Outputs of a fold's items by id of the classifier and need. The classifier is kept with them, so that its id stays taken."""
 
 
@@ -59,18 +60,25 @@ class Outcome:
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
     """Fit and score the candidates of one group, in order; the error of one that fails is recorded, and the others go on."""
     fits = fold.fits.scope()
-    scored: ScoredOutputs = {}
+    scored: Scored = {}
     outcomes = []
     for candidate in candidates:
         outcome = Outcome(candidate.index)
-        with recorded_warnings() as caught, one_blas_thread():
-            try:
-                _judge(candidate.quantifier, fits, fold, measures, scored, outcome)
-            except Exception as error:
-                outcome.error = f"{type(error).__name__}: {error}"
-        outcome.warnings = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
+        with record(outcome):
+            _judge(candidate.quantifier, fits, fold, measures, scored, outcome)
         outcomes.append(outcome)
     return outcomes
+
+
+@contextmanager
+def record(outcome: Outcome) -> Iterator[None]:
+    """Record the warnings of a block, and the error that it ends with, in an outcome; BLAS has one thread."""
+    with recorded_warnings() as caught, one_blas_thread():
+        try:
+            yield
+        except Exception as error:
+            outcome.error = f"{type(error).__name__}: {error}"
+    outcome.warnings = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
 
 
 def _judge(
@@ -78,12 +86,10 @@ def _judge(
     fits: Fits,
     fold: Fold,
     measures: Sequence[ErrorMeasure],
-    scored: ScoredOutputs,
+    scored: Scored,
     outcome: Outcome,
 ) -> None:
-    start, fits.seconds = time.perf_counter(), 0.0
-    fitted = fit_through(quantifier, fits)
-    outcome.fit_seconds = fits.seconds or time.perf_counter() - start
+    fitted = fit_timed(quantifier, fits, outcome)
     start = time.perf_counter()
     needs = set(fitted.needs)
     if any(measure.of == "decisions" for measure in measures):
@@ -121,13 +127,21 @@ def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
     return fitted
 
 
+def fit_timed(quantifier: Quantifier, fits: Fits, outcome: Outcome) -> Quantifier:
+    """Fit a clone of the quantifier and record the seconds: those of its fits, even if they were made before for another."""
+    start, fits.seconds = time.perf_counter(), 0.0
+    fitted = fit_through(quantifier, fits)
+    outcome.fit_seconds = fits.seconds or time.perf_counter() - start
+    return fitted
+
+
 def estimate_shares(fitted: Quantifier, outputs: Outputs, samples: Samples, classes: AnyArray) -> FloatArray:
     """Estimate the shares of each sample, columns in the order of ``classes``."""
     shares: FloatArray = fitted.aggregate(outputs, samples)[:, encode(classes, fitted.classes_, "the labels")]
     return shares
 
 
-def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: ScoredOutputs) -> Outputs:
+def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: Scored) -> Outputs:
     """Return the outputs of the fold's items; each classifier scores them once for each need, and `scored` keeps them."""
     classifier = getattr(fitted, "classifier_", None)
     if classifier is None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
 from headcount.errors import get_error
-from headcount.exceptions import StoreError
 from headcount.selection import Run
 from headcount.study.choice import Use, choose, distinct
 from headcount.study.plan import OWN, Plan
-from headcount.study.store import Record, existing_store, from_plain, key_of, load
+from headcount.study.store import Record, existing_store, from_plain
 from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_task
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Results:
 
     def __init__(self, plan: Plan, folder: str | Path) -> None:
         self.plan, self.store = plan, existing_store(folder)
-        self.notices: list[str] = []
+        self.notices = self.store.notices
         self._truths: dict[str, Record | None] = {}
         self._seconds: dict[tuple[str, str], list[float]] = {}
         self._versions: dict[tuple[tuple[str, str], ...], int] = {}
@@ -153,24 +152,7 @@ class Results:
         self._versions[versions] = self._versions.get(versions, 0) + 1
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
-        """Return the record of a task, or None if there is no valid one from this data; a notice says what is wrong with it."""
-        path = self.store.path_of(description)
-        if not path.is_file():
-            return None
-        try:
-            record = load(path)
-        except StoreError as error:
-            self.notices.append(f"{error} It is left out.")
-            return None
-        if key_of(record.task) != key_of(description):
-            self.notices.append(f"{path} holds another task than its name says. It is left out.")
-            return None
-        if data is not None and record.data != data:
-            self.notices.append(
-                f"{path} was computed from other data than the true shares. It is left out; run the study again."
-            )
-            return None
-        return record
+        return self.store.read(description, data, any_versions=True, then="left out")
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row for each use: the mean error over its runs and test samples by each measure, and its number of runs."""

@@ -74,7 +74,7 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.notices: list[str] = []
-        """Sentences on files that can't be used and are computed again."""
+        """Sentences on files that can't be used."""
 
     @contextmanager
     def opened(self) -> Iterator["Store"]:
@@ -120,31 +120,39 @@ class Store:
         """Return the folder of a data set and learner within that of a stage."""
         return "/".join(name.replace("/", "_") or "own" for name in (data_set, learner))
 
-    def read(self, task: dict[str, Any], data: str) -> Record | None:
-        """Return the record of a task, or None if there is no valid one of this data and these versions; a notice says why."""
+    def read(
+        self, task: dict[str, Any], data: str | None = None, any_versions: bool = False, then: str = "computed again"
+    ) -> Record | None:
+        """Return the record of a task, or None if there is no valid one; a notice says what is wrong with it.
+
+        Parameters
+        ----------
+        task : dict
+        data : str, optional
+            Fingerprint of the data that it must be computed from.
+        any_versions : bool
+            Whether it may be computed with other versions of the libraries than these.
+        then : str
+            What is done about a result that can't be used, for the notice.
+        """
         path = self.path_of(task)
         if not path.is_file():
             return None
         try:
             record = load(path)
+            if data is not None and record.data != data:
+                raise StoreError(f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}).")
+            if not any_versions and record.versions != versions():
+                changed = {
+                    name: f"{was}, now {versions().get(name)}"
+                    for name, was in record.versions.items()
+                    if was != versions().get(name)
+                }
+                raise StoreError(f"{path} was computed with other versions ({changed}).")
+            if key_of(record.task) != key_of(task):
+                raise StoreError(f"{path} holds another task than its name says.")
         except StoreError as error:
-            self.notices.append(f"{error} It is computed again.")
-            return None
-        if record.data != data:
-            self.notices.append(
-                f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}). It is computed again."
-            )
-            return None
-        if record.versions != versions():
-            changed = {
-                name: f"{was}, now {versions().get(name)}"
-                for name, was in record.versions.items()
-                if was != versions().get(name)
-            }
-            self.notices.append(f"{path} was computed with other versions ({changed}). It is computed again.")
-            return None
-        if key_of(record.task) != key_of(task):
-            self.notices.append(f"{path} holds another task than its name says. It is computed again.")
+            self.notices.append(f"{error} It is {then}.")
             return None
         return record
 

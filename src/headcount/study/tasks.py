@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from headcount._recording import recorded_warnings
-from headcount._threads import one_blas_thread
 from headcount.errors import get_error
 from headcount.protocols import Protocol, default_protocol
 from headcount.selection import Run
 from headcount.selection.candidates import Candidate, group
-from headcount.selection.tasks import Fold, ScoredOutputs, estimate_shares, fit_through, judge, outputs_of
+from headcount.selection.tasks import Fold, Outcome, Scored, estimate_shares, fit_timed, judge, outputs_of, record
 from headcount.study.description import described
 from headcount.study.plan import DEFAULT, Plan
 from headcount.study.store import to_plain
@@ -161,15 +159,7 @@ def judged(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Judge the members of a task on the held-out part; return outcome and seconds."""
     start = time.perf_counter()
     outcomes = judge(task.members, fold, [get_error(name) for name in task.measures])
-    members = [
-        {
-            "scores": outcome.scores,
-            "fit_seconds": outcome.fit_seconds,
-            "warnings": outcome.warnings,
-            "error": outcome.error,
-        }
-        for outcome in outcomes
-    ]
+    members = [{"scores": outcome.scores, **_recorded_fields(outcome)} for outcome in outcomes]
     return {"members": members}, time.perf_counter() - start
 
 
@@ -177,23 +167,20 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Fit the members of a task on all labelled items and estimate the shares of the test samples; return outcome and seconds."""
     start = time.perf_counter()
     fits = fold.fits.scope()
-    scored: ScoredOutputs = {}
+    scored: Scored = {}
     members = []
     for member in task.members:
-        fit_start = time.perf_counter()
-        entry: dict[str, Any] = {"estimated": None, "error": "", "warnings": []}
-        with recorded_warnings() as caught, one_blas_thread():
-            try:
-                fits.seconds = 0.0
-                fitted = fit_through(member.quantifier, fits)
-                entry["fit_seconds"] = fits.seconds or time.perf_counter() - fit_start
-                outputs = outputs_of(fitted, fold, set(fitted.needs), scored)
-                entry["estimated"] = to_plain(estimate_shares(fitted, outputs, fold.samples, fold.classes))
-            except Exception as error:
-                entry["error"] = f"{type(error).__name__}: {error}"
-        entry["warnings"] = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
-        members.append(entry)
+        outcome, estimated = Outcome(member.index), None
+        with record(outcome):
+            fitted = fit_timed(member.quantifier, fits, outcome)
+            outputs = outputs_of(fitted, fold, set(fitted.needs), scored)
+            estimated = to_plain(estimate_shares(fitted, outputs, fold.samples, fold.classes))
+        members.append({"estimated": estimated, **_recorded_fields(outcome)})
     return {"members": members}, time.perf_counter() - start
+
+
+def _recorded_fields(outcome: Outcome) -> dict[str, Any]:
+    return {"fit_seconds": outcome.fit_seconds, "warnings": outcome.warnings, "error": outcome.error}
 
 
 def device_of(task: Task) -> str:
