@@ -23,20 +23,20 @@ def headcount(*words, ok=True, **options):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli")
     write_small_set(folder / "data")
     (folder / "small.toml").write_text(PLAN)
     return folder
 
 
-def test_a_study_from_plan_to_overview(place):
-    plan, store = place / "small.toml", place / "store"
+def test_a_study_from_plan_to_overview(folder):
+    plan, store = folder / "small.toml", folder / "store"
     shown = headcount("study", "plan", plan)
     assert "A small study: small; seed 3." in shown
     assert "one fit for each use" in shown
     assert "Each fit is made once" in shown
-    told = headcount(
+    printed = headcount(
         "study",
         "run",
         plan,
@@ -45,15 +45,15 @@ def test_a_study_from_plan_to_overview(place):
         "--jobs",
         2,
         "--data-dir",
-        place / "data",
+        folder / "data",
         "--only",
         "dataset=small,learner=lr",
     )
-    assert "tasks computed, 0 were there" in told
+    assert "tasks computed, 0 were in the store" in printed
     assert "6 of 6" not in headcount("study", "status", plan, "--store", store, "--only", "learner=rf")
     assert "18 of 18" in headcount("study", "status", plan, "--store", store, "--only", "learner=lr")
-    told = headcount("study", "run", plan, "--store", store, "--jobs", 1, "--data-dir", place / "data")
-    assert " were there" in told
+    printed = headcount("study", "run", plan, "--store", store, "--jobs", 1, "--data-dir", folder / "data")
+    assert " were in the store" in printed
     table = headcount("study", "overview", plan, "--store", store, "--method", "cc", "--target", "ae")
     assert "small AE" in table
     assert table.count("CC") == 2
@@ -73,37 +73,37 @@ def test_a_study_from_plan_to_overview(place):
     )
 
 
-def test_mistakes_are_one_line_and_exit_2(place):
-    plan = place / "small.toml"
+def test_mistakes_are_one_line_and_exit_2(folder):
+    plan = folder / "small.toml"
     assert "There is no plan 'nope'" in headcount("study", "plan", "nope", ok=False)
-    assert "There is no store at" in headcount("study", "status", plan, "--store", place / "nothing", ok=False)
-    assert "There is no store at" in headcount("study", "overview", plan, "--store", place / "nothing", ok=False)
+    assert "There is no store at" in headcount("study", "status", plan, "--store", folder / "nothing", ok=False)
+    assert "There is no store at" in headcount("study", "overview", plan, "--store", folder / "nothing", ok=False)
     assert "--only takes dataset=NAME and learner=NAME" in headcount("study", "plan", plan, "--only", "lr", ok=False)
     assert "no learner 'knn'" in headcount("study", "plan", plan, "--only", "learner=knn", ok=False)
-    assert "--jobs must not be 0" in headcount("study", "run", plan, "--jobs", 0, "--store", place / "s", ok=False)
+    assert "--jobs must not be 0" in headcount("study", "run", plan, "--jobs", 0, "--store", folder / "s", ok=False)
     assert "at least one run" in headcount("study", "plan", plan, "--runs", 0, ok=False)
     assert "There is no data set 'small'" in headcount(
-        "study", "run", plan, "--store", place / "s", "--data-dir", place, ok=False
+        "study", "run", plan, "--store", folder / "s", "--data-dir", folder, ok=False
     )
     assert "can't be written to" in headcount(
-        "study", "run", plan, "--store", plan / "x", "--data-dir", place / "data", ok=False
+        "study", "run", plan, "--store", plan / "x", "--data-dir", folder / "data", ok=False
     )
 
 
-def test_data_sets_are_listed_and_looked_into(place):
-    listed = headcount("data", "list", "--data-dir", place / "data")
+def test_data_sets_are_listed_and_described(folder):
+    listed = headcount("data", "list", "--data-dir", folder / "data")
     assert "synthetic stand-in for IMDB" in listed
     assert "not there: headcount data fetch kindle" in listed
     assert "small/train.txt" in listed
-    info = headcount("data", "info", "small", "--data-dir", place / "data")
+    info = headcount("data", "info", "small", "--data-dir", folder / "data")
     assert "train: Corpus(240 texts, classes 0 0.300, 1 0.700)" in info
     assert "words a document" in info
-    assert "There is no data set 'nope'" in headcount("data", "info", "nope", "--data-dir", place, ok=False)
-    assert "'nope' can't be fetched" in headcount("data", "fetch", "nope", "--data-dir", place, ok=False)
+    assert "There is no data set 'nope'" in headcount("data", "info", "nope", "--data-dir", folder, ok=False)
+    assert "'nope' can't be fetched" in headcount("data", "fetch", "nope", "--data-dir", folder, ok=False)
 
 
 @pytest.mark.parametrize("group", ["data", "study"])
-def test_a_group_alone_explains_itself(group):
+def test_command_group_without_a_command_prints_help(group):
     answer = subprocess.run([sys.executable, "-m", "headcount", group], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
     assert answer.stdout.startswith("Usage: ")

@@ -39,7 +39,7 @@ def test_claims(called):
     assert "Rule: Table 5, by AE" in called("claims", "--figures").stdout
 
 
-def test_report_says_where_the_page_is(called, study_results, tmp_path):
+def test_report_prints_the_path_of_the_page(called, study_results, tmp_path):
     result = called(
         "report",
         "-o",
@@ -55,13 +55,13 @@ def test_report_says_where_the_page_is(called, study_results, tmp_path):
     assert (tmp_path / "csv" / "table-6.csv").is_file()
 
 
-def test_json_to_the_terminal_is_all_that_goes_there(called, tmp_path):
+def test_with_json_to_the_terminal_stdout_is_json_only(called, tmp_path):
     result = called("report", "-o", str(tmp_path / "page.html"), "--json", "-")
     assert json.loads(result.stdout)["claims"]
     assert "Page:" in result.stderr
 
 
-def test_what_is_missing_is_said(called, tmp_path):
+def test_missing_results_are_reported(called, tmp_path):
     result = called("report", "--on", "even,odd", "-o", str(tmp_path / "page.html"))
     assert "Missing: odd, svm: nothing" in result.stderr
     result = called("report", "--on", "odd,strange", "-o", str(tmp_path / "page.html"))
@@ -81,7 +81,9 @@ def test_summary(called, tmp_path):
     "options",
     [("-o", "."), ("-o", ""), ("--json", "."), ("-o", "same", "--json", "same"), ("-o", "page.html", "--csv", "file")],
 )
-def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(options, study_results, tmp_path, monkeypatch, capsys):
+def test_output_that_cannot_be_written_is_one_line_of_error_and_leaves_no_files(
+    options, study_results, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "whole.toml").write_text(WHOLE)
     (tmp_path / "file").write_text("")
@@ -94,7 +96,7 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(options, study_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "whole.toml"]
 
 
-def test_no_store_is_a_sentence(tmp_path, monkeypatch, capsys):
+def test_missing_store_is_one_line_of_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["headcount", "study", "report", "--store", str(tmp_path / "none")])
     with pytest.raises(SystemExit) as left:
         main()

@@ -1,4 +1,4 @@
-"""A small study with all that the page shows: two data sets, two learners, six kinds of methods."""
+"""A small study with everything that the page shows: two data sets, three learners, eight methods."""
 
 import textwrap
 

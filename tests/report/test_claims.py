@@ -1,4 +1,4 @@
-"""Claims: each holds on the published figures, fails on figures made up to break it, and is left open without figures."""
+"""Claims: each holds on the published figures, fails on figures made up to break it, and is not judged without figures."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from headcount.report.evidence import Published
 
 
 class Altered(Published):
-    """The published figures, but for some."""
+    """The published figures, some of them changed."""
 
     def __init__(self, means=lambda key, measure, value: value, marks=lambda pair, method, mark: mark, bias=None):
         self._means, self._marks, self._bias = means, marks, bias
@@ -55,17 +55,17 @@ def test_every_claim_has_figures_that_break_it():
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_figures_made_up_to_break_a_claim_break_it(name):
+def test_claim_does_not_hold_on_figures_made_up_to_break_it(name):
     (claim,) = (claim for claim in judged(BROKEN[name]) if claim.name == name)
     assert claim.verdict == HOLDS_NOT, claim.why
 
 
-def test_without_figures_all_is_open():
+def test_claims_cannot_be_judged_without_figures():
     nothing = Altered(means=lambda key, measure, value: None, marks=lambda pair, method, mark: None)
     assert {claim.verdict for claim in judged(nothing)} == {OPEN}
 
 
-def test_one_data_set_leaves_open_what_it_cannot_say():
+def test_claims_that_need_more_data_sets_cannot_be_judged_on_one():
     balanced = Altered(lambda key, measure, value: value if key[0] == "imdb" else None)
     verdicts = {claim.name: claim.verdict for claim in judged(balanced)}
     assert verdicts["gain-where-imbalanced"] == OPEN
@@ -80,9 +80,9 @@ def test_claims_of_a_study_name_their_files_and_the_published_verdict(study_resu
     gain = made["gain-where-imbalanced"]
     assert gain.verdict in (HOLDS, HOLDS_NOT)
     cells = [c for c in study_results.cells if (c.data_set, c.method, c.target) == ("uneven", "CC", "ae")]
-    own = [c.errors("ae", 40).mean() for c in cells if c.learner in ("svm", "lr")]
+    means = [c.errors("ae", 40).mean() for c in cells if c.learner in ("svm", "lr")]
     (figure,) = (figure for figure in gain.figures if figure.label == "CC, for AE")
-    assert figure.value == pytest.approx(sum(own) / 2)
+    assert figure.value == pytest.approx(sum(means) / 2)
     assert len(figure.files) == 2
     assert all((study_results.store.folder / name).is_file() for name in figure.files)
 
@@ -107,18 +107,18 @@ def only(chosen):
         (lambda d, m, learner, t: t != "none" or m == "MLPE", ["others-lose-ranks", "cc-and-acc-climb", "no-gain-where-balanced"]),
     ],
 )  # fmt: skip
-def test_a_part_of_the_figures_is_not_enough_to_say_yes(chosen, left_open):
+def test_claims_do_not_hold_on_a_part_of_the_figures(chosen, left_open):
     verdicts = {claim.name: (claim.verdict, claim.why) for claim in judged(only(chosen))}
     assert {name: verdicts[name] for name in left_open if verdicts[name][0] != OPEN} == {}
 
 
-def test_a_part_is_enough_to_say_no():
+def test_one_counterexample_refutes_a_claim():
     evidence = only(lambda d, m, learner, t: m == "CC")
     evidence._means = lambda key, measure, value: 1.0 if key[3] == "ae" else value if key[1] == "CC" else None
     verdicts = {claim.name: claim.verdict for claim in judged(evidence)}
     assert verdicts["gain-where-imbalanced"] == HOLDS_NOT
 
 
-def test_an_error_of_zero_at_defaults_is_no_crash():
+def test_error_of_zero_at_defaults_does_not_crash():
     verdicts = judged(Altered(lambda key, measure, value: 0.0 if key[3] == "none" else value))
     assert {claim.name: claim.verdict for claim in verdicts}["no-gain-where-balanced"] == HOLDS

@@ -1,4 +1,4 @@
-"""The page of a small study, without a browser: complete, self-contained, each figure with its file."""
+"""The page of a small study, without a browser: complete, self-contained, each figure with its files."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 
 from headcount._writing import write_all
 from headcount.report import gather, render, to_csv, to_json
-from headcount.report.words import in_words
+from headcount.report.sentences import in_words
 from headcount.study import Results, read_plan
 
 
@@ -25,7 +25,7 @@ def page(contents):
     return render(contents)
 
 
-def test_the_page_needs_nothing_else(page):
+def test_page_refers_to_no_other_files(page):
     assert not re.search(r'(src|href)="(?!#|data:)[^"]*"', page)
     assert "@import" not in page
     assert "url(http" not in page
@@ -36,14 +36,14 @@ def test_names_are_escaped(page):
     assert "<small>" not in page
 
 
-def test_all_parts_are_there(page):
+def test_page_has_all_sections(page):
     for part in ("words", "claims", "tables", "diagonals", "shifts", "biases", "ranks", "times", "provenance"):
         assert f'<section id="{part}">' in page
     assert 'id="missing"' not in page
     assert page.count("<figure ") == page.count("</svg>") == 2 * 6 * 2 + 2 + 1 + 2
 
 
-def test_ids_are_distinct(page):
+def test_ids_on_the_page_are_distinct(page):
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
 
@@ -79,17 +79,17 @@ def test_the_same_store_gives_the_same_page(page, study_results):
     assert render(gather(again)) == page
 
 
-def test_words_name_the_winner_and_the_test(contents, study_results):
-    said = " ".join(contents.words)
+def test_sentences_name_the_best_method_and_the_test(contents, study_results):
+    text = " ".join(contents.words)
     first = contents.ranks[0]
-    assert f"The best by mean rank is {first.method}" in said
-    assert "Holm's correction" in said
-    assert "from" in said
-    assert "p-values flatter" in said
+    assert f"The best by mean rank is {first.method}" in text
+    assert "Holm's correction" in text
+    assert "from" in text
+    assert "p-values are too small" in text
     tuned, plain = (list(rows(study_results, target)) for target in ("ae", "none"))
-    assert f"it helps in {sum(x < y for x, y in zip(tuned, plain, strict=True))} of 24 cases" in said
-    assert f"from {np.mean(plain):.3f} at defaults to {np.mean(tuned):.3f}" in said
-    assert in_words(None, []) == ["The store has no results of this plan yet, so nothing can be said."]
+    assert f"it helps in {sum(x < y for x, y in zip(tuned, plain, strict=True))} of 24 cases" in text
+    assert f"from {np.mean(plain):.3f} at defaults to {np.mean(tuned):.3f}" in text
+    assert in_words(None, []) == ["The store has no results of this plan yet."]
 
 
 def rows(results, target):
@@ -109,23 +109,25 @@ def mean_errors(results, data_set, method, learner, target, measure="ae"):
 def holm(p):
     """Correct p-values the long way round."""
     order, corrected, last = np.argsort(p), np.empty(len(p)), 0.0
-    for place, i in enumerate(order):
-        last = max(last, min(1.0, (len(p) - place) * p[i]))
+    for rank, i in enumerate(order):
+        last = max(last, min(1.0, (len(p) - rank) * p[i]))
         corrected[i] = last
     return corrected
 
 
-def test_the_lead_is_tested_after_holm(contents, study_results):
+def test_lead_of_the_best_is_tested_with_holms_correction(contents, study_results):
     first, second = contents.ranks[:2]
     sides = [
         [mean_errors(study_results, d, e.method, e.learner, e.target) for d in ("even", "uneven")]
         for e in (first, second)
     ]
     p = holm(np.array([ttest_rel(x, y).pvalue for x, y in zip(*sides, strict=True)]))
-    said = " ".join(contents.words)
-    for name, x, y, own in zip(("even", "uneven"), *sides, p, strict=True):
-        surely = "not surely different" if own >= 0.05 else "p < 0.001" if own < 0.001 else f"p = {own:.3f}"
-        assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({surely}" in said
+    text = " ".join(contents.words)
+    for name, x, y, p_value in zip(("even", "uneven"), *sides, p, strict=True):
+        significance = (
+            "no significant difference" if p_value >= 0.05 else "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+        )
+        assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({significance}" in text
 
 
 def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
@@ -148,13 +150,13 @@ def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
         tests.append(ttest_rel(*np.round(sides, 12)) if not np.allclose(*sides, atol=1e-12) else None)
     p = holm(np.array([1.0 if test is None else test.pvalue for test in tests]))
     seen = set()
-    for (_, _, cell), test, own in zip(cells, tests, p, strict=True):
-        assert cell.details["holm"] == pytest.approx(own)
+    for (_, _, cell), test, p_value in zip(cells, tests, p, strict=True):
+        assert cell.details["holm"] == pytest.approx(p_value)
         better = "" if test is None else (">" if test.statistic < 0 else "<")
-        mark = "~" if own >= 0.05 else better * (2 if own < 0.001 else 1)
+        mark = "~" if p_value >= 0.05 else better * (2 if p_value < 0.001 else 1)
         assert cell.note.split(",")[0] == mark
         seen.add(cell.value == mark)
-    assert seen == {True, False}  # the correction takes some marks away
+    assert seen == {True, False}  # the correction removes some marks
 
 
 def test_table_6_is_corrected_over_its_column(contents, study_results):
@@ -163,8 +165,8 @@ def test_table_6_is_corrected_over_its_column(contents, study_results):
     best = int(np.argmin([e.mean() for e in of]))
     others = [i for i in range(len(of)) if i != best]
     p = holm(np.array([ttest_rel(of[i], of[best]).pvalue for i in others]))
-    for i, own in zip(others, p, strict=True):
-        assert table.rows[i][1][1].details["holm"] == pytest.approx(own)
+    for i, p_value in zip(others, p, strict=True):
+        assert table.rows[i][1][1].details["holm"] == pytest.approx(p_value)
 
 
 def test_json_has_everything(contents):
@@ -213,14 +215,14 @@ def test_csv_has_everything(contents, tmp_path):
 @pytest.mark.parametrize(
     ("data_sets", "learners"), [(["uneven"], None), (None, ["lr"]), (["even"], ["own"]), (None, ["mnb"])]
 )
-def test_a_part_of_the_plan_gives_a_page(study_results, data_sets, learners):
+def test_page_of_a_part_of_the_plan(study_results, data_sets, learners):
     part = Results(study_results.plan.only(data_sets, learners), study_results.store.folder)
     page = render(gather(part))
     assert "cannot be judged here" in page
     assert 'id="missing"' not in page
 
 
-def test_missing_cells_are_said(study_results, tmp_path):
+def test_missing_cells_are_reported(study_results, tmp_path):
     shutil.copytree(study_results.store.folder, tmp_path / "store")
     for path in [
         *(tmp_path / "store" / "test" / "even" / "mnb").iterdir(),
@@ -229,19 +231,19 @@ def test_missing_cells_are_said(study_results, tmp_path):
         path.unlink()
     next((tmp_path / "store" / "test" / "even" / "lr").iterdir()).write_text("broken")
     part = gather(Results(study_results.plan, tmp_path / "store"))
-    said = " ".join(part.missing)
-    assert "even, mnb: nothing" in said
-    assert "uneven, methods without a learner of the plan: 1 of 2 runs are missing" in said
-    assert "It is left out" in said
+    text = " ".join(part.missing)
+    assert "even, mnb: nothing" in text
+    assert "uneven, methods without a learner of the plan: 1 of 2 runs are missing" in text
+    assert "It is left out" in text
     page = render(part)
     assert 'id="missing"' in page
     assert "1 of 2 runs" in page
     best = part.ranks[0]
-    assert None not in best.ranks  # those that lack columns are not called the best
+    assert None not in best.ranks  # a method without figures in all columns is not called the best
     assert part.ranks[-1].ranks.count(None) > 0
 
 
-def test_another_plan_gives_a_page_that_says_so(study_results):
+def test_page_of_a_plan_without_results_says_so(study_results):
     nothing = gather(Results(read_plan("stand-ins"), study_results.store.folder))
     page = render(nothing)
     assert "no results of this plan yet" in page

@@ -70,7 +70,7 @@ def click(browser, selector, name):
     )
 
 
-def test_nothing_is_wrong_on_the_console_and_nothing_is_fetched(opened):
+def test_console_has_no_errors_and_nothing_is_fetched(opened):
     assert opened.get_log("browser") == []
     assert opened.execute_script("return performance.getEntriesByType('resource').map(e => e.name)") == []
 
@@ -84,7 +84,7 @@ def last_table(browser, column):
     )
 
 
-def test_a_click_sorts_and_another_turns_round(opened):
+def test_click_on_a_head_sorts_and_a_second_click_reverses(opened):
     before = last_table(opened, 3)
     figures = sorted(map(float, before))
     assert list(map(float, before)) != figures
@@ -136,14 +136,14 @@ def test_both_themes_follow_the_system_and_the_button(opened, theme):
     click(opened, "#theme", "Theme: as the system")
     click(opened, "#theme", "Theme: light")
     assert lightness("backgroundColor") < 0.2
-    # The plots' ink is the page's: no plot draws its axes in a colour of its own.
+    # Plots are drawn in the page's text colour: no axes have a colour of their own.
     inks = opened.execute_script(
         "return [...new Set([...document.querySelectorAll('figure svg text')].map(e => getComputedStyle(e).fill))]"
     )
     assert inks == [opened.execute_script("return getComputedStyle(document.body).color")]
 
 
-def test_a_phone_needs_no_sideways_scrolling(opened):
+def test_page_does_not_scroll_sideways_on_a_phone(opened):
     opened.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     )
@@ -166,7 +166,7 @@ def test_print_is_light_and_without_buttons(opened):
     assert len(opened.print_page()) > 10_000
 
 
-def test_without_script_all_is_readable(page):
+def test_page_is_readable_without_script(page):
     text = page.read_text("utf-8")
     before = text[: text.index("<script>")]
     assert '<div id="filters" hidden>' in before

@@ -1,16 +1,16 @@
-"""Measured beside published: which figures count, and when one is near."""
+"""Measured and published figures: which are compared, and which are within tolerance."""
 
 import numpy as np
 import pytest
 
 from headcount.report import gather, reproduction, summary
-from headcount.report.figures import Errors
 from headcount.report.published import published
+from headcount.report.scores import Errors
 from headcount.study import read_plan
 
 
-class Pretended:
-    """Errors whose means are the published ones, a little off."""
+class Shifted:
+    """Errors whose means are the published ones plus an offset."""
 
     def __init__(self, plan, off):
         self.plan, self._off = plan, off
@@ -28,8 +28,8 @@ def plan():
     return read_plan("paper")
 
 
-def test_published_figures_are_near_themselves(plan):
-    near = reproduction(Pretended(plan, lambda key, paper: 0.0))
+def test_published_figures_are_within_tolerance_of_themselves(plan):
+    near = reproduction(Shifted(plan, lambda key, paper: 0.0))
     assert near.near == near.of
     assert near.of["svm"] == 3 * 16  # four variants, four targets, three data sets, each counted once
     assert near.of["lr"] == 3 * 18  # with SLD and HDy
@@ -41,7 +41,7 @@ def test_published_figures_are_near_themselves(plan):
 
 def test_near_is_the_larger_of_two_tolerances(plan):
     def within(off):
-        return reproduction(Pretended(plan, lambda key, paper: off(paper)))
+        return reproduction(Shifted(plan, lambda key, paper: off(paper)))
 
     assert within(lambda paper: 0.0099).misses == []
     assert within(lambda paper: -0.2499 * paper if paper > 0.04 else 0.0).misses == []
@@ -52,13 +52,13 @@ def test_near_is_the_larger_of_two_tolerances(plan):
     assert "imdb ACC svm none: measured 0.034, published 0.023" in missed.misses
 
 
-def test_other_data_sets_have_nothing_to_be_compared_with(study_results):
+def test_data_sets_that_are_not_the_papers_are_not_compared(study_results):
     near = reproduction(Errors(study_results))
     assert near.of == {}
     assert near.in_words() == "The study has no figures on the paper's own data sets."
 
 
-def test_the_summary_has_words_claims_tables_and_provenance(study_results):
+def test_summary_has_sentences_claims_tables_and_provenance(study_results):
     contents = gather(study_results)
     text = summary(contents, "headcount study summary whole.toml")
     assert text.startswith("# A \\<small\\> & whole study\n")

@@ -1,10 +1,10 @@
-"""What the plots show is what the cells hold."""
+"""The data of the plots are computed from the estimates of the cells."""
 
 import numpy as np
 import pytest
 
 from headcount.report import series
-from headcount.report.figures import Errors
+from headcount.report.scores import Errors
 from headcount.report.series import _binned
 
 
@@ -53,8 +53,8 @@ def test_ranks_are_those_of_table_6(errors):
     assert ranks[0].columns == ["AE even", "AE uneven", "RAE even", "RAE uneven"]
     for column in range(4):
         assert min(entry.ranks[column] for entry in ranks) == 1.0
-    own = next(entry for entry in ranks if entry.method == "MLPE")
-    assert own.mean == pytest.approx(np.mean(own.ranks))
+    mlpe = next(entry for entry in ranks if entry.method == "MLPE")
+    assert mlpe.mean == pytest.approx(np.mean(mlpe.ranks))
 
 
 def test_time_is_counted_by_data_set_and_learner(study_results):
@@ -63,7 +63,7 @@ def test_time_is_counted_by_data_set_and_learner(study_results):
     assert all(entry.choosing > 0.0 and entry.testing > 0.0 for entry in spent.values())
 
 
-def test_what_lies_on_no_grid_is_put_into_bins():
+def test_values_off_the_grid_are_binned():
     x = np.random.default_rng(0).random(1000)
     binned = _binned(x, x, 0.05)
     assert len(binned["at"]) == 20
@@ -71,13 +71,13 @@ def test_what_lies_on_no_grid_is_put_into_bins():
     assert all(k * 0.05 <= at < (k + 1) * 0.05 for k, at in enumerate(binned["at"]))
 
 
-def test_what_lies_on_a_grid_stays_there_whatever_its_dust():
+def test_values_on_a_grid_are_not_binned_despite_rounding_errors():
     shift = np.abs(np.repeat(np.arange(21) / 20, 100) - 0.5)
     binned = _binned(shift, shift, 0.05)
     assert binned["at"] == pytest.approx(np.arange(11) / 20)
     assert binned["n"] == [100, *[200] * 10]
 
 
-def test_majority_of_a_tie_is_the_last():
+def test_majority_class_of_a_tie_is_the_last():
     assert series.majority({"training": [0.5, 0.5]}) == 1
     assert series.majority({"training": [0.6, 0.2, 0.2]}) == 0

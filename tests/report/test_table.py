@@ -1,4 +1,4 @@
-"""A table in each of its forms, with figures that are missing, marked, shaded and full of signs."""
+"""A table in each format, with missing, marked and shaded figures and special characters."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ TABLE = Table(
 )
 
 
-def test_text_is_aligned_and_says_what_is_missing():
+def test_text_is_aligned_and_marks_missing_figures():
     lines = TABLE.to_text().splitlines()
     assert lines[0] == "Table 1: A & B"
     assert lines[2].split() == ["method", "learner", "AE", "imdb", "AE", "kindle", "RAE", "imdb"]
@@ -67,7 +67,7 @@ def test_html_is_well_formed_and_escaped():
     assert "&lt;these&gt;" in TABLE.to_html()
 
 
-def test_a_data_frame_holds_the_bare_figures():
+def test_data_frame_holds_figures_without_notes():
     frame = TABLE.to_frame()
     assert frame.columns.tolist() == ["method", "learner", "AE imdb", "AE kindle", "RAE imdb"]
     assert frame["AE imdb"].tolist() == [0.1234, 0.2, ">>"]

@@ -6,6 +6,7 @@ from scipy.stats import ttest_rel
 
 from headcount.report import tables
 from headcount.report.published import published
+from headcount.report.scores import Key
 from headcount.study import Results, read_plan, run_study
 from tests.study.conftest import PLAN
 
@@ -47,7 +48,7 @@ def test_figures_and_changes(results):
     assert cell.title.endswith(".result")
 
 
-def test_targets_that_a_variant_lacks_are_left_open(results):
+def test_targets_that_a_variant_lacks_have_no_figure(results):
     table = next(t for t in tables(results) if t.title.startswith("Table 5"))
     assert [labels for labels, _ in table.rows] == [["ae", "f1"], ["ae", "none"], ["f1", "none"]]
     names = [column.name for column in table.columns]
@@ -55,7 +56,7 @@ def test_targets_that_a_variant_lacks_are_left_open(results):
         assert [cell.text() == "–" for cell in cells] == [name == "PACC" for name in names]
 
 
-def test_ranks_without_defaults_are_over_the_same_rows(results):
+def test_unoptimised_ranks_are_over_the_same_rows(results):
     table = tables(results)[-1]
     for (method, *_), cells in table.rows:
         for cell in cells:
@@ -100,15 +101,15 @@ def test_the_overview_ranks_and_marks(results):
         assert cells[0].mark == ("" if cells[0].bold or p < 0.001 else "‡" if p >= 0.05 else "†")
 
 
-def test_what_is_missing_is_left_open(results):
+def test_missing_figures_are_shown_as_a_dash(results):
     part = Results(read_plan("stand-ins"), results.store.folder)
     for table in tables(part):
         assert all(cell.text() == "–" for _, cells in table.rows for cell in cells)
         assert table.to_text()
 
 
-def test_published_figures_are_found_by_cell():
-    assert published(("imdb", "CC", "svm", "none"), "ae") == 0.065
-    assert published(("imdb", "SVM(KLD)", "", "ae"), "ae") == 0.064
-    assert published(("imdb", "MLPE", "", "none"), "ae") == 0.262
-    assert published(("synthetic-imdb", "CC", "svm", "none"), "ae") is None
+def test_published_figures_are_found_by_key():
+    assert published(Key("imdb", "CC", "svm", "none"), "ae") == 0.065
+    assert published(Key("imdb", "SVM(KLD)", "", "ae"), "ae") == 0.064
+    assert published(Key("imdb", "MLPE", "", "none"), "ae") == 0.262
+    assert published(Key("synthetic-imdb", "CC", "svm", "none"), "ae") is None

@@ -1,11 +1,13 @@
-"""The same study on a real Dask cluster of two workers, one of which is killed on the way."""
+"""A study on a real Dask cluster of two workers, one of which is killed during the run."""
 
+import sys
 import threading
 import time
 import warnings
 
 import pytest
 
+from headcount._dask import connect
 from headcount.exceptions import DataError
 from headcount.study import Store, run_study
 from tests.study.test_run import figures
@@ -25,7 +27,7 @@ def cluster():
         yield cluster
 
 
-def test_the_figures_are_the_same_though_a_worker_dies(plan, data_folder, tmp_path, cluster):
+def test_figures_are_the_same_when_a_worker_dies(plan, data_folder, tmp_path, cluster):
     run_study(plan, tmp_path / "alone", n_jobs=1, data_dir=data_folder)
     workers = list(cluster.workers.values())
 
@@ -42,6 +44,15 @@ def test_the_figures_are_the_same_though_a_worker_dies(plan, data_folder, tmp_pa
     assert figures(plan, tmp_path / "store") == figures(plan, tmp_path / "alone")
 
 
-def test_a_scheduler_that_is_not_there_gets_a_sentence(plan, data_folder, tmp_path):
+def test_missing_scheduler_raises_a_clear_error(plan, data_folder, tmp_path):
     with pytest.raises(DataError, match=r"There is no Dask scheduler at tcp://127\.0\.0\.1:1"):
         run_study(plan, tmp_path / "store", dask="tcp://127.0.0.1:1", data_dir=data_folder)
+
+
+def test_connect_without_the_packages_raises_a_clear_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(DataError, match=r"needs the packages dask and distributed: pip install 'headcount\[dask\]'"),
+        connect("tcp://127.0.0.1:1"),
+    ):
+        pass

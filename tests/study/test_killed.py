@@ -1,4 +1,4 @@
-"""Killed at any moment, inside a write too, a study goes on where it was and ends with the same figures."""
+"""A study that is killed at any moment, even inside a write, goes on where it was and ends with the same figures."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def start(plan, store, data):
 
 
 def killed_study(folder, data, moments):
-    """Run it, killing it with all its workers after each of these numbers of seconds; return what is wrong at the end."""
+    """Start a study and kill it with all its workers after each number of seconds; then run it to the end and check it."""
     (folder / "small.toml").write_text(PLAN)
     plan = read_plan(folder / "small.toml")
     run_study(plan, folder / "whole", n_jobs=1, data_dir=data)
@@ -45,9 +45,9 @@ def killed_study(folder, data, moments):
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     process = start(folder / "small.toml", folder / "store", data)
-    _, told = process.communicate(timeout=300)
-    assert process.returncode == 0, told
-    assert told == ""
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert errors == ""
     assert figures(plan, folder / "store") == figures(plan, folder / "whole")
     assert not list((folder / "store").rglob("*.part"))
 
@@ -63,7 +63,7 @@ def test_killed_at_30_random_moments(tmp_path, data_folder):
 
 
 def test_killed_inside_a_write(tmp_path, data_folder):
-    """The process dies when half of a file is written: the next run clears it and computes it."""
+    """The process dies when half of a file is written: the next run removes the file and computes it."""
     (tmp_path / "small.toml").write_text(PLAN)
     code = f"""
 import os, signal

@@ -54,7 +54,7 @@ def test_a_study_of_networks_has_the_same_figures_for_any_number_of_jobs(tmp_pat
     assert figures[0] == figures[1]
 
 
-def test_what_a_device_had_no_memory_for_is_computed_another_time(tmp_path, data_folder, monkeypatch):
+def test_task_that_ran_out_of_device_memory_is_computed_by_the_next_run(tmp_path, data_folder, monkeypatch):
     import torch
 
     from headcount.learners.neural import training
@@ -74,13 +74,13 @@ def test_what_a_device_had_no_memory_for_is_computed_another_time(tmp_path, data
     assert again.computed > 0
 
 
-def test_results_say_what_computed_them(tmp_path, data_folder):
+def test_results_record_the_device_they_were_computed_on(tmp_path, data_folder):
     (tmp_path / "plan.toml").write_text(PLAN)
     plan = read_plan(tmp_path / "plan.toml")
     run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
-    said = {versions.get("device") for versions, _ in Results(plan, tmp_path / "store").versions}
-    assert all(device.startswith("cpu, torch ") for device in said)
-    assert any("float32 products" in device for device in said)
+    devices = {versions.get("device") for versions, _ in Results(plan, tmp_path / "store").versions}
+    assert all(device.startswith("cpu, torch ") for device in devices)
+    assert any("float32 products" in device for device in devices)
 
 
 class WithDevice(LogisticRegression):
@@ -91,7 +91,7 @@ class WithDevice(LogisticRegression):
         self.device = device
 
 
-def test_devices_of_other_learners_are_their_own_business(tmp_path, data_folder):
+def test_a_device_parameter_of_other_learners_is_ignored(tmp_path, data_folder):
     text = (
         PLAN[: PLAN.index("[learners.cnn]")]
         + """

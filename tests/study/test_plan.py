@@ -1,9 +1,10 @@
-"""Plans: what is read, what is refused and how, and how much they say there is to compute."""
+"""Plans: reading them, errors in them, their parts, and how much they have to compute."""
 
 import pytest
 
 from headcount.exceptions import DataError, HeadcountError
 from headcount.report.published import published
+from headcount.report.scores import Key
 from headcount.study import read_plan, shipped_plans
 from headcount.study.counts import count
 from headcount.study.plan import OWN
@@ -11,18 +12,18 @@ from headcount.study.tasks import select_tasks
 from tests.study.conftest import PLAN
 
 
-def test_the_shipped_plans_are_the_papers():
+def test_shipped_plans_match_the_paper():
     assert shipped_plans() == ["paper", "stand-ins"]
     paper = read_plan("paper")
-    methods = [method for method, _ in paper.rows()]
-    rows = [(method.name, learner.name if learner else "") for method, learner in paper.rows()]
+    methods = [row.method for row in paper.rows()]
+    rows = [(row.method.name, row.learner_name) for row in paper.rows()]
     assert len(rows) == 29
     measured = [
-        published(("imdb", name, learner, m.targets[-1]), "ae")
+        published(Key("imdb", name, learner, m.targets[-1]), "ae")
         for m, (name, learner) in zip(methods, rows, strict=True)
     ]
     assert None not in measured  # every row of the overview is there under the published name
-    grids = {learner.name: count for learner in paper.learners for count in [len(select_of(paper, learner.name))]}
+    grids = {row.learner_name: len(row.settings()) for row in paper.rows() if row.learner}
     assert grids == {"svm": 20, "lr": 20, "rf": 40, "mnb": 21, "cnn": 16}
     assert {m.name: m.runs for m in paper.methods} | {"ACC": 10, "PACC": 10, "HDy": 10, "QuaNet": 10} == {
         m.name: m.runs for m in paper.methods
@@ -31,28 +32,21 @@ def test_the_shipped_plans_are_the_papers():
     assert {m.name: m.targets for m in paper.methods}["SVM(RAE)"] == ("rae",)
 
 
-def select_of(plan, learner):
-    """The settings of a learner's grid."""
-    from sklearn.model_selection import ParameterGrid
-
-    return list(ParameterGrid(dict(next(one for one in plan.learners if one.name == learner).grid)))
-
-
-def test_none_stands_for_none(plan):
+def test_the_string_none_is_read_as_null(plan):
     assert plan.learner("lr").grid["class_weight"] == [None, "balanced"]
     assert plan.learner("rf").grid["max_depth"] == [3, None]
 
 
-def test_a_part_has_the_same_tasks_as_the_whole(plan):
-    """So that what one part computes is found by the other."""
+def test_part_of_a_plan_has_the_same_tasks_as_the_whole_plan(plan):
+    """The results of a part are then found by the whole plan."""
     whole = {task.description["learner"]: set() for task in select_tasks(plan, "small")}
     for task in select_tasks(plan, "small"):
         whole[task.learner].add(repr(task.description))
     for learner in ("lr", "rf"):
         part = plan.only(learners=[learner])
         assert {repr(task.description) for task in select_tasks(part, "small")} == whole[learner]
-    own = plan.only(learners=[OWN])
-    assert [method.name for method in own.methods] == ["SVM(AE)", "MLPE"]
+    without_learners = plan.only(learners=[OWN])
+    assert [method.name for method in without_learners.methods] == ["SVM(AE)", "MLPE"]
     with pytest.raises(HeadcountError, match=r"no learner 'svm'; it has 'lr', 'rf', 'own'"):
         plan.only(learners=["svm"])
     with pytest.raises(HeadcountError, match="no data set 'imdb'"):
@@ -71,12 +65,12 @@ def test_fits_are_counted(plan):
     assert count(plan.with_runs(1))[0].fits == 12
 
 
-def test_of_the_paper_a_fifth_of_the_fits_is_made():
+def test_the_paper_needs_at_most_a_fifth_of_the_fits_without_sharing():
     counts = count(read_plan("paper").with_runs(1).only(data_sets=["imdb"]))
     assert sum(c.fits + c.refits for c in counts) <= sum(c.each_use for c in counts) / 5
 
 
-def test_networks_are_fitted_once_for_all_that_rest_on_them():
+def test_networks_are_fitted_once_for_all_methods_that_share_them():
     paper = {c.learner: c for c in count(read_plan("paper"))}
     assert paper["cnn"].fits == 3 * 16 * (1 + 10 + 10)  # CC with PCC; ACC with PACC, and QuaNet, in ten runs each
     assert all(
@@ -87,16 +81,16 @@ def test_networks_are_fitted_once_for_all_that_rest_on_them():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("seed = 3", "seed = -1"), "seed must be a whole number"),
-        (("seed = 3", "sead = 3"), "'sead' is not known here; known are 'data_sets'"),
+        (("seed = 3", "seed = -1"), "seed must be an integer"),
+        (("seed = 3", "sead = 3"), "unknown key 'sead'; the keys are 'data_sets'"),
         (('data_sets = ["small"]', "data_sets = []"), "data_sets: expected a list of names"),
         (('data_sets = ["small"]', ""), "'data_sets' is missing"),
-        (("n_prevalences = 5", "n_prevalences = 1"), "n_prevalences must be a whole number"),
+        (("n_prevalences = 5", "n_prevalences = 1"), "n_prevalences must be an integer"),
         (("sample_size = 40", "held_out = 2.0"), "held_out must be a fraction"),
-        (("sample_size = 40", "size = 40"), "'size' is not known here"),
+        (("sample_size = 40", "size = 40"), "unknown key 'size'"),
         (('names = ["PACC"]', 'names = ["PAC"]'), "There is no method 'PAC'. There are:"),
         (('names = ["PACC"]', 'names = ["CC"]'), "'CC' is named more than once"),
-        (("runs = 2", "runs = 0"), "runs must be a whole number"),
+        (("runs = 2", "runs = 0"), "runs must be an integer"),
         (('targets = ["ae"]\nruns', 'targets = ["aee"]\nruns'), "aee"),
         (("LogisticRegression", "LogisticRegretion"), "can't be imported"),
         (("sklearn.linear_model", "no_such_module"), "can't be imported"),
@@ -110,27 +104,27 @@ def test_networks_are_fitted_once_for_all_that_rest_on_them():
         (('names = ["MLPE"]', 'names = ["MLPE"]\nlearners = ["lr"]'), "MLPE takes no learner"),
         (('name = "small"', "name = "), "is not valid TOML"),
         (("grid = { C = [0.1, 10.0] }", "grid = { D = [0.1] }"), r"SVM\(AE\) has no parameters 'classifier__D'"),
-        (('names = ["PACC"]', 'names = ["sklearn.svm.SVC"]'), "is no quantifier"),
+        (('names = ["PACC"]', 'names = ["sklearn.svm.SVC"]'), "is not a quantifier"),
         (
             ("sample_size = 40", "sample_size = 100000000000000000000"),
-            "sample_size must be a whole number from 1 to 10,000,000",
+            "sample_size must be an integer from 1 to 10,000,000",
         ),
         (('class = "sklearn.linear_model.LogisticRegression"', "class = 5"), "class: expected a name, got 5"),
         (('class = "sklearn.linear_model.LogisticRegression"', 'class = "..x.y"'), "can't be imported"),
         (('name = "small"', 'name = "small"\nmeasures = ["f1"]'), "f1 is an error of decisions"),
-        (("[learners.rf]", '[learners."a b"]'), "learner 'a b': a learner can't be called so"),
-        (("[learners.rf]", "[learners.own]"), "learner 'own': a learner can't be called so"),
+        (("[learners.rf]", '[learners."a b"]'), "learner 'a b': not a valid name for a learner"),
+        (("[learners.rf]", "[learners.own]"), "learner 'own': not a valid name for a learner"),
         (
             ('learners = ["lr", "rf"]\ntargets = ["ae"]', 'learners = false\ntargets = ["ae"]'),
             "learners: expected a list of names, got False",
         ),
         (("runs = 2", "runs = 2\ngrid = { validation = [0.2] }"), "take their grid from these"),
         (("runs = 2", 'runs = 2\nparameters = { classifier = "x" }'), "gets its classifier from its learners"),
-        (("C = [0.1, 1.0, 10.0]", "C = [1979-05-27]"), "numbers, words, true and false"),
-        (('[[methods]]\nnames = ["MLPE"]', "x = 1"), "'x' is not known here"),
+        (("C = [0.1, 1.0, 10.0]", "C = [1979-05-27]"), "a parameter must be a number, a string, true or false"),
+        (('[[methods]]\nnames = ["MLPE"]', "x = 1"), "unknown key 'x'"),
     ],
 )
-def test_mistakes_get_a_sentence(tmp_path, change, words):
+def test_mistakes_in_a_plan_raise_clear_errors(tmp_path, change, words):
     assert change[0] in PLAN
     path = tmp_path / "wrong.toml"
     path.write_text(PLAN.replace(*change))
@@ -138,7 +132,7 @@ def test_mistakes_get_a_sentence(tmp_path, change, words):
         read_plan(path)
 
 
-def test_a_plan_that_is_not_there_gets_the_list(tmp_path):
+def test_unknown_plan_raises_an_error_that_lists_the_shipped_ones(tmp_path):
     with pytest.raises(DataError, match=r"There is no plan 'papre': shipped are 'paper', 'stand-ins'"):
         read_plan("papre")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
@@ -146,7 +140,7 @@ def test_a_plan_that_is_not_there_gets_the_list(tmp_path):
         read_plan(tmp_path / "latin.toml")
 
 
-def test_quantifiers_and_learners_of_ones_own_are_named_by_their_path(tmp_path):
+def test_user_defined_quantifiers_and_learners_are_named_by_import_path(tmp_path):
     text = PLAN.replace('names = ["PACC"]', 'names = ["headcount.quantifiers.hdy.HDy"]').replace(
         "sklearn.ensemble.Random", "sklearn.ensemble:Random"
     )
@@ -163,7 +157,7 @@ def test_methods_must_be_tables(tmp_path, methods):
         read_plan(path)
 
 
-def test_what_the_plan_says_of_a_method_is_kept(tmp_path):
+def test_parameters_of_a_method_in_the_plan_are_not_overwritten(tmp_path):
     text = PLAN.replace("runs = 2", "runs = 2\nparameters = { random_state = 7, validation = 0.3 }")
     path = tmp_path / "kept.toml"
     path.write_text(text)
@@ -172,7 +166,7 @@ def test_what_the_plan_says_of_a_method_is_kept(tmp_path):
 
 
 def test_every_learner_is_seeded(plan):
-    """A learner without a seed of its own gets the plan's, or figures would differ from run to run."""
+    """A learner without a seed gets the plan's, or figures would differ from run to run."""
     for task in select_tasks(plan, "small"):
         for member in task.members:
             unseeded = [
@@ -181,13 +175,13 @@ def test_every_learner_is_seeded(plan):
             assert unseeded == []
 
 
-def test_methods_are_judged_by_what_they_are_optimised_for(plan):
+def test_methods_are_judged_by_their_targets(plan):
     measures = {task.learner: task.measures for task in select_tasks(plan, "small") if task.members[0].method != "PACC"}
     assert measures["lr"] == ("ae", "f1")
     assert measures[""] == ("ae",)
 
 
-def test_a_module_that_fails_when_it_is_imported_gets_a_sentence(tmp_path, monkeypatch):
+def test_module_that_fails_on_import_raises_a_clear_error(tmp_path, monkeypatch):
     (tmp_path / "broken_learner.py").write_text('raise RuntimeError("at import")')
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "wrong.toml").write_text(

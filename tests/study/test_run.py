@@ -1,4 +1,4 @@
-"""A small study from end to end: the same figures whatever the jobs, however often it is interrupted, and what is wrong is said."""
+"""A small study from end to end: the same figures for any number of jobs and interruptions, and failures are reported."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import CC, PACC, ArtificialPrevalence, LogTfidf, QuantifierSearch, evaluate
 from headcount.data import load_set
+from headcount.errors import ErrorMeasure, ae, register_error
+from headcount.errors import registry as error_registry
 from headcount.exceptions import DataError, HeadcountError, StoreError
 from headcount.quantifiers import Quantifier
 from headcount.study import Results, Store, read_plan, run_study
@@ -17,7 +19,7 @@ from tests.study.conftest import PLAN, write_small_set
 
 
 def figures(plan, store):
-    """All that a study found, by cell."""
+    """Parameters and estimates of all cells of a study."""
     return {
         (c.data_set, c.method, c.learner, c.target, c.run): (
             repr(c.params),
@@ -36,7 +38,7 @@ def done(tmp_path_factory, data_folder):
     return plan, folder / "store", summary
 
 
-def test_everything_is_computed_once_and_found_again(done, data_folder):
+def test_everything_is_computed_once_and_then_read_from_the_store(done, data_folder):
     plan, store, summary = done
     assert summary.computed > 0
     assert summary.kept == 0
@@ -50,20 +52,20 @@ def test_everything_is_computed_once_and_found_again(done, data_folder):
     assert all(cell.file.is_file() for cell in cells)
 
 
-def test_the_figures_are_those_of_search_and_evaluate(done, data_folder):
-    """The study's way through fits and files changes no bit of what the library gives directly."""
+def test_figures_equal_those_of_search_and_evaluate(done, data_folder):
+    """Shared fits and stored files change no bit of what the library gives directly."""
     plan, store, _ = done
     train, test = load_set("small", data_folder)
     features = LogTfidf()
     X, X_test = features.fit_transform(train.items), features.transform(test.items)
-    own = seeds(plan)
-    protocol = ArtificialPrevalence(5, repeats=4, sample_size=40, random_state=own["test"])
+    plan_seeds = seeds(plan)
+    protocol = ArtificialPrevalence(5, repeats=4, sample_size=40, random_state=plan_seeds["test"])
     cells = {(c.method, c.learner, c.target, c.run): c for c in Results(plan, store).cells}
     default = CC(LogisticRegression()).fit(X, train.labels)
     np.testing.assert_array_equal(
         cells["CC", "lr", "none", 0].estimated, evaluate(default, X_test, test.labels, protocol).estimated
     )
-    run = int(np.random.SeedSequence([own["runs"], 1]).generate_state(1)[0])
+    run = int(np.random.SeedSequence([plan_seeds["runs"], 1]).generate_state(1)[0])
     chosen = PACC(LogisticRegression(**cells["PACC", "lr", "ae", 1].params), validation=0.4, random_state=run).fit(
         X, train.labels
     )
@@ -75,20 +77,20 @@ def test_the_figures_are_those_of_search_and_evaluate(done, data_folder):
     )
 
 
-def test_the_chosen_setting_is_the_best_on_the_held_out_part(done, data_folder):
+def test_chosen_setting_is_the_best_on_the_held_out_part(done, data_folder):
     from sklearn.model_selection import PredefinedSplit, train_test_split
 
     plan, store, _ = done
     train, _ = load_set("small", data_folder)
     X = LogTfidf().fit_transform(train.items)
-    own = seeds(plan)
+    plan_seeds = seeds(plan)
     rows = np.arange(len(train))
-    _, judging = train_test_split(rows, test_size=0.4, stratify=train.labels, random_state=own["split"])
+    _, judging = train_test_split(rows, test_size=0.4, stratify=train.labels, random_state=plan_seeds["split"])
     search = QuantifierSearch(
         CC(LogisticRegression()),
         {f"classifier__{k}": v for k, v in plan.learner("lr").grid.items()},
         scoring=["ae", "f1"],
-        protocol=ArtificialPrevalence(5, repeats=2, sample_size=40, random_state=own["validation"]),
+        protocol=ArtificialPrevalence(5, repeats=2, sample_size=40, random_state=plan_seeds["validation"]),
         test_size=PredefinedSplit(np.where(np.isin(rows, judging), 0, -1)),
         refit="ae",
     ).fit(X, train.labels)
@@ -97,13 +99,13 @@ def test_the_chosen_setting_is_the_best_on_the_held_out_part(done, data_folder):
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_the_number_of_jobs_changes_no_figure(done, data_folder, tmp_path, jobs):
+def test_figures_do_not_depend_on_the_number_of_jobs(done, data_folder, tmp_path, jobs):
     plan, store, _ = done
     run_study(plan, tmp_path / "store", n_jobs=jobs, data_dir=data_folder)
     assert figures(plan, tmp_path / "store") == figures(plan, store)
 
 
-def test_parts_run_one_after_the_other_are_the_whole(done, data_folder, tmp_path):
+def test_running_all_parts_in_turn_equals_running_the_whole_plan(done, data_folder, tmp_path):
     plan, store, summary = done
     computed = sum(
         run_study(plan.only(learners=[name]), tmp_path / "store", n_jobs=1, data_dir=data_folder).computed
@@ -114,7 +116,7 @@ def test_parts_run_one_after_the_other_are_the_whole(done, data_folder, tmp_path
     assert figures(plan, tmp_path / "store") == figures(plan, store)
 
 
-def test_interrupted_between_any_two_results_it_ends_the_same(done, data_folder, tmp_path, monkeypatch):
+def test_interrupted_run_ends_with_the_same_figures(done, data_folder, tmp_path, monkeypatch):
     plan, store, summary = done
     write = Store.write
     left = [0]
@@ -168,12 +170,12 @@ def test_damage_a_changed_parameter_and_other_data_are_noticed(done, data_folder
     moved = run_study(part, tmp_path / "store", n_jobs=1, data_dir=tmp_path / "other")
     assert moved.kept == 0
     assert "from other data" in moved.notices[0]
-    results = Results(changed, tmp_path / "store")  # the rest is still of the data before: it does not count
+    results = Results(changed, tmp_path / "store")  # results of the data before are not used
     assert {cell.learner for cell in results.cells if cell.estimated is not None} == {"lr"}
-    assert any("from other data than the rest" in notice for notice in results.notices)
+    assert any("was computed from other data" in notice for notice in results.notices)
 
 
-def test_how_far_it_is(done, data_folder, tmp_path):
+def test_status_counts_tasks_of_each_learner(done, data_folder, tmp_path):
     plan, _, _ = done
     with pytest.raises(StoreError, match=r"There is no store at .* run 'headcount study run"):
         status(plan, tmp_path / "nothing")
@@ -185,7 +187,7 @@ def test_how_far_it_is(done, data_folder, tmp_path):
     assert notices == []
 
 
-def test_what_is_missing_is_said(done, data_folder, tmp_path):
+def test_missing_results_are_reported(done, data_folder, tmp_path):
     plan, _, _ = done
     with pytest.raises(StoreError, match="There is no store"):
         Results(plan, tmp_path / "nothing")
@@ -199,10 +201,10 @@ def test_what_is_missing_is_said(done, data_folder, tmp_path):
     only = overview(results, methods=["cc"], targets=["ae"])
     assert [row[:3] for row in only.rows if row[1] == "lr"] == [("CC", "lr", "ae")]
     next(cell.file for cell in results.cells if cell.file).write_text("broken")
-    assert any("no file of a store" in line for line in overview(Results(plan, tmp_path / "store")).missing)
+    assert any("not a file of a store" in line for line in overview(Results(plan, tmp_path / "store")).missing)
 
 
-def test_the_true_shares_and_mean_errors(done):
+def test_true_shares_and_mean_errors(done):
     plan, store, _ = done
     frame = Results(plan, store).to_frame()
     mlpe = frame[frame.method == "MLPE"].iloc[0]
@@ -212,8 +214,8 @@ def test_the_true_shares_and_mean_errors(done):
     assert (frame.runs == frame.of).all()
 
 
-def test_what_fails_is_reported_and_the_rest_goes_on(data_folder, tmp_path):
-    """HDy knows two classes; a learner that can't be fitted; three classes draw shares at random."""
+def test_failures_are_reported_and_other_methods_go_on(data_folder, tmp_path):
+    """With three classes HDy and SVM(AE) fail, and samples have random shares."""
     three = tmp_path / "data" / "three"
     three.mkdir(parents=True)
     generator = np.random.default_rng(0)
@@ -233,7 +235,7 @@ def test_what_fails_is_reported_and_the_rest_goes_on(data_folder, tmp_path):
     assert "could be judged" in cells["HDy", "lr", "ae"].missing
 
 
-def test_sets_of_numbers_are_taken_as_they_are(tmp_path):
+def test_numeric_data_sets_are_used_without_a_representation(tmp_path):
     folder = tmp_path / "data" / "numbers"
     folder.mkdir(parents=True)
     generator = np.random.default_rng(0)
@@ -250,22 +252,22 @@ def test_sets_of_numbers_are_taken_as_they_are(tmp_path):
     assert frame[frame.method == "PACC"]["ae"].max() < frame[frame.method == "MLPE"]["ae"].min()
 
 
-def test_a_representation_that_is_not_there_gets_a_sentence(plan_file, data_folder, tmp_path):
+def test_unknown_representation_raises_a_clear_error(plan_file, data_folder, tmp_path):
     text = PLAN.replace('LogisticRegression"\n', 'LogisticRegression"\nrepresentation = "embeddings"\n')
     plan_file.write_text(text)
     with pytest.raises(DataError, match="There is no representation 'embeddings': use 'tfidf', 'ids'"):
         run_study(read_plan(plan_file), tmp_path / "store", data_dir=data_folder)
 
 
-def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(plan, data_folder, tmp_path, monkeypatch):
+def test_progress_lines_are_sent_where_there_is_no_terminal(plan, data_folder, tmp_path, monkeypatch):
     monkeypatch.setattr("headcount.study.run._SECONDS_BETWEEN_LINES", 0.0)
-    told = []
-    run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder, told=told.append)
-    assert any(line.startswith("small: choosing: 2 of ") and line.endswith(" s left") for line in told)
+    lines = []
+    run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder, notify=lines.append)
+    assert any(line.startswith("small: choosing: 2 of ") and line.endswith(" s left") for line in lines)
 
 
 class Flaky(LogisticRegression):
-    """Fails at C = 10 while the file says so."""
+    """Fails at C = 10 with the error that `trouble` names."""
 
     trouble = ""
 
@@ -276,7 +278,7 @@ class Flaky(LogisticRegression):
 
 
 class Halves(Quantifier):
-    """Counts over a classifier of its own, fitted on a random half: not one of the library's kind."""
+    """Classify and count on a random half: it does not fit its classifier through shared fits."""
 
     def __init__(self, classifier=None, random_state=None):
         self.classifier = classifier
@@ -301,7 +303,9 @@ class Halves(Quantifier):
 
 
 @pytest.mark.parametrize(("trouble", "kept"), [("memory", False), ("file", False), ("value", True)])
-def test_what_fails_for_want_of_memory_is_tried_again(plan_file, data_folder, tmp_path, monkeypatch, trouble, kept):
+def test_temporary_failures_are_not_stored_and_tried_again(
+    plan_file, data_folder, tmp_path, monkeypatch, trouble, kept
+):
     plan_file.write_text(PLAN.replace("sklearn.linear_model.LogisticRegression", "tests.study.test_run.Flaky"))
     plan = read_plan(plan_file).only(learners=["lr"])
     monkeypatch.setattr(Flaky, "trouble", trouble)
@@ -316,7 +320,7 @@ def test_what_fails_for_want_of_memory_is_tried_again(plan_file, data_folder, tm
         assert figures(plan, tmp_path / "store") == figures(plan, tmp_path / "fresh")
 
 
-def test_a_quantifier_of_ones_own_gets_its_own_outputs(plan_file, data_folder, tmp_path):
+def test_user_defined_quantifier_is_scored_with_its_own_classifier(plan_file, data_folder, tmp_path):
     text = PLAN.replace('names = ["PACC"]', 'names = ["tests.study.test_run.Halves"]').replace("runs = 2", "runs = 40")
     plan_file.write_text(text)
     plan = read_plan(plan_file).only(learners=["lr"])
@@ -325,15 +329,15 @@ def test_a_quantifier_of_ones_own_gets_its_own_outputs(plan_file, data_folder, t
     features = LogTfidf()
     X, X_test = features.fit_transform(train.items), features.transform(test.items)
     protocol = ArtificialPrevalence(5, repeats=4, sample_size=40, random_state=seeds(plan)["test"])
-    own = [cell for cell in Results(plan, tmp_path / "store").cells if cell.method.endswith("Halves")]
-    assert len(own) == 40
-    for cell in own:
+    cells = [cell for cell in Results(plan, tmp_path / "store").cells if cell.method.endswith("Halves")]
+    assert len(cells) == 40
+    for cell in cells:
         seed = int(np.random.SeedSequence([seeds(plan)["runs"], cell.run]).generate_state(1)[0])
         q = Halves(LogisticRegression(**cell.params), seed).fit(X, train.labels)
         np.testing.assert_array_equal(evaluate(q, X_test, test.labels, protocol).estimated, cell.estimated)
 
 
-def test_a_store_that_is_removed_on_the_way_gets_a_sentence(plan, data_folder, tmp_path, monkeypatch):
+def test_store_removed_during_a_run_raises_a_clear_error(plan, data_folder, tmp_path, monkeypatch):
     import shutil
 
     write = Store.write
@@ -349,7 +353,7 @@ def test_a_store_that_is_removed_on_the_way_gets_a_sentence(plan, data_folder, t
         run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder)
 
 
-def test_a_file_of_another_task_is_left_out(done, data_folder, tmp_path):
+def test_file_of_another_task_is_not_used(done, data_folder, tmp_path):
     plan, _, _ = done
     run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
     first, second = list((tmp_path / "store" / "select" / "small" / "lr").iterdir())[:2]
@@ -359,7 +363,40 @@ def test_a_file_of_another_task_is_left_out(done, data_folder, tmp_path):
     assert any("another task than its name says" in notice for notice in results.notices)
 
 
-def test_an_unknown_method_of_an_overview_gets_a_sentence(done):
+def test_unknown_method_of_an_overview_raises_a_clear_error(done):
     plan, store, _ = done
     with pytest.raises(HeadcountError, match="The plan has no method 'foo'"):
         overview(Results(plan, store), methods=["foo"])
+
+
+def test_a_target_with_higher_is_better_is_maximised(plan_file, data_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(error_registry, "_REGISTRY", dict(error_registry._REGISTRY))
+    register_error(ErrorMeasure("gain", "1 - AE", "one minus AE", lambda p, q: 1 - ae(p, q), lower_is_better=False))
+    plan_file.write_text(PLAN.replace('["none", "f1", "ae"]', '["gain", "ae"]'))
+    plan = read_plan(plan_file).only(learners=["lr"])
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    cells = {(c.method, c.target): c for c in Results(plan, tmp_path / "store").cells if c.method in ("CC", "PCC")}
+    assert cells["CC", "gain"].params == cells["CC", "ae"].params
+    assert cells["PCC", "gain"].params == cells["PCC", "ae"].params
+
+
+def test_without_a_chosen_setting_the_estimates_at_defaults_are_not_used(done, data_folder, tmp_path):
+    plan, _, _ = done
+    plan = plan.only(learners=["lr"])
+    run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    for path in (tmp_path / "store" / "select" / "small" / "lr").iterdir():
+        path.unlink()
+    cells = {(c.method, c.target): c for c in Results(plan, tmp_path / "store").cells}
+    assert cells["CC", "none"].estimated is not None
+    assert cells["CC", "ae"].estimated is None
+    assert cells["CC", "ae"].missing == "not all settings are judged yet"
+
+
+def test_the_overview_gives_equal_errors_the_mean_of_their_ranks(done):
+    plan, store, _ = done
+    rows = overview(Results(plan, store)).rows
+    errors = [row.errors[0] for row in rows]
+    for row in rows:
+        better, equal = (sum(compare(e, row.errors[0]) for e in errors) for compare in (np.less, np.equal))
+        assert row.mean_rank == better + (equal + 1) / 2
+    assert any(row.mean_rank % 1 for row in rows)

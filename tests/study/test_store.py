@@ -1,4 +1,4 @@
-"""The store: whole files or none, everything that is wrong noticed and named."""
+"""The store: files are complete or not there, and every damaged or foreign file is noticed."""
 
 import errno
 import hashlib
@@ -21,7 +21,7 @@ def record(**changes):
     )
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_record_is_read_as_it_was_written(tmp_path):
     with Store(tmp_path).opened() as store:
         path = store.write(record())
     assert path.parent == tmp_path / "test" / "imdb" / "lr"
@@ -30,20 +30,20 @@ def test_what_is_written_is_read(tmp_path):
     assert list(Store(tmp_path).records()) == [path]
 
 
-def test_arrays_come_back_to_the_bit():
+def test_arrays_are_stored_to_the_bit():
     array = np.random.default_rng(0).standard_normal((7, 3))
     assert np.array_equal(from_plain(to_plain(array)), array)
     assert from_plain(to_plain(np.empty((0, 2)))).shape == (0, 2)
-    with pytest.raises(DataError, match="no array of a store"):
+    with pytest.raises(DataError, match="not an array of a store"):
         from_plain({"shape": [1], "float64": "!!"})
 
 
-@pytest.mark.parametrize("place", [0, 20, 60, 100, -1])
-def test_one_damaged_byte_is_noticed(tmp_path, place):
+@pytest.mark.parametrize("position", [0, 20, 60, 100, -1])
+def test_one_damaged_byte_is_noticed(tmp_path, position):
     store = Store(tmp_path)
     path = store.write(record())
     content = bytearray(path.read_bytes())
-    content[place] ^= 1
+    content[position] ^= 1
     path.write_bytes(content)
     assert store.read(TASK, "abc") is None
     assert str(path) in store.notices[0]
@@ -51,7 +51,7 @@ def test_one_damaged_byte_is_noticed(tmp_path, place):
 
 
 @pytest.mark.parametrize("length", [0, 10, 90, 200])
-def test_a_file_that_ends_in_the_middle_is_noticed(tmp_path, length):
+def test_truncated_file_is_noticed(tmp_path, length):
     store = Store(tmp_path)
     path = store.write(record())
     path.write_bytes(path.read_bytes()[:length])
@@ -72,11 +72,11 @@ def test_other_versions_and_other_data_are_noticed(tmp_path):
     assert store.read(TASK, "abc") is None
     assert "is of another version ('headcount-result 2', here 'headcount-result 1')" in store.notices[-1]
     path.write_text("something else")
-    with pytest.raises(StoreError, match="is no file of a store"):
+    with pytest.raises(StoreError, match="is not a file of a store"):
         load(path)
 
 
-def test_a_file_under_another_name_is_noticed(tmp_path):
+def test_renamed_file_is_noticed(tmp_path):
     store = Store(tmp_path)
     path = store.write(record())
     path.rename(store.path_of(TASK | {"C": 2.0}))
@@ -84,7 +84,7 @@ def test_a_file_under_another_name_is_noticed(tmp_path):
     assert "another task than its name says" in store.notices[0]
 
 
-def test_two_runs_on_one_store_get_a_sentence(tmp_path):
+def test_second_run_on_a_store_raises_an_error_that_names_the_first(tmp_path):
     code = f"""
 import time
 from headcount.study import Store
@@ -100,19 +100,19 @@ with Store({str(tmp_path)!r}).opened():
         ):
             pass
         other.kill()
-    with Store(tmp_path).opened():  # a lock dies with its process
+    with Store(tmp_path).opened():  # the system releases the lock of a killed process
         pass
 
 
-def test_what_a_killed_run_left_half_written_is_cleared(tmp_path):
-    left = tmp_path / "test" / "imdb" / "lr" / f"{'0' * 32}.part"
-    own = [tmp_path / "imdb_train.txt.part", left.parent / "mine.part"]
-    left.parent.mkdir(parents=True)
-    for path in (left, *own):
+def test_half_written_files_of_a_killed_run_are_removed(tmp_path):
+    half_written = tmp_path / "test" / "imdb" / "lr" / f"{'0' * 32}.part"
+    foreign = [tmp_path / "imdb_train.txt.part", half_written.parent / "mine.part"]
+    half_written.parent.mkdir(parents=True)
+    for path in (half_written, *foreign):
         path.write_text("half")
     with Store(tmp_path).opened():
-        assert not left.exists()
-        assert all(path.exists() for path in own)  # of someone else
+        assert not half_written.exists()
+        assert all(path.exists() for path in foreign)
 
 
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_a_folder_that_can_not_be_written_to_gets_a_sentence(tmp_path):
+def test_folder_that_cannot_be_written_to_raises_a_clear_error(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     with (
@@ -140,7 +140,7 @@ def test_a_folder_that_can_not_be_written_to_gets_a_sentence(tmp_path):
         pass
 
 
-def test_a_changed_plan_is_told(tmp_path):
+def test_changes_of_a_plan_are_listed(tmp_path):
     store = Store(tmp_path)
     plan = {"seed": 1, "learners": [{"name": "lr", "grid": {"C": [1, 2]}}], "name": "x"}
     assert store.write_plan(plan) == []
@@ -148,7 +148,7 @@ def test_a_changed_plan_is_told(tmp_path):
     changed = {"seed": 2, "learners": [{"name": "lr", "grid": {"C": [1, 3]}}], "name": "x"}
     assert store.write_plan(changed) == ["learners[lr].grid.C[1] was 2, is 3", "seed was 1, is 2"]
     other = changed | {"learners": [{"name": "rf", "grid": {}}]}
-    assert store.write_plan(other) == []  # another part of it
+    assert store.write_plan(other) == []  # another part of the same plan
     assert store.write_plan(changed) == []
     assert store.write_plan(plan) != []
     (tmp_path / "plan.result").write_text("broken")
@@ -159,3 +159,9 @@ def test_a_changed_plan_is_told(tmp_path):
     with pytest.raises(StoreError, match="does not hold a plan"):
         store.plan()
     assert store.write_plan(plan) == []
+
+
+def test_studies_can_be_imported_without_fcntl():
+    """As on Windows."""
+    code = "import sys; sys.modules['fcntl'] = None; import headcount.study"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""What the commands of `headcount study` have in common: the plan, the part of it, the store."""
+"""Options that the commands of `headcount study` share: the plan, the part of it, the store."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +10,10 @@ from headcount.exceptions import DataError
 __all__ = ["DEFAULT_STORE", "ON", "ONLY", "PLAN", "RUNS", "STORE", "plan_of"]
 
 PLAN = Annotated[
-    str, typer.Argument(help="A plan that is shipped (stand-ins, paper), or a TOML file.", show_default=True)
+    str, typer.Argument(help="The name of a shipped plan (stand-ins, paper), or a TOML file.", show_default=True)
 ]
 DEFAULT_STORE = Path("study-store")
-STORE = Annotated[Path, typer.Option("--store", help="The folder that results are kept in.")]
+STORE = Annotated[Path, typer.Option("--store", help="The folder of the results.")]
 ONLY = Annotated[
     list[str] | None,
     typer.Option(
@@ -24,7 +24,9 @@ ONLY = Annotated[
 ]
 RUNS = Annotated[
     int | None,
-    typer.Option("--runs", help="Runs of methods that split anew, instead of the plan's.", show_default=False),
+    typer.Option(
+        "--runs", help="Number of runs of methods with several runs, instead of the plan's.", show_default=False
+    ),
 ]
 ON = Annotated[
     list[str] | None,
@@ -35,18 +37,18 @@ ON = Annotated[
 
 
 def plan_of(plan: str, only: list[str] | None, runs: int | None = None, on: list[str] | None = None) -> Any:
-    """Return the plan that is asked for, or the part of it."""
+    """Return the plan, or the part of it, that the options name."""
     from headcount.study import read_plan
 
-    chosen: dict[str, list[str]] = {}
+    selected: dict[str, list[str]] = {}
     for part in ",".join(only).split(",") if only else []:
         what, equals, name = (word.strip() for word in part.partition("="))
         if not equals or not name or what not in ("dataset", "learner"):
             raise DataError(f"--only takes dataset=NAME and learner=NAME, separated by commas; got {part!r}.")
-        chosen.setdefault(what, []).append(name)
-    whole = read_plan(plan)
+        selected.setdefault(what, []).append(name)
+    result = read_plan(plan)
     if on:
-        whole = whole.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
+        result = result.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
     if runs is not None:
-        whole = whole.with_runs(runs)
-    return whole.only(chosen.get("dataset"), chosen.get("learner")) if chosen else whole
+        result = result.with_runs(runs)
+    return result.only(selected.get("dataset"), selected.get("learner")) if selected else result

@@ -1,4 +1,4 @@
-"""`headcount study plan`, `run` and `status`: what a plan computes, computing it, and how far it is."""
+"""`headcount study plan`, `run` and `status`: show what a plan computes, compute it, show how far it has got."""
 
 import sys
 from pathlib import Path
@@ -13,21 +13,23 @@ from headcount.exceptions import DataError
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="A whole study from one plan: see it, run it, look how far it is.", no_args_is_help=True, rich_markup_mode=None
+    help="A whole study from one plan: show it, run it, show how far it has got.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
 @app.command()
 def plan(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None) -> None:
-    """Show what a plan computes: cells and fits, as shared here and as one fit for each use would be.
+    """Show what a plan computes: cells, fits as they are shared, and fits if each use had its own.
 
     Example: headcount study plan paper --only dataset=imdb,learner=lr
     """
     from headcount.study.counts import count
 
-    own = plan_of(plan, only, runs, on)
-    counts = count(own)
-    typer.echo(f"{own.title}: {', '.join(own.data_sets)}; seed {own.seed}.\n")
+    study_plan = plan_of(plan, only, runs, on)
+    counts = count(study_plan)
+    typer.echo(f"{study_plan.title}: {', '.join(study_plan.data_sets)}; seed {study_plan.seed}.\n")
     rows = [[c.learner, *(f"{n:,}" for n in (c.cells, c.fits, c.refits, c.each_use))] for c in counts]
     totals = [sum(getattr(c, name) for c in counts) for name in ("cells", "fits", "refits", "each_use")]
     columns = {
@@ -46,9 +48,7 @@ def plan(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON 
 def run(
     plan: PLAN = "stand-ins",
     store: STORE = DEFAULT_STORE,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Processes at a time; -1: as many as there are cores.")
-    ] = -1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes at a time; -1: one for each core.")] = -1,
     dask: Annotated[
         str | None, typer.Option("--dask", help="Address of a Dask scheduler to compute on.", show_default=False)
     ] = None,
@@ -60,24 +60,26 @@ def run(
         typer.Option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].", show_default=False),
     ] = None,
 ) -> None:
-    """Compute what the store lacks of a plan. Interrupted, it goes on where it was when run again.
+    """Compute what the store lacks of a plan. A run that was interrupted goes on where it was when run again.
 
     Example: headcount study run paper --store results --jobs 2 --only dataset=imdb,learner=lr
     """
     from headcount.study import run_study
 
-    own = plan_of(plan, only, runs, on)
+    study_plan = plan_of(plan, only, runs, on)
     if jobs == 0:
-        raise DataError("--jobs must not be 0: say 1 for one at a time, -1 for as many as there are cores.")
+        raise DataError("--jobs must not be 0: pass 1 for one process, -1 for one for each core.")
     try:
-        summary = run_study(own, store, n_jobs=jobs, dask=dask, data_dir=data_dir, told=typer.echo)
+        summary = run_study(study_plan, store, n_jobs=jobs, dask=dask, data_dir=data_dir, notify=typer.echo)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. What was computed is kept in {store}; run the same command to go on.", err=True)
         raise typer.Exit(130) from None
     for sentence in [*summary.notices, *(f"Failed: {failure}" for failure in summary.failures)]:
         typer.echo(sentence, err=True)
     took = f"{summary.seconds:.0f} s" if summary.seconds < 120 else f"{summary.seconds / 60:.1f} min"
-    typer.echo(f"Done in {took}: {summary.computed:,} tasks computed, {summary.kept:,} were there. Results: {store}")
+    typer.echo(
+        f"Done in {took}: {summary.computed:,} tasks computed, {summary.kept:,} were in the store. Results: {store}"
+    )
     if summary.failures:
         raise typer.Exit(1)
 
@@ -86,13 +88,13 @@ def run(
 def status(
     plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
 ) -> None:
-    """Show how far a study is, from its store alone.
+    """Show how far a study has got, from its store alone.
 
     Example: headcount study status paper --store results
     """
-    from headcount.study.status import status as how_far
+    from headcount.study.status import status as status_of
 
-    rows, notices = how_far(plan_of(plan, only, runs, on), store)
+    rows, notices = status_of(plan_of(plan, only, runs, on), store)
     columns = {
         "data set": "left",
         "learner": "left",
@@ -103,16 +105,7 @@ def status(
     print_table(
         "",
         list(columns.items()),
-        [
-            [
-                r.data_set,
-                r.learner,
-                f"{r.judged:,} of {r.to_judge:,}",
-                f"{r.tested:,}",
-                f"{r.seconds:.1f}",
-            ]
-            for r in rows
-        ],
+        [[r.data_set, r.learner, f"{r.judged:,} of {r.to_judge:,}", f"{r.tested:,}", f"{r.seconds:.1f}"] for r in rows],
     )
     for sentence in notices:
         sys.stderr.write(f"{sentence}\n")

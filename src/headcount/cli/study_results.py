@@ -1,5 +1,6 @@
-"""`headcount study overview`, `tables`, `claims`, `summary` and `report`: what a study found, from its store alone."""
+"""`headcount study overview`, `tables`, `claims`, `summary` and `report`: the results of a study, from its store alone."""
 
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -21,37 +22,39 @@ def overview(
     runs: RUNS = None,
     on: ON = None,
     method: Annotated[
-        list[str] | None, typer.Option("--method", help="Show these methods only.", show_default=False)
+        list[str] | None, typer.Option("--method", help="Show only these methods.", show_default=False)
     ] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", help="Show what was optimised for these only: none, ae, ...", show_default=False),
+        typer.Option("--target", help="Show only methods optimised for these: none, ae, ...", show_default=False),
     ] = None,
 ) -> None:
-    """Show the mean errors that a study found, from its store alone, the best methods first.
+    """Show the mean errors of a study, from its store alone, the best methods first.
 
     Example: headcount study overview paper --store results --target ae --target none
     """
     from headcount.study import Results
-    from headcount.study.overview import overview as made
+    from headcount.study.overview import overview as overview_of
 
     results = Results(plan_of(plan, only, runs, on), store)
-    found = made(results, method, target)
+    table = overview_of(results, method, target)
     columns = (
         {"method": "left", "learner": "left", "optimised for": "left"}
-        | dict.fromkeys(found.columns, "right")
+        | dict.fromkeys(table.columns, "right")
         | {"mean rank": "right"}
     )
     rows = [
         [
-            *names,
-            *("–" if figure != figure else f"{figure:.3f}" for figure in figures),
-            "–" if rank != rank else f"{rank:.1f}",
+            row.method,
+            row.learner,
+            row.target,
+            *("–" if isnan(error) else f"{error:.3f}" for error in row.errors),
+            "–" if isnan(row.mean_rank) else f"{row.mean_rank:.1f}",
         ]
-        for *names, figures, rank in found.rows
+        for row in table.rows
     ]
     print_table(results.plan.title, list(columns.items()), rows)
-    _say_missing(found.missing, 10)
+    _print_missing(table.missing, 10)
 
 
 @app.command("tables")
@@ -63,7 +66,7 @@ def tables_(
     on: ON = None,
     form: Annotated[str, typer.Option("--format", help="text, markdown, latex, html or csv.")] = "text",
     number: Annotated[
-        list[int] | None, typer.Option("--number", "-n", help="Print these tables only.", show_default=False)
+        list[int] | None, typer.Option("--number", "-n", help="Print only these tables.", show_default=False)
     ] = None,
 ) -> None:
     """Print the paper's tables of a study, from its store alone: errors and changes (1 to 4), tests (5), all methods (6).
@@ -83,12 +86,12 @@ def tables_(
     if form not in writers:
         raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
     results = Results(plan_of(plan, only, runs, on), store)
-    made = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
-    missing = [n for n in number or () if n not in made]
-    if missing:
-        raise DataError(f"There is no table {missing[0]}; there are {', '.join(map(str, made))}.")
-    typer.echo("\n".join(writers[form](made[n]) for n in number or made), nl=False)
-    _say_missing(missing_of(results), 3)
+    by_number = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
+    unknown = [n for n in number or () if n not in by_number]
+    if unknown:
+        raise DataError(f"There is no table {unknown[0]}; there are {', '.join(map(str, by_number))}.")
+    typer.echo("\n".join(writers[form](by_number[n]) for n in number or by_number), nl=False)
+    _print_missing(missing_of(results), 3)
 
 
 @app.command("claims")
@@ -98,7 +101,9 @@ def claims_(
     only: ONLY = None,
     runs: RUNS = None,
     on: ON = None,
-    figures: Annotated[bool, typer.Option("--figures", help="Show the rule and the figures of each, too.")] = False,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Show the rule and the figures of each claim, too.")
+    ] = False,
 ) -> None:
     """Judge the paper's conclusions by a study's figures, from its store alone: holds, does not hold, cannot be judged here.
 
@@ -115,7 +120,7 @@ def claims_(
         if figures:
             listed = "; ".join(f"{figure.label} {figure.text()}" for figure in claim.figures)
             typer.echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
-    _say_missing(missing_of(results), 3)
+    _print_missing(missing_of(results), 3)
 
 
 @app.command()
@@ -129,20 +134,20 @@ def summary(
         Path | None, typer.Option("--output", "-o", help="A file [default: the terminal].", show_default=False)
     ] = None,
 ) -> None:
-    """Write the summary of a study as Markdown: measured beside published figures, claims, tables, provenance.
+    """Write the summary of a study as Markdown: measured and published figures, claims, tables, provenance.
 
     Example: headcount study summary paper --store results -o studies/paper.md
     """
     from headcount._writing import write_all
     from headcount.report import gather
-    from headcount.report import summary as written
+    from headcount.report import summary as summary_of
     from headcount.study import Results
 
     results = Results(plan_of(plan, only, runs, on), store)
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
-    text = written(gather(results), command)
+    text = summary_of(gather(results), command)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -164,12 +169,12 @@ def report(
     as_json: Annotated[
         Path | None,
         typer.Option(
-            "--json", help="Write everything that is shown to this file; - is the terminal.", show_default=False
+            "--json", help="Write all data of the page to this file as JSON; - is the terminal.", show_default=False
         ),
     ] = None,
     as_csv: Annotated[
         Path | None,
-        typer.Option("--csv", help="Write everything that is shown into this folder.", show_default=False),
+        typer.Option("--csv", help="Write all data of the page to CSV files in this folder.", show_default=False),
     ] = None,
 ) -> None:
     """Write the page of a study: one HTML file with tables, plots, claims and provenance, from its store alone.
@@ -185,7 +190,7 @@ def report(
     texts = {page: render(contents)}
     if as_json is not None and not to_terminal:
         if as_json == page:
-            raise DataError(f"{page} can't be both the page and its figures: name another file with --json.")
+            raise DataError(f"{page} can't be both the page and its data: name another file with --json.")
         texts[as_json] = to_json(contents)
     if as_csv is not None:
         texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
@@ -195,11 +200,11 @@ def report(
     for figures in (as_csv, None if to_terminal else as_json):
         if figures is not None:
             typer.echo(f"Figures: {figures.resolve()}", err=True)
-    _say_missing(contents.missing, 5)
+    _print_missing(contents.missing, 5)
     typer.echo(f"Page: {page.resolve()}", err=to_terminal)
 
 
-def _say_missing(sentences: list[str], most: int) -> None:
+def _print_missing(sentences: list[str], most: int) -> None:
     for sentence in sentences[:most]:
         typer.echo(f"Missing: {sentence}", err=True)
     if len(sentences) > most:

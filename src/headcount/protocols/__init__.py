@@ -2,6 +2,7 @@
 
 from headcount.protocols.artificial import ArtificialPrevalence
 from headcount.protocols.base import Protocol
+from headcount.protocols.default import default_protocol
 from headcount.protocols.natural import NaturalPrevalence
 from headcount.protocols.samples import Samples, as_samples
 from headcount.protocols.uniform import UniformPrevalence
@@ -13,4 +14,5 @@ __all__ = [
     "Samples",
     "UniformPrevalence",
     "as_samples",
+    "default_protocol",
 ]

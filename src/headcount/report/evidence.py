@@ -1,4 +1,4 @@
-"""What claims are judged by: the figures of a study, or those that the paper published, under one face."""
+"""What claims are judged by: the figures of a study, or the figures that the paper published, with one interface."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from headcount.data import PAPER_SETS
-from headcount.report.figures import Errors, Key, Row, compared_rows, target_keys, target_test
 from headcount.report.published import published, published_keys, published_test
+from headcount.report.scores import Errors, Key, Row, target_files, target_test
 from headcount.report.series import majority
 from headcount.study import Results
 
@@ -15,17 +15,17 @@ __all__ = ["Evidence", "Measured", "Published"]
 
 
 class Evidence(ABC):
-    """Mean errors, marks of tests, and what is known of the data sets."""
+    """Mean errors, marks of paired tests, and training shares of the data sets."""
 
     data_sets: Sequence[str]
 
     @abstractmethod
     def rows(self) -> list[Row]:
-        """Return the methods that table 6 compares."""
+        """Return the rows of table 6."""
 
     @abstractmethod
     def largest_share(self, data_set: str) -> float | None:
-        """Return the training share of the more frequent of two classes; None with more classes, or where it is not known."""
+        """Return the training share of the more frequent of two classes; None with more classes, or if it is unknown."""
 
     @abstractmethod
     def mean(self, key: Key, measure: str) -> float | None:
@@ -49,7 +49,7 @@ class Evidence(ABC):
 
 
 class Measured(Evidence):
-    """What a study found."""
+    """The figures of a study."""
 
     def __init__(self, errors: Errors, results: Results) -> None:
         self.errors, self.results = errors, results
@@ -57,10 +57,10 @@ class Measured(Evidence):
 
     def rows(self) -> list[Row]:
         """Return the rows of the plan."""
-        return compared_rows(self.errors.plan)
+        return self.errors.rows
 
     def largest_share(self, data_set: str) -> float | None:
-        """Return what the store says of the training part."""
+        """Return the share in the training part, from the store."""
         truth = self.results.truth(data_set)
         return None if truth is None or len(truth["training"]) != 2 else float(max(truth["training"]))
 
@@ -69,17 +69,17 @@ class Measured(Evidence):
         return self.errors.mean(key, measure)
 
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
-        """Return the mark of the plain paired t-test."""
+        """Return the mark of the paired t-test, without a correction."""
         test = target_test(self.errors, method, (x, y), measure)
         return None if test is None else test.mark()
 
     def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
-        """Return where the mark comes from."""
-        return [name for key in target_keys(self.errors.plan, method, (x, y)) for name in self.files(key)]
+        """Return the files of all paired figures."""
+        return target_files(self.errors, method, (x, y))
 
     def bias(self, key: Key) -> float | None:
         """Return the mean over samples and runs."""
-        shares, truth = self.errors.shares(key), self.results.truth(key[0])
+        shares, truth = self.errors.shares(key), self.results.truth(key.data_set)
         if shares is None or truth is None:
             return None
         true, estimated = shares
@@ -87,29 +87,29 @@ class Measured(Evidence):
         return float(np.mean(estimated[:, most] - true[:, most]))
 
     def files(self, key: Key) -> list[str]:
-        """Return where the figure comes from."""
+        """Return the files of all runs."""
         return self.errors.files.get(key, [])
 
 
-_SPELT = {"sld": "SLD", "hdy": "HDy", "quanet": "QuaNet"}
+_SPELLING = {"sld": "SLD", "hdy": "HDy", "quanet": "QuaNet"}
+"""Methods that the paper's table 6 lists with one learner each; other names are written in capitals."""
 
 
 class Published(Evidence):
-    """What the paper's tables say."""
+    """The figures of the paper's tables."""
 
     data_sets = tuple(PAPER_SETS)
 
     def rows(self) -> list[Row]:
         """Return the rows of the paper's table 6."""
-        wanted: dict[Row, None] = {}
-        for _, method, learner, target, _ in published_keys():
-            alone = not learner or method in _SPELT
-            if target == "ae" or alone:
-                wanted[_SPELT.get(method, method.upper()), learner, target] = None
-        return list(wanted)
+        rows: dict[Row, None] = {}
+        for key, _ in published_keys():
+            if key.target == "ae" or not key.learner or key.method in _SPELLING:
+                rows[Row(_SPELLING.get(key.method, key.method.upper()), key.learner, key.target)] = None
+        return list(rows)
 
     def largest_share(self, data_set: str) -> float | None:
-        """Return what the paper's table of data sets says."""
+        """Return the share in the paper's table of data sets."""
         share = PAPER_SETS[data_set].positive
         return max(share, 1.0 - share)
 
@@ -122,13 +122,13 @@ class Published(Evidence):
         return published_test(x, y, method, measure)
 
     def files_of_mark(self, x: str, y: str, method: str) -> list[str]:  # noqa: ARG002
-        """Return nothing: there is no store."""
+        """Return no files: there is no store."""
         return []
 
     def bias(self, key: Key) -> float | None:  # noqa: ARG002
-        """Return nothing: it is not published."""
+        """Return None: it is not published."""
         return None
 
     def files(self, key: Key) -> list[str]:  # noqa: ARG002
-        """Return nothing: there is no store."""
+        """Return no files: there is no store."""
         return []

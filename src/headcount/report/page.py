@@ -1,16 +1,19 @@
-"""The page of a study: one HTML file that needs nothing else, and the same figures as JSON or CSV."""
+"""Write the page of a study as one self-contained HTML file, and the same figures as JSON or CSV."""
 
 import csv
 import json
 from io import StringIO
 from typing import Any
 
-from headcount.report.contents import Contents
+from headcount.report.claims import HOLDS, HOLDS_NOT
+from headcount.report.page_contents import Contents
 from headcount.report.plots import bias_plots, diagonal_plots, rank_plot, shift_plots, time_plots
+from headcount.report.scores import label_of
 
 __all__ = ["render", "to_csv", "to_json"]
 
-_CLASSES = {"holds": "holds", "does not hold": "fails"}
+_VERDICT_CLASSES = {HOLDS: "holds", HOLDS_NOT: "fails"}
+"""CSS class of each verdict."""
 
 
 def render(contents: Contents) -> str:
@@ -26,7 +29,7 @@ def render(contents: Contents) -> str:
     )
     sections = [
         ("diagonals", "Estimated against true shares", diagonal_plots(contents.diagonals, contents.classes)),
-        ("shifts", "Error against shift", shift_plots(contents.shifts, contents.measure)),
+        ("shifts", "Error against shift", shift_plots(contents.shifts, label_of(contents.measure))),
         ("biases", "Bias", bias_plots(contents.biases)),
         ("ranks", "Ranks", rank_plot(contents.ranks)),
         ("times", "Time spent", time_plots(contents.times)),
@@ -34,7 +37,7 @@ def render(contents: Contents) -> str:
     return environment.get_template("study.html").render(
         page=contents,
         sections=[(name, title, plots) for name, title, plots in sections if plots],
-        verdicts=_CLASSES,
+        verdicts=_VERDICT_CLASSES,
     )
 
 
@@ -44,41 +47,41 @@ def to_json(contents: Contents) -> str:
 
 
 def to_csv(contents: Contents) -> dict[str, str]:
-    """Return everything that the page shows as CSV, by name of file: tables, claims, and what the plots show."""
-    whole = contents.to_dict()
+    """Return everything that the page shows as CSV, by name of file: tables, claims, and the data of the plots."""
+    data = contents.to_dict()
     parts: dict[str, list[dict[str, Any]]] = {}
-    for table in whole["tables"]:
+    for table in data["tables"]:
         parts[table["title"].split(":")[0].lower().replace(" ", "-")] = table["cells"]
     parts["claims"] = [
         {**{k: v for k, v in claim.items() if k != "figures"}, **figure}
-        for claim in whole["claims"]
+        for claim in data["claims"]
         for figure in claim["figures"] or [{"label": "", "value": "", "files": []}]
     ]
     for name in ("diagonals", "shifts"):
         keys = ("at", "mean", "low", "high", "n")
         parts[name] = [
             {**{k: v for k, v in curve.items() if k not in keys}, **dict(zip(keys, point, strict=True))}
-            for curve in whole[name]
+            for curve in data[name]
             for point in zip(*(curve[key] for key in keys), strict=True)
         ]
     parts["ranks"] = [
         {
             **{k: v for k, v in entry.items() if k not in ("columns", "ranks", "unoptimised")},
-            **dict(zip(("column", "rank", "rank_unoptimised"), place, strict=True)),
+            **dict(zip(("column", "rank", "rank_unoptimised"), values, strict=True)),
         }
-        for entry in whole["ranks"]
-        for place in zip(entry["columns"], entry["ranks"], entry["unoptimised"], strict=True)
+        for entry in data["ranks"]
+        for values in zip(entry["columns"], entry["ranks"], entry["unoptimised"], strict=True)
     ]
-    parts |= {name: whole[name] for name in ("biases", "times", "provenance")}
-    parts["missing"] = [{"missing": sentence} for sentence in whole["missing"]]
+    parts |= {name: data[name] for name in ("biases", "times", "provenance")}
+    parts["missing"] = [{"missing": sentence} for sentence in data["missing"]]
     return {f"{name}.csv": _as_csv(rows) for name, rows in parts.items()}
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:
-    written = StringIO()
+    text = StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({k: " ".join(map(str, v)) if isinstance(v, list) else v for k, v in row.items()})
-    return written.getvalue()
+    return text.getvalue()

@@ -1,16 +1,18 @@
-"""Measured beside published figures, for the data sets that are the paper's own."""
+"""Measured figures compared with published ones, for the data sets of the paper."""
 
 from dataclasses import dataclass, field
 
 from headcount.data import PAPER_SETS
-from headcount.report.figures import Errors
 from headcount.report.published import published
+from headcount.report.scores import Errors, Key, label_of
 from headcount.report.table import Cell, Column, Table
+from headcount.study.plan import OWN
 
 __all__ = ["Reproduction", "reproduction"]
 
 _ABSOLUTE = 0.01
 _RELATIVE = 0.25
+"""A figure is near the published one within the larger of these: a difference, and a share of the published figure."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,10 @@ class Reproduction:
     table : Table
         A row for each published figure that was measured.
     near, of : dict
-        For each learner ("own" for methods without one of the plan), how many figures are within the larger of 0.01 and 25 % of
-        the published one, of how many.
+        For each learner ("own" for methods without a learner of the plan), the number of figures within the larger of 0.01 and
+        25 % of the published one, and the number of all.
     misses : list of str
-        The others.
+        The figures that are not within it.
     """
 
     table: Table
@@ -44,34 +46,37 @@ class Reproduction:
 
 
 def reproduction(errors: Errors, measure: str = "ae") -> Reproduction:
-    """Compare all figures of a study by a measure with those that the paper published for the same data set.
+    """Compare the figures of a study by a measure with those that the paper published for the same data set.
 
-    Each figure counts once, also where it stands in two tables.
+    A figure that the paper has in two tables counts once.
     """
     plan = errors.plan
     table = Table(
-        f"Measured and published {measure.upper()}",
+        f"Measured and published {label_of(measure)}",
         "Within: the difference is at most the larger of 0.01 and 25 % of the published figure.",
         ["data set", "method", "learner", "optimised for"],
         [Column("measured"), Column("published"), Column("difference"), Column("within")],
     )
-    made = Reproduction(table)
+    result = Reproduction(table)
     for data_set in (name for name in plan.data_sets if name in PAPER_SETS):
-        for method, learner in plan.rows():
-            for target in method.targets:
-                key = data_set, method.name, learner.name if learner else "", target
-                paper, own = published(key, measure), errors.mean(key, measure)
-                if paper is None or own is None:
+        for row in plan.rows():
+            for target in row.method.targets:
+                key = Key(data_set, row.method.name, row.learner_name, target)
+                paper, measured = published(key, measure), errors.mean(key, measure)
+                if paper is None or measured is None:
                     continue
-                within = abs(own - paper) <= max(_ABSOLUTE, _RELATIVE * paper)
+                within = abs(measured - paper) <= max(_ABSOLUTE, _RELATIVE * paper)
                 cells = [
-                    Cell(own, title=errors.where(key)), Cell(paper), Cell(f"{own - paper:+.3f}"),
+                    Cell(measured, title=errors.where(key)),
+                    Cell(paper),
+                    Cell(f"{measured - paper:+.3f}"),
                     Cell("yes" if within else "no", bold=not within),
-                ]  # fmt: skip
+                ]
                 table.rows.append((list(key), cells))
-                group = learner.name if learner else "own"
-                made.of[group] = made.of.get(group, 0) + 1
-                made.near[group] = made.near.get(group, 0) + within
+                learner = row.learner_name or OWN
+                result.of[learner] = result.of.get(learner, 0) + 1
+                result.near[learner] = result.near.get(learner, 0) + within
                 if not within:
-                    made.misses.append(f"{' '.join(filter(None, key))}: measured {own:.3f}, published {paper:.3f}")
-    return made
+                    name = " ".join(filter(None, key))
+                    result.misses.append(f"{name}: measured {measured:.3f}, published {paper:.3f}")
+    return result

@@ -1,4 +1,4 @@
-"""`Table`: cells with their meaning, and how they look as terminal text, Markdown, LaTeX, HTML and a data frame."""
+"""`Table`: cells with notes, marks and shades, written as terminal text, Markdown, LaTeX, HTML, CSV or a data frame."""
 
 import re
 import textwrap
@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Column", "Table", "plain"]
+__all__ = ["Cell", "Column", "Table", "escape_markdown"]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure and what is said of it.
+    """A figure with its note, mark and shade.
 
     Attributes
     ----------
     value : float, str or None
-        None: not there.
+        None if there is no figure.
     digits : int
-        Digits behind the point.
+        Digits after the decimal point.
     note : str
-        What stands beside it, such as a change in percent or a rank.
+        Shown in brackets after it, such as a change in percent or a rank.
     shade : float
         From -1 (much worse than what it is compared with) to 1 (much better); 0 is no colour.
     bold : bool
-        The best of its column.
+        Whether it is the best of its column.
     mark : str
-        A sign behind it: whether it differs from the best.
+        A sign after it: whether it differs from the best.
     title : str
-        Where it comes from.
+        Tooltip: the files that it comes from.
     details : dict
-        Further figures for those who read the data: tests, ranks, the published figure, files.
+        Further data of the exported records: tests, ranks, the published figure, files.
     """
 
     value: float | str | None
@@ -47,20 +47,20 @@ class Cell:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        """Return the figure as it is written."""
+        """Return the figure as text."""
         if self.value is None or self.value != self.value:
             return "–"
         return self.value if isinstance(self.value, str) else f"{self.value:.{self.digits}f}"
 
     def whole(self) -> str:
-        """Return the figure with what stands behind and beside it."""
-        figure = self.text() + self.mark
-        return f"{figure} ({self.note})" if self.note else figure
+        """Return the figure with its mark and note."""
+        text = self.text() + self.mark
+        return f"{text} ({self.note})" if self.note else text
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures, in a group of columns."""
+    """A column of figures; columns with the same group have a common heading."""
 
     name: str
     group: str = ""
@@ -74,11 +74,11 @@ class Table:
     ----------
     title, caption : str
     labels : list of str
-        Names of the columns that say what a row is.
+        Names of the columns that identify a row.
     columns : list of Column
     rows : list of (labels, cells)
     about : dict
-        What the whole table is of, such as its method.
+        What all rows have in common, such as the method.
     """
 
     title: str
@@ -99,26 +99,26 @@ class Table:
         ]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         n = len(self.labels)
-        written = [
+        aligned = [
             "  ".join(
                 word.ljust(width) if i < n else word.rjust(width)
                 for i, (word, width) in enumerate(zip(line, widths, strict=True))
             ).rstrip()
             for line in lines
         ]
-        rule = "-" * len(written[0])
+        rule = "-" * len(aligned[0])
         caption = textwrap.fill(self.caption, max(len(rule), 100))
-        return "\n".join([self.title, "", written[0], rule, *written[1:], "", caption]) + "\n"
+        return "\n".join([self.title, "", aligned[0], rule, *aligned[1:], "", caption]) + "\n"
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
-        head = [plain(name) for name in [*self.labels, *self._names()]]
+        head = [escape_markdown(name) for name in [*self.labels, *self._names()]]
         lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(self.columns)]
         for labels, cells in self.rows:
-            whole = [plain(cell.whole()) for cell in cells]
-            words = [f"**{word}**" if cell.bold else word for word, cell in zip(whole, cells, strict=True)]
-            lines.append(f"| {' | '.join([*map(plain, labels), *words])} |")
-        return "\n".join([f"### {plain(self.title)}", "", *lines, "", plain(self.caption)]) + "\n"
+            escaped = [escape_markdown(cell.whole()) for cell in cells]
+            texts = [f"**{text}**" if cell.bold else text for text, cell in zip(escaped, cells, strict=True)]
+            lines.append(f"| {' | '.join([*map(escape_markdown, labels), *texts])} |")
+        return "\n".join([f"### {escape_markdown(self.title)}", "", *lines, "", escape_markdown(self.caption)]) + "\n"
 
     def to_latex(self) -> str:
         """Return the table as LaTeX (packages booktabs, graphicx, and xcolor with the option table), no wider than the text."""
@@ -148,7 +148,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_html(self) -> str:
-        """Return the table as HTML, with its meaning in classes and data attributes."""
+        """Return the table as HTML, with values, methods and learners as data attributes for sorting and filtering."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.labels)
         head += "".join(
             f'<th scope="col" class="figure" data-column="{escape(column.name)}">{escape(name)}</th>'
@@ -158,18 +158,18 @@ class Table:
         for labels, cells in self.rows:
             named = {**self.about, **dict(zip(self.labels, labels, strict=True))}
             data = "".join(f' data-{name}="{escape(named[name])}"' for name in ("method", "learner") if named.get(name))
-            words = "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
+            heads = "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
             figures = "".join(map(_html_cell, cells, self.columns))
-            body.append(f"<tr{data}>{words}{figures}</tr>")
+            body.append(f"<tr{data}>{heads}{figures}</tr>")
         caption = f"<caption><strong>{escape(self.title)}.</strong> {escape(self.caption)}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
 
     def to_csv(self) -> str:
-        """Return the bare figures, separated by commas."""
+        """Return the figures, without notes and marks, as CSV."""
         return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dict for each cell: its row and column, the figure, what stands beside it, and its details."""
+        """Return a dict for each cell: its row and column, the figure, its mark and its details."""
         return [
             {
                 **self.about,
@@ -185,7 +185,7 @@ class Table:
         ]
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return the bare figures as a data frame."""
+        """Return the figures, without notes and marks, as a data frame."""
         import pandas as pd
 
         names = [*self.labels, *self._names()]
@@ -208,8 +208,8 @@ _SPECIAL |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 }
 
 
-def plain(text: str) -> str:
-    """Return text that Markdown takes for nothing else."""
+def escape_markdown(text: str) -> str:
+    """Escape the characters that Markdown gives a meaning."""
     return re.sub(r"([\\|<>*_`])", r"\\\1", text)
 
 
@@ -218,24 +218,22 @@ def _tex(text: str) -> str:
 
 
 def _tex_cell(cell: Cell) -> str:
-    words = _tex(cell.whole())
+    text = _tex(cell.whole())
     if cell.bold:
-        words = rf"\textbf{{{words}}}"
+        text = rf"\textbf{{{text}}}"
     if abs(cell.shade) >= 0.05:
         colour = "green" if cell.shade > 0 else "red"
-        words = rf"\cellcolor{{{colour}!{round(40 * min(abs(cell.shade), 1.0))}}}{words}"
-    return words
+        text = rf"\cellcolor{{{colour}!{round(40 * min(abs(cell.shade), 1.0))}}}{text}"
+    return text
 
 
 def _html_cell(cell: Cell, column: Column) -> str:
-    figure: Any = cell.value if isinstance(cell.value, float | int) and cell.value == cell.value else ""
+    value: Any = cell.value if isinstance(cell.value, float | int) and cell.value == cell.value else ""
     classes = "figure best" if cell.bold else "figure"
     shade = f' style="--shade:{abs(cell.shade):.2f}"' if abs(cell.shade) >= 0.05 else ""
     tone = " better" if cell.shade >= 0.05 else " worse" if cell.shade <= -0.05 else ""
     note = f' <span class="note">({escape(cell.note)})</span>' if cell.note else ""
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     title = f' title="{escape(cell.title)}"' if cell.title else ""
-    place = f' data-column="{escape(column.name)}"'
-    return (
-        f'<td class="{classes}{tone}"{place} data-value="{figure}"{shade}{title}>{escape(cell.text())}{mark}{note}</td>'
-    )
+    data = f'data-column="{escape(column.name)}" data-value="{value}"'
+    return f'<td class="{classes}{tone}" {data}{shade}{title}>{escape(cell.text())}{mark}{note}</td>'

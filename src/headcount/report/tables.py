@@ -1,4 +1,4 @@
-"""The paper's six tables from a study's results: errors and how optimisation changes them, paired tests, all methods ranked."""
+"""The paper's six tables of a study: errors and how optimisation changes them (1-4), paired tests (5), all methods ranked (6)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,73 +6,73 @@ from typing import Any
 import numpy as np
 
 from headcount.data import PAPER_SETS
-from headcount.report.figures import VARIANTS, Errors, Key, compared_rows, ranks_of, target_keys, target_test
 from headcount.report.published import published, published_test
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of, target_files, target_test
 from headcount.report.table import Cell, Column, Table
 from headcount.significance import PairedTest, holm, paired_t
 from headcount.study import Results
+from headcount.study.plan import DEFAULT
 
 __all__ = ["optimisation_table", "overview_table", "tables", "tests_table"]
 
 
 def tables(results: Results, errors: Errors | None = None) -> list[Table]:
-    """Return all tables that a study has the methods for: one for each of CC, ACC, PCC and PACC, the tests, the overview."""
+    """Return the tables that a study has methods for: one for each of CC, ACC, PCC and PACC, the tests, the overview."""
     errors = Errors(results) if errors is None else errors
-    there = {method.name for method in results.plan.methods}
-    variants = [name for name in VARIANTS if name in there]
-    made = [optimisation_table(errors, name) for name in variants]
-    if variants:
-        made.append(tests_table(errors, variants))
-    return [*made, overview_table(errors)]
+    planned = {method.name for method in results.plan.methods}
+    variants = [name for name in VARIANTS if name in planned]
+    tests = [tests_table(errors, variants)] if variants else []
+    return [*(optimisation_table(errors, name) for name in variants), *tests, overview_table(errors)]
 
 
 def optimisation_table(errors: Errors, method: str) -> Table:
     """Return a variant's errors for each learner and target, with the change against the learner's defaults."""
     plan = errors.plan
-    own = next(m for m in plan.methods if m.name == method)
+    planned = next(m for m in plan.methods if m.name == method)
     table = Table(
         f"Table {VARIANTS.index(method) + 1}: {method}",
         "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
         "data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
-        + _of_runs(errors, [method]),
+        + _runs_caption(errors, [method]),
         ["learner", "optimised for"],
-        [Column(name, measure.upper()) for measure in plan.measures for name in plan.data_sets],
+        [Column(name, label_of(measure)) for measure in plan.measures for name in plan.data_sets],
         about={"method": method},
     )
-    for learner in own.learners:
-        for target in own.targets:
-            cells = []
-            for measure in plan.measures:
-                for data_set in plan.data_sets:
-                    key = data_set, method, learner, target
-                    default = errors.mean((data_set, method, learner, "none"), measure) if target != "none" else None
-                    cells.append(_changed(errors, key, measure, default))
+    for learner in planned.learners:
+        for target in planned.targets:
+            cells = [
+                _change_cell(errors, Key(data_set, method, learner, target), measure)
+                for measure in plan.measures
+                for data_set in plan.data_sets
+            ]
             table.rows.append(([learner, target], cells))
     return table
 
 
-def _changed(errors: Errors, key: Key, measure: str, default: float | None) -> Cell:
+def _change_cell(errors: Errors, key: Key, measure: str) -> Cell:
+    """Return a mean error with its change against the learner's defaults."""
     value, paper = errors.mean(key, measure), published(key, measure)
+    default = errors.mean(key._replace(target=DEFAULT), measure) if key.target != DEFAULT else None
     notes, shade, change = [], 0.0, None
     if value is not None and default:
         change = value / default - 1.0
         notes.append(f"{change:+.1%}")
-        shade = float(np.clip(-change, -1.0, 1.0))
+        shade = float(np.clip(-losses(change, measure), -1.0, 1.0))
     if paper is not None:
         notes.append(f"paper {paper:.3f}")
-    notes += _few(errors, key)
+    notes += _missing_runs(errors, key)
     details = {"change": change, "published": paper, "runs": errors.runs(key)[0], "files": errors.files.get(key, [])}
     return Cell(value, note=", ".join(notes), shade=shade, title=errors.where(key), details=details)
 
 
-def _few(errors: Errors, key: Key) -> list[str]:
-    """Say so where a figure is the mean of fewer runs than planned."""
+def _missing_runs(errors: Errors, key: Key) -> list[str]:
+    """Return a note if a figure is the mean of fewer runs than planned."""
     done, planned = errors.runs(key)
     return [f"{done} of {planned} runs"] if 0 < done < planned else []
 
 
-def _of_runs(errors: Errors, methods: Sequence[str]) -> str:
-    """Say of how many runs, and by which protocol, the figures of methods are means."""
+def _runs_caption(errors: Errors, methods: Sequence[str]) -> str:
+    """Return the sentence of a caption that says how many runs and test samples the figures are means over."""
     plan = errors.plan
     several = [f"{name} {errors.planned[name]}" for name in methods if errors.planned[name] > 1]
     runs = f"means over runs ({', '.join(several)}) and" if several else "one run, means over"
@@ -83,34 +83,34 @@ def _of_runs(errors: Errors, methods: Sequence[str]) -> str:
 def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     """Return paired tests of targets against each other, for each variant and measure, over all data sets and learners together."""
     plan = errors.plan
-    there_are = {target for m in plan.methods if m.name in variants for target in m.targets}
-    usual = [target for target in ("ae", "rae", "f1", "accuracy", "none") if target in there_are]
-    targets = [*usual, *sorted(there_are - set(usual))]
+    planned = {target for m in plan.methods if m.name in variants for target in m.targets}
+    in_paper = [target for target in ("ae", "rae", "f1", "accuracy", DEFAULT) if target in planned]
+    targets = [*in_paper, *sorted(planned - set(in_paper))]
     pairs = [(x, y) for i, x in enumerate(targets) for y in targets[i + 1 :]]
-    found: dict[Any, PairedTest | None] = {
+    tests: dict[Any, PairedTest | None] = {
         (pair, measure, name): target_test(errors, name, pair, measure)
         for pair in pairs
         for measure in plan.measures
         for name in variants
     }
-    there = {key: test for key, test in found.items() if test is not None}
-    corrected = dict(zip(there, holm([test.p_value for test in there.values()]).tolist(), strict=True))
+    p_values = {key: test.p_value for key, test in tests.items() if test is not None}
+    corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
     table = Table(
         "Table 5: optimised for x or for y",
-        ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: neither can be said. In brackets the mark "
-        "after Holm's correction over the whole table, Cohen's d, and the published mark where the data sets are the paper's own. "
-        "Samples share items, so these p-values flatter. " + _of_runs(errors, variants),
+        ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: no significant difference. In brackets the "
+        "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's own. "
+        "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
         ["x", "y"],
-        [Column(name, measure.upper()) for measure in plan.measures for name in variants],
+        [Column(name, label_of(measure)) for measure in plan.measures for name in variants],
     )
-    own = set(plan.data_sets) == set(PAPER_SETS)
+    same_data = set(plan.data_sets) == set(PAPER_SETS)
     for pair in pairs:
         cells = [
-            _tested(
-                found[pair, measure, name],
+            _test_cell(
+                tests[pair, measure, name],
                 corrected.get((pair, measure, name), 1.0),
-                published_test(*pair, name, measure) if own else None,
-                [file for key in target_keys(plan, name, pair) for file in errors.files.get(key, [])],
+                published_test(*pair, name, measure) if same_data else None,
+                target_files(errors, name, pair),
             )
             for measure in plan.measures
             for name in variants
@@ -119,7 +119,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     return table
 
 
-def _tested(test: PairedTest | None, corrected: float, paper: str | None, files: list[str]) -> Cell:
+def _test_cell(test: PairedTest | None, corrected: float, paper: str | None, files: list[str]) -> Cell:
     if test is None:
         return Cell(None)
     note = f"{test.mark(corrected)}, d = {test.effect:+.2f}" + (f", paper {paper}" if paper else "")
@@ -129,43 +129,42 @@ def _tested(test: PairedTest | None, corrected: float, paper: str | None, files:
         "effect": test.effect,
         "n": test.n,
         "published": paper,
+        "files": files,
     }
-    details["files"] = files
     title = f"p = {test.p_value:.3g}, n = {test.n:,}, after Holm p = {corrected:.3g}; {', '.join(files)}"
     return Cell(test.mark(), note=note, title=title, details=details)
 
 
 def overview_table(errors: Errors) -> Table:
-    """Return the errors of all methods as the paper compares them: optimised for AE (RAE where only that is), with ranks."""
-    plan = errors.plan
-    rows = compared_rows(plan)
-    places = [(measure, data_set) for measure in plan.measures for data_set in plan.data_sets]
-    columns = [_ranked(errors, measure, data_set) for measure, data_set in places]
+    """Return the mean errors and ranks of all methods as the paper compares them: optimised for AE (else RAE, else not)."""
+    plan, rows = errors.plan, errors.rows
+    keys = [(measure, data_set) for measure in plan.measures for data_set in plan.data_sets]
+    columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
         "Table 6: all methods",
-        "Mean error over the test samples; in brackets the rank, the rank had the CC variants been left at their learners' "
+        "Mean error over the test samples; in brackets the rank, the rank if the CC variants were left at their learners' "
         "defaults, and where the data set is the paper's own the published figure. Bold is best, green to red is best to worst; "
         "paired two-sided t-test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001. "
-        + _of_runs(errors, list(dict.fromkeys(row[0] for row in rows))),
+        + _runs_caption(errors, list(dict.fromkeys(row.method for row in rows))),
         ["method", "learner", "optimised for"],
-        [Column(data_set, measure.upper()) for measure, data_set in places],
+        [Column(data_set, label_of(measure)) for measure, data_set in keys],
     )
     for i, row in enumerate(rows):
         table.rows.append((list(row), [column[i] for column in columns]))
     return table
 
 
-def _ranked(errors: Errors, measure: str, data_set: str) -> list[Cell]:
+def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
     """Return the cells of one column: ranked, and each tested against the best."""
-    rows = compared_rows(errors.plan)
-    keys: list[Key] = [(data_set, *row) for row in rows]
-    of = [errors.of(key, measure) for key in keys]
-    means = np.array([np.nan if e is None else float(e.mean()) for e in of])
+    rows = errors.rows
+    keys = [row.on(data_set) for row in rows]
+    by_row = [None if e is None else losses(e, measure) for e in (errors.of(key, measure) for key in keys)]
+    means = np.array([np.nan if e is None else float(e.mean()) for e in by_row])
     if np.isnan(means).all():
-        return [Cell(None) for _ in of]
+        return [Cell(None) for _ in rows]
     best, worst = int(np.nanargmin(means)), float(np.nanmax(means))
-    ranks, others = ranks_of(errors, rows, data_set, measure)
-    tests = {i: paired_t(of[i], of[best]) for i, e in enumerate(of) if e is not None and i != best}
+    ranks, unoptimised_ranks = ranks_of(errors, rows, data_set, measure)
+    tests = {i: paired_t(e, by_row[best]) for i, e in enumerate(by_row) if e is not None and i != best}
     corrected = dict(zip(tests, holm([test.p_value for test in tests.values()]).tolist(), strict=True))
     cells = []
     for i, (key, mean) in enumerate(zip(keys, means, strict=True)):
@@ -173,10 +172,9 @@ def _ranked(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             cells.append(Cell(None))
             continue
         paper = published(key, measure)
-        other = "–" if np.isnan(others[i]) else f"{others[i]:g}"
         details: dict[str, Any] = {
             "rank": ranks[i],
-            "rank_unoptimised": None if np.isnan(others[i]) else others[i],
+            "rank_unoptimised": unoptimised_ranks[i],
             "published": paper,
             "runs": errors.runs(key)[0],
             "files": errors.files.get(key, []),
@@ -187,11 +185,12 @@ def _ranked(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             mark = "‡" if test.p_value >= 0.05 else "†" if test.p_value >= 0.001 else ""
             details |= {"p_value": test.p_value, "holm": corrected[i], "effect": test.effect, "n": test.n}
             title = f"against the best: p = {test.p_value:.3g}, after Holm {corrected[i]:.3g}, d = {test.effect:+.2f}; {title}"
-        notes = [f"{ranks[i]:g}", other, *([f"paper {paper:.3f}"] if paper is not None else []), *_few(errors, key)]
+        notes = [f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}"]
+        notes += [f"paper {paper:.3f}"] if paper is not None else []
+        notes += _missing_runs(errors, key)
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
+        value = errors.mean(key, measure)
         cells.append(
-            Cell(
-                float(mean), note=", ".join(notes), shade=shade, bold=i == best, mark=mark, title=title, details=details
-            )
+            Cell(value, note=", ".join(notes), shade=shade, bold=i == best, mark=mark, title=title, details=details)
         )
     return cells

@@ -1,8 +1,8 @@
-"""Candidates of a search: quantifiers with settings, grouped such that those of one group share their fits."""
+"""Candidates of a search: all settings of all quantifiers, in groups that share their fits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
@@ -13,109 +13,128 @@ from headcount.learners.fits import content_hash
 from headcount.learners.forests import size_of_forest
 from headcount.learners.paths import on_path, without_place
 from headcount.quantifiers import Quantifier
+from headcount.selection.runs import Run
 
 __all__ = ["Candidate", "expand", "group"]
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One quantifier with one setting of its parameters."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidate(Run):
+    """A run with the quantifier, not fitted yet, that does it.
 
-    index: int
-    position: int
-    """Of its quantifier among those that are searched."""
+    Attributes
+    ----------
+    quantifier : Quantifier
+    index : int
+        Position among all candidates of a search.
+    position : int
+        Position of its quantifier among the quantifiers of a search.
+    """
+
     quantifier: Quantifier
-    params: dict[str, Any]
+    index: int = 0
+    position: int = 0
+
+
+CandidateT = TypeVar("CandidateT", bound=Candidate)
 
 
 def expand(quantifiers: Sequence[Quantifier], grid: Any, seed: int) -> list[Candidate]:
     """List all settings of all quantifiers, in the order of the grid.
 
-    A key of the grid that a quantifier does not have is left out for it; one that none of them has is an error. Quantifiers
-    without a seed of their own get the given one, so that all candidates of a search split alike.
+    A parameter that a quantifier lacks is ignored for it; one that no quantifier has is an error. Quantifiers without a
+    ``random_state`` get the given seed, so that all candidates of a search split the data alike.
     """
     if isinstance(grid, list) and not grid:
         raise DataError("The grid is empty: pass a dict of lists, or {} to try each quantifier as it is.")
     settings = list(ParameterGrid(grid))
-    strange = [key for setting in settings for key in setting if not isinstance(key, str)]
-    if strange:
-        raise DataError(f"The keys of the grid must be names of parameters; got {quoted(strange)}.")
+    invalid = [key for setting in settings for key in setting if not isinstance(key, str)]
+    if invalid:
+        raise DataError(f"The keys of the grid must be names of parameters; got {quoted(invalid)}.")
     quantifiers = [_with_default_classifier(quantifier, settings) for quantifier in quantifiers]
-    somewhere = {key for setting in settings for q in quantifiers for key in setting if key in _keys(q, setting)}
-    nowhere = {key for setting in settings for key in setting} - somewhere
-    if nowhere:
-        known = sorted(set().union(*(q.get_params() for q in quantifiers)))
+    used = {key for setting in settings for q in quantifiers for key in setting if key in _parameter_names(q, setting)}
+    unknown = {key for setting in settings for key in setting} - used
+    if unknown:
+        parameters = sorted(set().union(*(q.get_params() for q in quantifiers)))
         raise DataError(
-            f"The grid names {quoted(sorted(nowhere))}, which no quantifier of the search has; their parameters are: "
-            f"{quoted(known, 30) or 'none'}."
+            f"The grid names {quoted(sorted(unknown))}, which no quantifier of the search has; their parameters are: "
+            f"{quoted(parameters, 30) or 'none'}."
         )
     candidates: list[Candidate] = []
     for position, quantifier in enumerate(quantifiers):
         seen = set()
         for setting in settings:
-            keys = _keys(quantifier, setting)
-            params = {key: value for key, value in setting.items() if key in keys}
+            names = _parameter_names(quantifier, setting)
+            params = {key: value for key, value in setting.items() if key in names}
             content = content_hash(params) or len(candidates)
             if content not in seen:
                 seen.add(content)
-                one = clone(quantifier).set_params(**{key: _own(value) for key, value in params.items()})
-                if "random_state" in keys and one.random_state is None:
-                    one.set_params(random_state=seed)
-                candidates.append(Candidate(len(candidates), position, one, params))
+                new = clone(quantifier).set_params(**{key: _cloned(value) for key, value in params.items()})
+                if "random_state" in names and new.random_state is None:
+                    new.set_params(random_state=seed)
+                classifier = getattr(new, "classifier", None)
+                learner = "" if classifier is None else type(classifier).__name__
+                method = type(new).__name__
+                index = len(candidates)
+                candidates.append(Candidate(method, learner, params, quantifier=new, index=index, position=position))
     return candidates
 
 
 def _with_default_classifier(quantifier: Quantifier, settings: Sequence[Mapping[str, Any]]) -> Quantifier:
-    """Write out the default classifier of a quantifier where the grid has settings for it."""
+    """Make the default classifier explicit where the grid has parameters for it."""
     named = any(key.startswith("classifier__") for setting in settings for key in setting)
     if named and getattr(quantifier, "classifier", 0) is None:
-        written_out: Quantifier = clone(quantifier).set_params(classifier=quantifier.default_classifier())
-        return written_out
+        explicit: Quantifier = clone(quantifier).set_params(classifier=quantifier.default_classifier())
+        return explicit
     return quantifier
 
 
-def _keys(quantifier: Quantifier, setting: Mapping[str, Any]) -> set[str]:
-    """Return the parameters that a quantifier has, those of estimators that the setting itself puts in included."""
-    keys = set(quantifier.get_params())
+def _parameter_names(quantifier: Quantifier, setting: Mapping[str, Any]) -> set[str]:
+    """Return the parameters of a quantifier, including those of estimators that the setting puts into it."""
+    names = set(quantifier.get_params())
     for key, value in setting.items():
-        if key in keys:
-            keys = {name for name in keys if not name.startswith(f"{key}__")}
+        if key in names:
+            names = {name for name in names if not name.startswith(f"{key}__")}
             if hasattr(value, "get_params"):
-                keys |= {f"{key}__{inner}" for inner in value.get_params()}
-    return keys
+                names |= {f"{key}__{inner}" for inner in value.get_params()}
+    return names
 
 
-def _own(value: Any) -> Any:
-    """Return an estimator of the grid as a clone, so that no two candidates share it."""
+def _cloned(value: Any) -> Any:
+    """Clone an estimator of the grid, so that no two candidates share it; return any other value as it is."""
     return clone(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
 
 
-def group(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Group candidates that rest on the same fits, the largest forests first in each group."""
-    groups: dict[Any, list[Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(_rests_on(candidate), []).append(candidate)
-    return [sorted(group, key=lambda c: -_trees(c)) for group in groups.values()]
+def group(candidates: Sequence[CandidateT]) -> list[list[CandidateT]]:
+    """Group candidates that share fits, the largest forest first in each group: the smaller ones are cut from it."""
+    groups: dict[Any, list[CandidateT]] = {}
+    for i, candidate in enumerate(candidates):
+        groups.setdefault(_fit_key(candidate.quantifier) or i, []).append(candidate)
+    return [sorted(group, key=lambda c: -_n_trees(c)) for group in groups.values()]
 
 
-def _trees(candidate: Candidate) -> int:
+def _n_trees(candidate: Candidate) -> int:
     return size_of_forest(getattr(candidate.quantifier, "classifier", None))
 
 
-def _rests_on(candidate: Candidate) -> Any:
-    """Name what is fitted for a candidate: its classifier (whatever its size or place on a path), on which parts of the data."""
-    params: Mapping[str, Any] = candidate.quantifier.get_params(deep=False)
+def _fit_key(quantifier: Quantifier) -> str:
+    """Hash what is fitted for a quantifier: its classifier, and the part of the items that this is trained on.
+
+    Forests of any size and all values of a path have the key of one: they come out of one fit. The key is empty if nothing can be
+    shared. It only decides which candidates are fitted together, so a key that is too fine costs time but changes no figure.
+    """
+    params: Mapping[str, Any] = quantifier.get_params(deep=False)
     if "classifier" not in params:
-        return candidate.index
+        return ""
     classifier = params["classifier"]
     if classifier is None:
-        classifier = candidate.quantifier.default_classifier()
+        classifier = quantifier.default_classifier()
     if size_of_forest(classifier):
         classifier = clone(classifier).set_params(n_estimators=1)
     elif on_path(classifier):
         classifier = without_place(classifier)
-    held_out = params.get("validation") if candidate.quantifier.uses_validation else params.get("split")
-    part = (
-        (held_out, params.get("random_state")) if isinstance(held_out, float | tuple | list) else None
-    )  # else the whole is fitted too
-    return content_hash((classifier, part)) or candidate.index
+    # `validation` (of a method with a validation part) or `split` says which part the classifier is not trained on.
+    held_out = params.get("validation") if quantifier.uses_validation else params.get("split")
+    # With folds the classifier is fitted on all items too, so such a method shares that fit with methods that hold out nothing.
+    part = (held_out, params.get("random_state")) if isinstance(held_out, float | tuple | list) else None
+    return content_hash((classifier, part))

@@ -1,4 +1,4 @@
-"""`ChosenQuantifier`: a quantifier that was found among others, and answers as that one does."""
+"""`ChosenQuantifier`: base of estimators that choose a quantifier in `fit` and then estimate with it."""
 
 from abc import abstractmethod
 from collections.abc import Collection
@@ -12,11 +12,11 @@ __all__ = ["ChosenQuantifier"]
 
 
 class ChosenQuantifier(Quantifier):
-    """The face of a search: everything that a quantifier is asked goes to the one that was chosen."""
+    """A quantifier that delegates scoring, reducing and solving to the quantifier that its `fit` chose."""
 
     @abstractmethod
     def _best(self) -> Quantifier:
-        """Return the chosen quantifier; raise a sentence if there is none."""
+        """Return the chosen quantifier; raise an error that says why if there is none."""
 
     @property
     def chosen(self) -> Quantifier:
@@ -25,7 +25,7 @@ class ChosenQuantifier(Quantifier):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the chosen quantifier must know of each item."""
+        """What the chosen quantifier needs of each item."""
         return self._best().needs
 
     @property

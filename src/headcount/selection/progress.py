@@ -1,4 +1,4 @@
-"""Running pieces of work through joblib, with a progress bar where a person is looking."""
+"""Run jobs through joblib, with a progress bar on a terminal."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +12,10 @@ Progress: TypeAlias = bool | Literal["auto"]
 
 
 def run_all(jobs: Sequence[Any], n_jobs: int | None, title: str, progress: Progress = "auto") -> list[Any]:
-    """Run joblib's delayed calls and return their results in any order.
+    """Run joblib's delayed calls and return their results, in no particular order.
 
-    Threads by default: scikit-learn's learners release the interpreter's lock where they work, and threads share the data and
-    start at once. ``joblib.parallel_config(backend=...)`` chooses processes or a cluster instead.
+    Threads by default: scikit-learn's learners release the interpreter's lock in their inner loops, and threads share the data
+    and start at once. ``joblib.parallel_config(backend=...)`` chooses processes or a cluster instead.
     """
     return list(results_of(jobs, n_jobs, title, progress, prefer="threads"))
 
@@ -27,13 +27,14 @@ def results_of(
     progress: Progress = "auto",
     prefer: Literal["threads", "processes"] = "processes",
 ) -> Iterator[Any]:
-    """Run joblib's delayed calls and yield their results as they come."""
+    """Run joblib's delayed calls and yield each result as soon as it is computed."""
     parallel = joblib.Parallel(n_jobs=n_jobs, prefer=prefer)
+    # The backend is known only now, and one that can't return a generator (multiprocessing) refuses return_as.
     if parallel._backend.supports_return_generator:
         parallel = joblib.Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator_unordered")
-    shown = sys.stderr.isatty() if progress == "auto" else progress
+    show_bar = sys.stderr.isatty() if progress == "auto" else progress
     results = parallel(jobs)
-    yield from _with_bar(results, len(jobs), title) if shown else results
+    yield from _with_bar(results, len(jobs), title) if show_bar else results
 
 
 def _with_bar(results: Iterable[Any], total: int, title: str) -> Iterator[Any]:

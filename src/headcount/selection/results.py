@@ -1,4 +1,4 @@
-"""What a search found: the outcomes of all candidates, over all folds, as a data frame."""
+"""Results of a search: the outcomes of all candidates, averaged over folds, as a data frame."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,7 @@ import numpy as np
 from headcount._validation import plain
 from headcount.errors import ErrorMeasure
 from headcount.selection.candidates import Candidate
+from headcount.selection.ranks import average_ranks
 from headcount.selection.tasks import Outcome
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ __all__ = ["as_frame", "collect"]
 
 
 def collect(parts: Sequence[Sequence[Outcome]], n_candidates: int) -> list[Outcome]:
-    """Bring the outcomes of all groups and folds together: one a candidate, scores averaged over folds."""
-    found: list[list[Outcome]] = [[] for _ in range(n_candidates)]
+    """Merge the outcomes of all groups and folds into one for each candidate, scores averaged over folds."""
+    by_candidate: list[list[Outcome]] = [[] for _ in range(n_candidates)]
     for part in parts:
         for outcome in part:
-            found[outcome.index].append(outcome)
-    return [_merged(outcomes) for outcomes in found]
+            by_candidate[outcome.index].append(outcome)
+    return [_merge_folds(outcomes) for outcomes in by_candidate]
 
 
-def _merged(folds: list[Outcome]) -> Outcome:
+def _merge_folds(folds: list[Outcome]) -> Outcome:
     failed = next((fold for fold in folds if fold.error), None)
     scores = {} if failed else {name: _mean([fold.scores[name] for fold in folds]) for name in folds[0].scores}
     return Outcome(
@@ -39,7 +40,7 @@ def _merged(folds: list[Outcome]) -> Outcome:
 
 
 def _mean(values: list[float]) -> float:
-    return float(np.mean(sorted(values)))  # in an order that does not depend on which fold was done first
+    return float(np.mean(sorted(values)))  # sorted, so that the bits do not depend on which fold ended first
 
 
 def as_frame(
@@ -48,21 +49,18 @@ def as_frame(
     measures: Sequence[ErrorMeasure],
     deciding: ErrorMeasure,
 ) -> "pd.DataFrame":
-    """Return a row a candidate; a failed one has no scores and no rank."""
+    """Return one row for each candidate; one that failed has NaN for its scores and its rank."""
     import pandas as pd
 
-    keys = list(dict.fromkeys(key for candidate in candidates for key in candidate.params))
+    names = list(dict.fromkeys(name for candidate in candidates for name in candidate.params))
     rows: list[dict[str, Any]] = []
     for candidate, outcome in zip(candidates, outcomes, strict=True):
-        classifier = getattr(candidate.quantifier, "classifier", None)
-        row: dict[str, Any] = {"quantifier": type(candidate.quantifier).__name__}
-        row["classifier"] = "" if classifier is None else type(classifier).__name__
-        row |= {f"param_{key}": plain(candidate.params.get(key)) for key in keys}
+        row: dict[str, Any] = {"quantifier": candidate.method, "classifier": candidate.learner}
+        row |= {f"param_{name}": plain(candidate.params.get(name)) for name in names}
         row |= {measure.name: outcome.scores.get(measure.name, np.nan) for measure in measures}
         row |= {"rank": np.nan, "fit_seconds": outcome.fit_seconds, "score_seconds": outcome.score_seconds}
         row |= {"warnings": "; ".join(outcome.warnings), "error": outcome.error, "params": candidate.params}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    scores = frame[deciding.name] if deciding.lower_is_better else -frame[deciding.name]
-    frame["rank"] = scores.rank(method="first")
+    frame["rank"] = average_ranks(frame[deciding.name].to_numpy(), deciding.lower_is_better)
     return frame

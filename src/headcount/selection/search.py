@@ -1,4 +1,4 @@
-"""`QuantifierSearch`: try settings, judge them by a quantification loss on drawn samples, keep the best."""
+"""`QuantifierSearch`: try settings of quantifiers, score each by the error of its estimates on drawn samples, refit the best."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,16 @@ from headcount._validation import (
     quoted,
     seed_sequence,
 )
-from headcount.errors import ErrorMeasure, get_error, minority_class
+from headcount.errors import ErrorMeasure, minority_class
 from headcount.exceptions import DataError, SearchError, SearchWarning
 from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, validation_parts
-from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
+from headcount.protocols import Protocol, default_protocol
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate, expand, group
 from headcount.selection.chosen import ChosenQuantifier
 from headcount.selection.progress import Progress, run_all
 from headcount.selection.results import as_frame, collect
+from headcount.selection.scoring import Scoring, measures_of
 from headcount.selection.tasks import Fold, fit_through, judge
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class QuantifierSearch(ChosenQuantifier):
 
     The labelled data is split, stratified, into a part to fit on and a part to judge on. From the latter the protocol draws
     samples, the same for all candidates, and the candidate with the least mean error on them is fitted again on all data. Each
-    setting of a classifier is fitted once for each part of the data that it is needed on, whatever number of quantifiers and
-    scorings use it.
+    setting of a classifier is fitted once on each part of the data that it is needed for, however many quantifiers and scorings
+    use it.
 
     Parameters
     ----------
@@ -54,11 +55,13 @@ class QuantifierSearch(ChosenQuantifier):
     grid : dict of str to list, or a list of such dicts
         Settings to try, as in scikit-learn: ``classifier__C`` is the parameter C of the classifier. A key that only some
         quantifiers of a list have applies to those.
-    scoring : str or list of str, default="ae"
-        Names of error measures (`headcount.errors`): of shares, judged on the samples, or of decisions (``"accuracy"``, ``"f1"``
-        of the minority class), judged on the items of the second part.
+    scoring : str, ErrorMeasure, callable, or a list of these, default="ae"
+        Error measures by name (`headcount.errors`), as objects, or as functions ``(true, estimated) -> errors`` of shares, which
+        are known by their ``__name__``. Measures of shares are taken on the samples, measures of decisions (``"accuracy"``,
+        ``"f1"`` of the minority class) on the items of the second part.
     refit : bool or str, default=True
-        The scoring that decides; True means the first. False: nothing is fitted again, and there is no ``best_estimator_``.
+        Name of the scoring that decides; True means the first. False: nothing is fitted again, and there is no
+        ``best_estimator_``.
     refit_each : bool, default=False
         Fit again the best of each quantifier of a list, not only the best of all: ``best_estimators_``.
     protocol : protocol, default=None
@@ -69,18 +72,19 @@ class QuantifierSearch(ChosenQuantifier):
     memory : str, Path or FitCache, default=None
         Where to keep fits for later searches: a folder, or an object that holds them in memory.
     n_jobs : int, default=None
-        Jobs at a time, in threads unless ``joblib.parallel_config`` says otherwise. The figures are the same for any number.
+        Jobs at a time, in threads unless ``joblib.parallel_config`` says otherwise. The scores are the same for any number.
     random_state : int, RandomState, Generator or None, default=None
-        For the split, for the default protocol, and for quantifiers without a seed of their own: all of them then split alike.
+        For the split, for the default protocol, and for quantifiers without a seed: all of them then split alike.
     progress : bool or "auto", default="auto"
         Whether to show a progress bar; "auto" does so in a terminal.
 
     Attributes
     ----------
     results_ : pandas.DataFrame
-        A row a candidate: quantifier, parameters, scores, rank by the deciding score, seconds, warnings, error.
+        One row for each candidate: quantifier, parameters, scores, rank by the deciding score (equal scores share the mean of
+        their ranks), seconds, warnings, error.
     best_index_ : int
-        The row of the best candidate.
+        The row of the best candidate; of equal ones, the first.
     best_params_ : dict
     best_score_ : float
     best_estimator_ : quantifier
@@ -118,7 +122,7 @@ class QuantifierSearch(ChosenQuantifier):
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "quantifier": [HasMethods(["fit", "aggregate"]), list, tuple],
         "grid": [dict, list],
-        "scoring": [str, list, tuple],
+        "scoring": [str, list, tuple, callable],
         "refit": ["boolean", str],
         "refit_each": ["boolean"],
         "protocol": [HasMethods("draw"), None],
@@ -134,7 +138,7 @@ class QuantifierSearch(ChosenQuantifier):
         quantifier: Any,
         grid: Any,
         *,
-        scoring: str | Sequence[str] = "ae",
+        scoring: Scoring | Sequence[Scoring] = "ae",
         refit: bool | str = True,
         refit_each: bool = False,
         protocol: Protocol | None = None,
@@ -165,7 +169,8 @@ class QuantifierSearch(ChosenQuantifier):
         y : labels of shape (n_items,)
         """
         self._validate_params()
-        quantifiers, measures = self._quantifiers(), self._measures()
+        quantifiers, measures = self._quantifiers(), measures_of(self.scoring)
+        deciding = self._deciding(measures)
         X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
         for name in ("best_estimator_", "best_estimators_"):
@@ -179,7 +184,6 @@ class QuantifierSearch(ChosenQuantifier):
         folds = list(self._folds(X, labels, codes, seed, cache))
         jobs = [joblib.delayed(judge)(group, fold, measures) for fold in folds for group in groups]
         outcomes = collect(run_all(jobs, self.n_jobs, "Searching", self.progress), len(candidates))
-        deciding = measures[0] if isinstance(self.refit, bool) else get_error(self.refit)
         self.results_ = as_frame(candidates, outcomes, measures, deciding)
         self._report_failures(outcomes)
         ranks = self.results_["rank"].to_numpy()
@@ -191,32 +195,32 @@ class QuantifierSearch(ChosenQuantifier):
         return self
 
     def _quantifiers(self) -> list[Quantifier]:
-        many = list(self.quantifier) if isinstance(self.quantifier, list | tuple) else [self.quantifier]
-        if not many or not all(isinstance(q, Quantifier) for q in many):
+        quantifiers = list(self.quantifier) if isinstance(self.quantifier, list | tuple) else [self.quantifier]
+        if not quantifiers or not all(isinstance(q, Quantifier) for q in quantifiers):
             raise DataError(f"Expected a quantifier or a list of them to search over, got {self.quantifier!r}.")
-        return many
+        return quantifiers
 
-    def _measures(self) -> list[ErrorMeasure]:
-        names = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
-        if not names or not all(isinstance(name, str) for name in names):
-            raise DataError(f"scoring must name at least one error measure, such as 'ae'; got {self.scoring!r}.")
-        measures = [get_error(name) for name in dict.fromkeys(names)]
-        if isinstance(self.refit, str) and self.refit not in names:
-            raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(names)}).")
-        return measures
+    def _deciding(self, measures: Sequence[ErrorMeasure]) -> ErrorMeasure:
+        """Return the measure that the best candidate is chosen by."""
+        by_name = {measure.name: measure for measure in measures}
+        if isinstance(self.refit, bool):
+            return measures[0]
+        if self.refit not in by_name:
+            raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(by_name)}).")
+        return by_name[self.refit]
 
     def _folds(self, X: Items, labels: AnyArray, codes: IntArray, seed: int, cache: FitCache | None) -> Iterator[Fold]:
         protocol = self.protocol
-        if protocol is None and len(self.classes_) == 2:
-            protocol = ArtificialPrevalence(21, repeats=10, sample_size=500, random_state=seed)
-        elif protocol is None:
-            protocol = UniformPrevalence(1000, sample_size=500, random_state=seed)
+        if protocol is None:
+            protocol = default_protocol(
+                len(self.classes_), repeats=10, sample_size=500, random_state=seed, n_samples=1000
+            )
         split_seed = self.random_state if isinstance(self.random_state, int | np.integer) else seed
         for train, held_out in validation_parts(self.test_size, codes, split_seed, "test_size"):
             samples, true = protocol.draw(labels[held_out], self.classes_)
             fits = Fits(_safe_indexing(X, train), labels[train], cache, remember=True)
-            judged = _safe_indexing(X, held_out), labels[held_out]
-            yield Fold(fits, *judged, samples, true, self.classes_, minority_class(labels))
+            X_held_out, y_held_out = _safe_indexing(X, held_out), labels[held_out]
+            yield Fold(fits, X_held_out, y_held_out, samples, true, self.classes_, minority_class(labels))
 
     def _report_failures(self, outcomes: Sequence[Any]) -> None:
         failed = [outcome for outcome in outcomes if outcome.error]
@@ -226,19 +230,19 @@ class QuantifierSearch(ChosenQuantifier):
         if len(failed) == len(outcomes):
             raise SearchError(f"All {len(outcomes)} candidates of the search failed; {first}")
         warnings.warn(
-            f"{len(failed)} of {len(outcomes)} candidates of the search failed and are out of the choice; {first}. "
+            f"{len(failed)} of {len(outcomes)} candidates of the search failed and can't be chosen; {first}. "
             "See the column 'error' of results_.",
             SearchWarning,
             stacklevel=3,
         )
 
     def _refit(self, candidates: Sequence[Candidate], ranks: FloatArray, fits: Fits) -> None:
-        """Fit the best again on all data: of all candidates, or of each quantifier."""
+        """Fit the best of all candidates, or the best of each quantifier, again on all data."""
         best = candidates[self.best_index_]
         winners = {best.position: best}
         if self.refit_each:
-            in_order = [candidates[i] for i in np.argsort(ranks, kind="stable")[::-1] if np.isfinite(ranks[i])]
-            winners = {candidate.position: candidate for candidate in in_order}  # the best of each comes last and stays
+            worst_first = [candidates[i] for i in np.argsort(ranks, kind="stable")[::-1] if np.isfinite(ranks[i])]
+            winners = {candidate.position: candidate for candidate in worst_first}  # the best comes last and is kept
         jobs = [joblib.delayed(_fit_all)(group, fits) for group in group(list(winners.values()))]
         fitted = {index: q for part in run_all(jobs, self.n_jobs, "Refitting", self.progress) for index, q in part}
         self.best_estimator_ = fitted[best.index]
@@ -250,12 +254,12 @@ class QuantifierSearch(ChosenQuantifier):
     def _best(self) -> Quantifier:
         check_is_fitted(self, "results_")
         if not hasattr(self, "best_estimator_"):
-            raise DataError("The search was made with refit=False, so there is no fitted quantifier: pass refit=True.")
+            raise DataError("The search was run with refit=False, so there is no fitted quantifier: pass refit=True.")
         return self.best_estimator_
 
 
 def _classes_of(quantifiers: Sequence[Quantifier], labels: AnyArray) -> tuple[AnyArray, IntArray]:
-    """Return the classes that all candidates know, in the order of a frozen classifier if there is one, and the labels' codes."""
+    """Return the classes, in the order of a frozen classifier if there is one, and the labels as positions among them."""
     for quantifier in quantifiers:
         classifier = getattr(quantifier, "classifier", None)
         if isinstance(classifier, FrozenEstimator) and hasattr(classifier, "classes_"):
@@ -264,6 +268,6 @@ def _classes_of(quantifiers: Sequence[Quantifier], labels: AnyArray) -> tuple[An
 
 
 def _fit_all(candidates: Sequence[Candidate], fits: Fits) -> list[tuple[int, Quantifier]]:
-    """Fit the candidates of one group on all data; what they have in common is fitted once."""
-    own = fits.scope()
-    return [(candidate.index, fit_through(candidate.quantifier, own)) for candidate in candidates]
+    """Fit the candidates of one group on all data; a classifier that they share is fitted once."""
+    scope = fits.scope()
+    return [(candidate.index, fit_through(candidate.quantifier, scope)) for candidate in candidates]

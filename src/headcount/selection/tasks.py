@@ -1,7 +1,8 @@
-"""The work of a search, in pieces that can be done anywhere: fit what a group of candidates rests on, and score each of them."""
+"""The work of a search, in pieces that can run anywhere: fit the candidates of a group and score each on drawn samples."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +20,15 @@ from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate
 
-__all__ = ["Fold", "Outcome", "fit_through", "judge", "outputs_of"]
+__all__ = ["Fold", "Outcome", "Scored", "estimate_shares", "fit_through", "fit_timed", "judge", "outputs_of", "record"]
+
+Scored = dict[tuple[int, Need], tuple[Any, Outputs]]
+"""Outputs of a fold's items by id of the classifier and need. The classifier is kept with them, so that its id stays taken."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """A part to fit on, and a part to judge on with the samples drawn from it."""
+    """A part of the items to fit on, and a part to judge on with the samples drawn from it."""
 
     fits: Fits
     X: Items
@@ -34,12 +38,12 @@ class Fold:
     classes: AnyArray
     minority: Any
     again: tuple[Samples, FloatArray] | None = None
-    """More samples with their shares, by whose errors no score is changed."""
+    """Further samples and their true shares; errors on them are recorded in `Outcome.again` and change no score."""
 
 
 @dataclass
 class Outcome:
-    """What became of one candidate on one fold."""
+    """The scores of one candidate on one fold, or the error that it ended with."""
 
     index: int
     scores: dict[str, float] = field(default_factory=dict)
@@ -50,24 +54,31 @@ class Outcome:
     errors: dict[str, FloatArray] = field(default_factory=dict)
     """The error of each sample, by measure of shares."""
     again: dict[str, FloatArray] = field(default_factory=dict)
-    """The like of the fold's further samples."""
+    """The error of each of the fold's further samples, by measure of shares."""
 
 
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
-    """Fit and score the candidates of one group; one that fails says why, and the others go on."""
+    """Fit and score the candidates of one group, in order; the error of one that fails is recorded, and the others go on."""
     fits = fold.fits.scope()
-    scored: dict[tuple[int, Need], tuple[Any, Outputs]] = {}
+    scored: Scored = {}
     outcomes = []
     for candidate in candidates:
         outcome = Outcome(candidate.index)
-        with recorded_warnings() as caught, one_blas_thread():
-            try:
-                _judge(candidate.quantifier, fits, fold, measures, scored, outcome)
-            except Exception as error:
-                outcome.error = f"{type(error).__name__}: {error}"
-        outcome.warnings = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
+        with record(outcome):
+            _judge(candidate.quantifier, fits, fold, measures, scored, outcome)
         outcomes.append(outcome)
     return outcomes
+
+
+@contextmanager
+def record(outcome: Outcome) -> Iterator[None]:
+    """Record the warnings of a block, and the error that it ends with, in an outcome; BLAS has one thread."""
+    with recorded_warnings() as caught, one_blas_thread():
+        try:
+            yield
+        except Exception as error:
+            outcome.error = f"{type(error).__name__}: {error}"
+    outcome.warnings = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
 
 
 def _judge(
@@ -75,13 +86,10 @@ def _judge(
     fits: Fits,
     fold: Fold,
     measures: Sequence[ErrorMeasure],
-    scored: dict[tuple[int, Need], tuple[Any, Outputs]],
+    scored: Scored,
     outcome: Outcome,
 ) -> None:
-    start, fits.seconds = time.perf_counter(), 0.0
-    fitted = fit_through(quantifier, fits)
-    fitting = time.perf_counter() - start
-    outcome.fit_seconds = fits.seconds or fitting
+    fitted = fit_timed(quantifier, fits, outcome)
     start = time.perf_counter()
     needs = set(fitted.needs)
     if any(measure.of == "decisions" for measure in measures):
@@ -94,37 +102,49 @@ def _judge(
             outcome.scores[measure.name] = float(measure(fold.y, decided, minority=fold.minority))
             continue
         if estimated is None:
-            estimated = fitted.aggregate(outputs, fold.samples)[:, encode(fold.classes, fitted.classes_, "the labels")]
+            estimated = estimate_shares(fitted, outputs, fold.samples, fold.classes)
         errors = np.asarray(measure(fold.true, estimated, fold.samples.sizes), dtype=np.float64)
         outcome.errors[measure.name] = errors
         outcome.scores[measure.name] = float(np.mean(errors))
         if fold.again is not None:
             samples, true = fold.again
-            shares = fitted.aggregate(outputs, samples)[:, encode(fold.classes, fitted.classes_, "the labels")]
+            shares = estimate_shares(fitted, outputs, samples, fold.classes)
             outcome.again[measure.name] = np.asarray(measure(true, shares, samples.sizes), dtype=np.float64)
-    wrong = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
-    if wrong:
-        raise DataError(f"The score {quoted(wrong)} is not a finite number.")
+    invalid = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
+    if invalid:
+        raise DataError(f"The score {quoted(invalid)} is not a finite number.")
     outcome.score_seconds = time.perf_counter() - start
 
 
 def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
-    """Return a clone of the quantifier, fitted on the data of the fits and, where it rests on a classifier, through them."""
+    """Return a clone of the quantifier, fitted on the data of the fits and, if it has a classifier, through them."""
     new: Quantifier = clone(quantifier)
     return new.fit_through(fits)
 
 
-def outputs_of(
-    fitted: Quantifier, fold: Fold, needs: set[Need], scored: dict[tuple[int, Need], tuple[Any, Outputs]]
-) -> Outputs:
-    """Score the fold's items once for each classifier and need; `scored` keeps them with their classifier."""
+def fit_timed(quantifier: Quantifier, fits: Fits, outcome: Outcome) -> Quantifier:
+    """Fit a clone of the quantifier and record the seconds: those of its fits, even if they were made before for another."""
+    start, fits.seconds = time.perf_counter(), 0.0
+    fitted = fit_through(quantifier, fits)
+    outcome.fit_seconds = fits.seconds or time.perf_counter() - start
+    return fitted
+
+
+def estimate_shares(fitted: Quantifier, outputs: Outputs, samples: Samples, classes: AnyArray) -> FloatArray:
+    """Estimate the shares of each sample, columns in the order of ``classes``."""
+    shares: FloatArray = fitted.aggregate(outputs, samples)[:, encode(classes, fitted.classes_, "the labels")]
+    return shares
+
+
+def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: Scored) -> Outputs:
+    """Return the outputs of the fold's items; each classifier scores them once for each need, and `scored` keeps them."""
     classifier = getattr(fitted, "classifier_", None)
     if classifier is None:
         return fitted.outputs(fold.X)
-    found: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     for need in sorted(needs):
         key = id(classifier), need
         if key not in scored:
             scored[key] = classifier, fitted.outputs(fold.X, {need})
-        found[need] = getattr(scored[key][1], need)
-    return Outputs(fitted.classes_, len(fold.y), **found)
+        outputs[need] = getattr(scored[key][1], need)
+    return Outputs(fitted.classes_, len(fold.y), **outputs)

@@ -1,7 +1,7 @@
-"""A whole study: its plan, its run, and the store that is the only bridge to presenting it."""
+"""A whole study: its plan, its run, and the store that a report is made from."""
 
 from headcount.study.plan import Plan
-from headcount.study.reading import read_plan, shipped_plans
+from headcount.study.plan_file import read_plan, shipped_plans
 from headcount.study.results import Cell, Results
 from headcount.study.run import Summary, run_study
 from headcount.study.store import Store

@@ -1,97 +1,83 @@
-"""Which setting each method uses: the learner's defaults, or the one with the least error by its target on the held-out part."""
+"""Which setting each method uses: the learner's defaults, or the best by its target on the held-out part."""
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
+from headcount.errors import get_error
+from headcount.selection import Run
+from headcount.study.plan import DEFAULT, Plan, PlanRow
 from headcount.study.tasks import Task
 
-__all__ = ["Use", "choose", "distinct", "fitted_key", "grid_size"]
+__all__ = ["Use", "choose", "distinct"]
 
 
-@dataclass(frozen=True)
-class Use:
-    """One method over one learner, optimised for one target, in one run.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Use(Run):
+    """A run whose setting was chosen for a target.
 
     Attributes
     ----------
-    params : dict
-        The setting that it uses.
+    target : str
+        The error measure that the setting was chosen by, or "none" for the learner's defaults.
     score : float or None
-        Its error by the target.
+        The error by the target on the held-out part.
     failure : str or None
         Why there is no setting.
     """
 
-    method: MethodPlan
-    learner: LearnerPlan | None
     target: str
-    run: int
-    params: dict[str, Any]
     score: float | None = None
     failure: str | None = None
 
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        """What is fitted for it: uses of the same key share their estimates."""
-        return fitted_key(self.method.name, self.learner.name if self.learner else "", self.run, self.params)
 
-
-def fitted_key(method: str, learner: str, run: int, params: dict[str, Any]) -> tuple[str, str, int, str]:
-    """Return method, learner, run and setting in a form that can be looked up."""
-    return method, learner, run, repr(sorted(params.items(), key=str))
-
-
-def distinct(uses: Iterable[Use]) -> list[tuple[MethodPlan, LearnerPlan | None, int, dict[str, Any]]]:
-    """Return what must be fitted for these uses, each once."""
-    found = {use.key: (use.method, use.learner, use.run, use.params) for use in uses if use.failure is None}
-    return list(found.values())
+def distinct(uses: Iterable[Use]) -> list[Use]:
+    """Return the uses that must be fitted: one of those that chose the same setting, none that failed."""
+    return list({use.key: use for use in uses if use.failure is None}.values())
 
 
 def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]], partly: bool = False) -> list[Use]:
     """Choose the setting of each use; of equal errors, the first in the grid.
 
-    ``partly``: some tasks may be missing, and uses that need them say so.
+    Parameters
+    ----------
+    plan : Plan
+    judged : sequence of (task, outcome)
+        The tasks that judged settings, with what the store holds of each.
+    partly : bool
+        Whether tasks may be missing; uses that need them then have a failure that says so.
     """
-    scores: dict[tuple[str, str, int], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    tried: dict[Hashable, list[tuple[Run, dict[str, Any]]]] = {}
     for task, outcome in judged:
         for member, entry in zip(task.members, outcome["members"], strict=True):
-            scores.setdefault((member.method, member.learner, member.run), []).append((member.params, entry))
+            any_setting = Run(member.method, member.learner, {}, member.run)
+            tried.setdefault(any_setting.key, []).append((member, entry))
     uses = []
-    for method, learner in plan.rows():
-        for target in method.targets:
-            for run in range(method.runs):
-                if target == DEFAULT:
-                    uses.append(Use(method, learner, target, run, {}))
-                    continue
-                tried = scores.get((method.name, "" if learner is None else learner.name, run), [])
-                if partly and len(tried) < grid_size(method, learner):
-                    uses.append(Use(method, learner, target, run, {}, failure="not all settings are judged yet"))
-                else:
-                    uses.append(_best(method, learner, target, run, tried))
+    for row in plan.rows():
+        for target in row.method.targets:
+            for run in range(row.method.runs):
+                use = Use(row.method.name, row.learner_name, {}, run, target=target)
+                if target != DEFAULT:
+                    entries = tried.get(use.key, [])
+                    if partly and len(entries) < len(row.settings()):
+                        use = replace(use, failure="not all settings are judged yet")
+                    else:
+                        use = _best(use, row, entries)
+                uses.append(use)
     return uses
 
 
-def grid_size(method: MethodPlan, learner: LearnerPlan | None) -> int:
-    """Return the number of settings that a method chooses from."""
-    return math.prod(len(values) for values in (method.grid if learner is None else learner.grid).values())
+def _best(use: Use, row: PlanRow, tried: Sequence[tuple[Run, dict[str, Any]]]) -> Use:
+    """Return the use with the best of the settings that were judged without an error."""
+    valid = [(run.params, entry["scores"][use.target]) for run, entry in tried if not entry["error"]]
+    if not valid:
+        name = f"{use.method}{' over ' + use.learner if use.learner else ''}"
+        return replace(use, failure=f"no setting of {name} could be judged: {tried[0][1]['error']}")
+    sign = 1 if get_error(use.target).lower_is_better else -1
 
+    def order(entry: tuple[Any, float]) -> tuple[float, list[int]]:
+        params, score = entry
+        return sign * score, [list(values).index(params[name]) for name, values in sorted(row.grid.items())]
 
-def _best(
-    method: MethodPlan, learner: LearnerPlan | None, target: str, run: int, tried: Sequence[tuple[Any, Any]]
-) -> Use:
-    grid = method.grid if learner is None else learner.grid
-    sound = [(params, entry["scores"][target]) for params, entry in tried if not entry["error"]]
-    if not sound:
-        where = f"{method.name}{' over ' + learner.name if learner else ''}"
-        return Use(
-            method, learner, target, run, {}, failure=f"no setting of {where} could be judged: {tried[0][1]['error']}"
-        )
-
-    def place(params: dict[str, Any]) -> list[int]:
-        return [list(values).index(params[key]) for key, values in sorted(grid.items())]
-
-    params, score = min(sound, key=lambda entry: (entry[1], place(entry[0])))
-    return Use(method, learner, target, run, params, score)
+    params, score = min(valid, key=order)
+    return replace(use, params=params, score=score)

@@ -1,4 +1,4 @@
-"""A data set as a study sees it: items in each representation that learners ask for, the split, the samples drawn."""
+"""A data set under a plan: its items in each representation, its split, and the samples drawn from it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ from headcount.features import LogTfidf, TermIds
 from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
-from headcount.study.plan import Plan, imported
+from headcount.study.plan import Plan, import_object
 from headcount.study.tasks import protocol_of, seeds
 
 __all__ = ["StudyData"]
@@ -51,33 +51,32 @@ class StudyData:
             raise DataError(
                 f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer."
             )
-        made = imported(representation, "representation")()
-        if not hasattr(made, "fit_transform"):
+        transformer = import_object(representation, "representation")()
+        if not hasattr(transformer, "fit_transform"):
             raise DataError(
-                f"{representation} is no transformer: a representation must have fit_transform and transform."
+                f"{representation} is not a transformer: a representation must have fit_transform and transform."
             )
-        return made
+        return transformer
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""
         if not self.train.is_text:
             return self.train.items, self.test.items
-        known = self.__dict__.setdefault("_items", {})
-        if representation not in known:
+        cache = self.__dict__.setdefault("_items", {})
+        if representation not in cache:
             transformer = clone(self._transformer(representation))
-            known[representation] = transformer.fit_transform(self.train.items), transformer.transform(self.test.items)
-        pair: tuple[Any, Any] = known[representation]
-        return pair
+            cache[representation] = transformer.fit_transform(self.train.items), transformer.transform(self.test.items)
+        train_and_test: tuple[Any, Any] = cache[representation]
+        return train_and_test
 
     @cached_property
     def _split(self) -> tuple[AnyArray, AnyArray]:
-        rows = np.arange(len(self.train))
-        labels = self.train.labels
+        """Rows of the training part: to fit on, and to judge settings on."""
         try:
             fitting, judging = train_test_split(
-                rows,
+                np.arange(len(self.train)),
                 test_size=self.plan.protocol.held_out,
-                stratify=labels,
+                stratify=self.train.labels,
                 random_state=seeds(self.plan)["split"] % 2**32,
             )
         except ValueError as error:
@@ -86,12 +85,13 @@ class StudyData:
 
     @cached_property
     def _drawn(self) -> dict[str, tuple[Samples, FloatArray]]:
+        """The samples of each stage, with their true shares."""
         _, judging = self._split
-        labels: Any = self.train.labels
+        train: Any = self.train.labels
         test: Any = self.test.labels
         return {
-            stage: protocol_of(self.plan, stage, len(self.classes)).draw(own, self.classes)
-            for stage, own in (("select", labels[judging]), ("test", test))
+            stage: protocol_of(self.plan, stage, len(self.classes)).draw(labels, self.classes)
+            for stage, labels in (("select", train[judging]), ("test", test))
         }
 
     @property
@@ -100,7 +100,7 @@ class StudyData:
         return self._drawn["test"][1]
 
     def fold(self, stage: str, representation: str) -> Fold:
-        """Return what members of a task are fitted on, and what they are judged or tested on."""
+        """Return the items that members of a task are fitted on, and the items and samples that they are judged or tested on."""
         X, X_test = self.items(representation)
         y: Any = self.train.labels
         samples, true = self._drawn[stage]

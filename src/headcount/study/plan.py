@@ -1,20 +1,32 @@
-"""`Plan`: what a study computes. Nothing is loaded or fitted here; `reading` makes one of a TOML file."""
+"""`Plan`: what a study computes. Nothing is loaded or fitted here; `plan_file` reads a plan from a TOML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
+
+from sklearn.model_selection import ParameterGrid
 
 from headcount._validation import quoted
 from headcount.exceptions import DataError, HeadcountError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
 
-__all__ = ["DEFAULT", "OWN", "LearnerPlan", "MethodPlan", "Plan", "ProtocolPlan", "imported", "with_parameters"]
+__all__ = [
+    "DEFAULT",
+    "OWN",
+    "LearnerPlan",
+    "MethodPlan",
+    "Plan",
+    "PlanRow",
+    "ProtocolPlan",
+    "import_object",
+    "with_parameters",
+]
 
 DEFAULT = "none"
 """The target of a method that is not optimised: the learner's defaults."""
 OWN = "own"
-"""The learner of a method that has one of its own, or none."""
+"""Name shown for the learner of a method that brings its own, or needs none."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +40,12 @@ class ProtocolPlan:
     held_out: float = 0.4
     """Share of the labelled items that settings are judged on."""
     inner: float = 0.4
-    """Share of its training part that a method holds out for parameters of its own."""
+    """Share of its training part that a method with a validation part holds out."""
 
 
 @dataclass(frozen=True)
 class LearnerPlan:
-    """A learner, what it sees of a document, and the settings to choose from."""
+    """A learner, its representation of a document, and the settings to choose from."""
 
     name: str
     maker: str
@@ -44,42 +56,63 @@ class LearnerPlan:
 
     def make(self) -> Any:
         """Return the learner at its defaults, with the plan's fixed parameters."""
-        return _made(self.maker, self.parameters, f"learner {self.name!r}")
+        return _make(self.maker, self.parameters, f"learner {self.name!r}")
 
 
 @dataclass(frozen=True)
 class MethodPlan:
-    """A method, the learners it is combined with, and what its settings are chosen for."""
+    """A method, the learners that it is combined with, and the targets that its settings are chosen for."""
 
     name: str
     learners: tuple[str, ...] = ()
-    """None, for a method that has a learner of its own or needs none."""
+    """Empty for a method that brings its own learner or needs none."""
     targets: tuple[str, ...] = (DEFAULT,)
     runs: int = 1
-    """Runs that differ in how the method splits its training part."""
+    """Number of runs, which differ in how the method splits its training part."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     representation: str = "tfidf"
-    """What the items are for a method without a learner of the plan."""
+    """Representation of a document for a method without a learner of the plan."""
 
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
         if "." not in self.name:
-            known: Quantifier = with_parameters(
+            registered: Quantifier = with_parameters(
                 method_named(self.name).make(), self.parameters, f"method {self.name!r}"
             )
-            return known
-        made = _made(self.name, self.parameters, f"method {self.name!r}")
-        if not isinstance(made, Quantifier):
+            return registered
+        quantifier = _make(self.name, self.parameters, f"method {self.name!r}")
+        if not isinstance(quantifier, Quantifier):
             raise DataError(
-                f"{self.name} is no quantifier: a method must be a subclass of headcount.quantifiers.Quantifier."
+                f"{self.name} is not a quantifier: a method must be a subclass of headcount.quantifiers.Quantifier."
             )
-        return made
+        return quantifier
+
+
+class PlanRow(NamedTuple):
+    """A method of a plan with one of its learners, or without a learner of the plan."""
+
+    method: MethodPlan
+    learner: LearnerPlan | None
+
+    @property
+    def learner_name(self) -> str:
+        """The learner's name, empty if there is none."""
+        return "" if self.learner is None else self.learner.name
+
+    @property
+    def grid(self) -> Mapping[str, Sequence[Any]]:
+        """The values to choose from: the learner's, or the method's if it has no learner of the plan."""
+        return self.method.grid if self.learner is None else self.learner.grid
+
+    def settings(self) -> list[dict[str, Any]]:
+        """List all combinations of the grid's values."""
+        return list(ParameterGrid(dict(self.grid)))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study: data sets, learners, methods, and the protocol that is the same for all.
+    """A study: data sets, learners, methods, and one protocol for all of them.
 
     Examples
     --------
@@ -102,41 +135,40 @@ class Plan:
         """Return the learner of this name."""
         return next(learner for learner in self.learners if learner.name == name)
 
-    def rows(self) -> Iterator[tuple[MethodPlan, LearnerPlan | None]]:
+    def row(self, method: str, learner: str) -> PlanRow:
+        """Return the row of a method and a learner (empty for none), both by name."""
+        return next(row for row in self.rows() if (row.method.name, row.learner_name) == (method, learner))
+
+    def rows(self) -> Iterator[PlanRow]:
         """Yield each method with each of its learners, or with None."""
         for method in self.methods:
             for name in method.learners or (None,):
-                yield method, None if name is None else self.learner(name)
+                yield PlanRow(method, None if name is None else self.learner(name))
 
     def only(self, data_sets: Sequence[str] | None = None, learners: Sequence[str] | None = None) -> "Plan":
         """Return the part of the plan with these data sets and learners ("own" for methods without a learner of the plan).
 
-        Methods and targets share their fits, so that a part is computed for all of them or not at all.
+        Methods and targets can't be selected: they share their fits, so leaving one out would change the tasks of the others.
         """
-        there = {"data set": self.data_sets, "learner": (*(learner.name for learner in self.learners), OWN)}
-        kept = []
-        for (what, names), asked in zip(there.items(), (data_sets, learners), strict=True):
-            missing = [name for name in asked or () if name not in names]
-            if missing:
-                raise UnknownNameError(f"The plan has no {what} {quoted(missing)}; it has {quoted(list(names), 50)}.")
-            kept.append([name for name in names if asked is None or name in asked])
+        kept_sets = _selected("data set", self.data_sets, data_sets)
+        kept_learners = _selected("learner", (*(learner.name for learner in self.learners), OWN), learners)
         methods = []
         for method in self.methods:
-            own = tuple(name for name in method.learners if name in kept[1])
-            if own or (not method.learners and OWN in kept[1]):
-                methods.append(replace(method, learners=own))
+            remaining = tuple(name for name in method.learners if name in kept_learners)
+            if remaining or (not method.learners and OWN in kept_learners):
+                methods.append(replace(method, learners=remaining))
         if not methods:
             raise DataError("Nothing of the plan is left: no method has such a learner.")
-        return replace(self, data_sets=tuple(kept[0]), methods=tuple(methods))
+        return replace(self, data_sets=kept_sets, methods=tuple(methods))
 
     def on(self, data_sets: Sequence[str]) -> "Plan":
-        """Return the same plan on other data sets, such as stand-ins of the paper's in a folder of one's own."""
+        """Return the same plan on other data sets, by name or by folder."""
         if not data_sets:
             raise DataError("A plan needs at least one data set.")
         return replace(self, data_sets=tuple(dict.fromkeys(data_sets)))
 
     def with_runs(self, runs: int) -> "Plan":
-        """Return the plan with another number of runs for the methods that have several."""
+        """Return the plan with another number of runs for the methods that have more than one."""
         if runs < 1:
             raise DataError(f"There must be at least one run; got {runs}.")
         return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
@@ -146,30 +178,39 @@ class Plan:
         return asdict(self)
 
 
-def _made(path: str, parameters: Mapping[str, Any], what: str) -> Any:
-    maker = imported(path, what)
+def _selected(what: str, names: Sequence[str], selected: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names that are selected (None: all), in the order of the plan."""
+    missing = [name for name in selected or () if name not in names]
+    if missing:
+        raise UnknownNameError(f"The plan has no {what} {quoted(missing)}; it has {quoted(list(names), 50)}.")
+    return tuple(name for name in names if selected is None or name in selected)
+
+
+def _make(path: str, parameters: Mapping[str, Any], what: str) -> Any:
+    """Make an estimator from the import path of its class."""
+    cls = import_object(path, what)
     try:
-        return with_parameters(maker(), parameters, what)
+        return with_parameters(cls(), parameters, what)
     except HeadcountError:
         raise
     except Exception as error:
         raise DataError(f"The {what} can't be made: {type(error).__name__}: {error}.") from error
 
 
-def imported(path: str, what: str) -> Any:
-    """Return what an import path such as ``package.module.Name`` names."""
+def import_object(path: str, what: str) -> Any:
+    """Return the object at an import path such as ``package.module.Name`` or ``package.module:Name``."""
     module, _, name = str(path).replace(":", ".").rpartition(".")
     try:
         return getattr(import_module(module), name)
-    except Exception as error:  # whatever a module of the user's does when it is imported
+    except Exception as error:  # a user's module may raise anything when it is imported
         raise DataError(
             f"The {what} can't be imported as {path!r}: {type(error).__name__}: {error}. Is its module on the path?"
         ) from error
 
 
-def with_parameters(made: Any, parameters: Mapping[str, Any], what: str) -> Any:
-    """Set parameters of an estimator; what it does not have is a mistake of the plan."""
+def with_parameters(estimator: Any, parameters: Mapping[str, Any], what: str) -> Any:
+    """Set parameters of an estimator; a parameter that it does not have is a mistake of the plan."""
     try:
-        return made.set_params(**parameters) if parameters else made
+        return estimator.set_params(**parameters) if parameters else estimator
     except (ValueError, AttributeError) as error:
         raise DataError(f"The {what} can't be given {quoted(list(parameters))}: {error}") from error

@@ -1,4 +1,4 @@
-"""Running a study: what the store lacks is computed, through joblib, and kept as soon as it is there."""
+"""Run a study: compute what its store lacks, through joblib, and write each result as soon as it is computed."""
 
 import builtins
 import sys
@@ -12,7 +12,8 @@ from typing import Any
 import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-import headcount.exceptions as known
+from headcount import exceptions
+from headcount._dask import connect
 from headcount.data import load_set
 from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
 from headcount.selection.progress import Progress, results_of
@@ -26,23 +27,24 @@ __all__ = ["Summary", "run_study"]
 
 
 _SECONDS_BETWEEN_LINES = 20.0
-_PASSING = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
-"""Errors that say more about the moment than about the method."""
+"""Least time between two lines of progress, where there is no terminal."""
+_TEMPORARY = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
+"""Errors that depend on the machine rather than on the method: such a result is not stored, and the next run tries again."""
 
 
 @dataclass
 class Summary:
-    """What a run did.
+    """Counts and messages of a run.
 
     Attributes
     ----------
     computed, kept : int
-        Tasks that were computed, and that the store had already.
+        Tasks that were computed, and tasks that the store had already.
     seconds : float
     failures : list of str
         Methods that could not be fitted or judged, and why.
     notices : list of str
-        What was found wrong in the store and computed again, and what differs from the plan before.
+        Files of the store that could not be used and were computed again, and changes of the plan since the last run.
     """
 
     computed: int = 0
@@ -60,66 +62,65 @@ def run_study(
     dask: str | None = None,
     data_dir: str | Path | None = None,
     progress: Progress = "auto",
-    told: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> Summary:
     """Compute what the store lacks of a plan.
 
-    Killed at any moment and run again, it goes on where it was and ends with the same figures, to the bit; nor do they depend on
-    the number of jobs.
+    A run that is killed at any moment goes on where it was when run again, and ends with the same figures, to the bit. The figures
+    do not depend on the number of jobs.
 
     Parameters
     ----------
     plan : Plan
     store : str or Path
-        The folder that results are kept in.
+        The folder of the results.
     n_jobs : int, optional
         Processes at a time.
     dask : str, optional
         Address of a Dask scheduler to compute on instead.
     data_dir : str or Path, optional
-        The folder that data sets are kept in.
+        The folder of the data sets.
     progress : bool or "auto"
-    told : callable
-        Hears sentences on the way.
+        Whether to show a progress bar; "auto" does so on a terminal.
+    notify : callable
+        Called with a sentence on each step.
 
     Returns
     -------
     Summary
     """
-    start, summary, own = time.perf_counter(), Summary(), Store(store)
-    with own.opened(), _backend(dask):
-        summary.notices += [f"The plan has changed: {line}." for line in own.write_plan(_kept_of(plan))]
+    start, summary = time.perf_counter(), Summary()
+    execution = _Execution(n_jobs, progress, notify)
+    with Store(store).opened() as results, _backend(dask):
+        summary.notices += [f"The plan has changed: {line}." for line in results.write_plan(_comparable(plan))]
         for name in plan.data_sets:
             data = StudyData(plan, name, *load_set(name, data_dir))
-            told(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
-            _keep_truth(own, data)
+            notify(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
+            _write_truth(results, data)
             selecting = select_tasks(plan, name)
-            how = _How(n_jobs, progress, told)
-            records = dict(_computed(own, data, selecting, how, f"{name}: choosing", summary))
+            records = dict(_compute(results, data, selecting, execution, f"{name}: choosing", summary))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, distinct(uses))
-            for _ in _computed(own, data, testing, how, f"{name}: testing", summary):
+            for _ in _compute(results, data, testing, execution, f"{name}: testing", summary):
                 pass
-        summary.notices += own.notices
-        if own.plan() is None:
-            raise StoreError(
-                f"{store} was removed while the study was running: what had been kept there is lost. Run it again."
-            )
+        summary.notices += results.notices
+        if results.plan() is None:
+            raise StoreError(f"{store} was removed while the study was running, with the results in it. Run it again.")
     summary.failures = list(dict.fromkeys(summary.failures))
     summary.seconds = time.perf_counter() - start
     return summary
 
 
-def _kept_of(plan: Plan) -> dict[str, Any]:
-    """Return what of a plan decides its figures, whichever part of it is run."""
+def _comparable(plan: Plan) -> dict[str, Any]:
+    """Return the part of a plan that its figures depend on, and that is the same whichever learners and data sets are run."""
     methods = [{"name": m.name, "parameters": m.parameters, "grid": m.grid} for m in plan.methods]
     whole = plan.to_dict()
     return {key: whole[key] for key in ("name", "learners", "protocol", "seed", "measures")} | {"methods": methods}
 
 
-def _keep_truth(store: Store, data: StudyData) -> None:
-    """Keep the shares of the test samples, so that errors can be had from the store alone."""
+def _write_truth(store: Store, data: StudyData) -> None:
+    """Write the true shares of the test samples, so that errors can be computed from the store alone."""
     task = truth_task(data.plan, data.name)
     fingerprint = data.fingerprint
     if store.read(task, fingerprint) is None:
@@ -135,15 +136,15 @@ def _keep_truth(store: Store, data: StudyData) -> None:
 
 
 @dataclass(frozen=True)
-class _How:
-    """How work is done and told of."""
+class _Execution:
+    """How jobs are run, and how their progress is reported."""
 
     n_jobs: int | None
     progress: Progress
-    told: Callable[[str], None]
+    notify: Callable[[str], None]
 
     def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
-        """Yield the results of the jobs; where there is no terminal for a bar, a line now and then says how far they are."""
+        """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
         start = last = time.perf_counter()
         results = enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1)
         while True:
@@ -153,21 +154,21 @@ class _How:
                 return
             except BrokenProcessPool as error:
                 raise DataError(
-                    "A worker process died, perhaps for want of memory. "
+                    "A worker process died, perhaps because memory ran out. "
                     "What has been computed is kept: run again, with fewer --jobs."
                 ) from error
             yield result
             now = time.perf_counter()
             if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
                 left = (now - start) / done * (len(jobs) - done)
-                self.told(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
+                self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
                 last = now
 
 
-def _computed(
-    store: Store, data: StudyData, tasks: Sequence[Task], how: _How, title: str, summary: Summary
+def _compute(
+    store: Store, data: StudyData, tasks: Sequence[Task], execution: _Execution, title: str, summary: Summary
 ) -> Iterator[tuple[int, Record]]:
-    """Yield the record of each task, those first that the store has."""
+    """Yield the position and record of each task: first from the store, then as they are computed."""
     missing = []
     for i, task in enumerate(tasks):
         record = store.read(task.description, data.fingerprint)
@@ -181,13 +182,13 @@ def _computed(
         return
     needed = dict.fromkeys(tasks[i].representation for i in missing)
     folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
-    # Begun first, what takes longest leaves no worker waiting at the end.
-    missing.sort(key=lambda i: max(member.place for member in tasks[i].members), reverse=True)
-    jobs = [joblib.delayed(_done)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
-    for i, outcome, seconds in how.results(jobs, title):
+    # The longest tasks first, so that no worker is idle at the end.
+    missing.sort(key=lambda i: max(member.cost for member in tasks[i].members), reverse=True)
+    jobs = [joblib.delayed(_run_task)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
+    for i, outcome, seconds in execution.results(jobs, title):
         record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
         summary.failures += _failures(data.name, tasks[i], outcome)
-        if not any(_passes(entry["error"]) for entry in outcome["members"]):  # what may go well next time is not kept
+        if not any(_is_temporary(entry["error"]) for entry in outcome["members"]):
             store.write(record)
         summary.computed += 1
         yield i, record
@@ -203,14 +204,14 @@ def _failures(data_set: str, task: Task, outcome: dict[str, Any]) -> list[str]:
     ]
 
 
-def _passes(error: str) -> bool:
-    """Whether an error, told as its type and message, may be gone another time."""
+def _is_temporary(error: str) -> bool:
+    """Whether an error, given as "type: message", may not occur another time."""
     name = error.partition(":")[0]
-    kind = getattr(builtins, name, None) or getattr(known, name, None)
-    return isinstance(kind, type) and issubclass(kind, _PASSING)
+    kind = getattr(builtins, name, None) or getattr(exceptions, name, None)
+    return isinstance(kind, type) and issubclass(kind, _TEMPORARY)
 
 
-def _done(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
+def _run_task(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
     outcome, seconds = judged(task, fold) if task.stage == "select" else tested(task, fold)
     device = device_of(task)
     return i, outcome | {"device": device} if device else outcome, seconds
@@ -218,17 +219,9 @@ def _done(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
 
 @contextmanager
 def _backend(address: str | None) -> Iterator[None]:
-    """Compute on a Dask cluster, if one is named."""
+    """Compute on a Dask cluster, if an address is given."""
     if address is None:
         yield
         return
-    try:
-        from distributed import Client  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as error:
-        raise DataError("--dask needs the packages dask and distributed: pip install 'headcount[dask]'.") from error
-    try:
-        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
-    except (OSError, ValueError) as error:
-        raise DataError(f"There is no Dask scheduler at {address}: {error}.") from error
-    with client, joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30):
+    with connect(address) as client, joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30):
         yield

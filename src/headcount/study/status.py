@@ -1,4 +1,4 @@
-"""How far a study is, from its store alone: nothing is loaded or fitted."""
+"""How far a study has got, from its store alone: nothing is loaded or fitted."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from headcount.exceptions import StoreError
 from headcount.study.plan import OWN, Plan
-from headcount.study.store import Store, key_of, load
+from headcount.study.store import existing_store, key_of, load
 from headcount.study.tasks import select_tasks
 
 __all__ = ["Status", "status"]
@@ -15,17 +15,17 @@ __all__ = ["Status", "status"]
 
 @dataclass(frozen=True)
 class Status:
-    """How far the tasks of one data set and learner are.
+    """How many tasks of one data set and learner are done.
 
     Attributes
     ----------
     data_set, learner : str
     judged, to_judge : int
-        Tasks that choose settings: in the store, and in all.
+        Tasks that choose settings: in the store, and in the plan.
     tested : int
         Tasks that test the chosen settings, in the store.
     seconds : float
-        Time that these took, added up.
+        Total time that the tasks in the store took.
     """
 
     data_set: str
@@ -37,39 +37,36 @@ class Status:
 
 
 def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
-    """Return how far each data set and learner is, and sentences on files that can't be used."""
-    store = Store(folder)
-    if not store.folder.is_dir():
-        raise StoreError(f"There is no store at {folder}: run 'headcount study run --store {folder}' first.")
-    wanted: dict[tuple[str, str], set[str]] = {}
+    """Return the status of each data set and learner, and sentences on files that can't be used."""
+    store = existing_store(folder)
+    planned: dict[tuple[str, str], set[str]] = {}
     for name in plan.data_sets:
-        for _, learner in plan.rows():
-            wanted.setdefault((name, learner.name if learner else OWN), set())
+        for row in plan.rows():
+            planned.setdefault((name, row.learner_name or OWN), set())
         for task in select_tasks(plan, name):
-            wanted.setdefault((name, task.learner or OWN), set()).add(key_of(task.description))
+            planned[name, task.learner or OWN].add(key_of(task.description))
     judged: Counter[Any] = Counter()
     tested: Counter[Any] = Counter()
     seconds: dict[Any, float] = defaultdict(float)
     notices = []
-    others = 0
+    unused = 0
     for path in store.records():
         try:
             record = load(path)
         except StoreError as error:
             notices.append(f"{error} The next run computes it again.")
             continue
-        place = record.task["data_set"], record.task["learner"] or OWN
-        if record.task["stage"] == "truth":
+        stage = record.task["stage"]
+        key = record.task["data_set"], record.task["learner"] or OWN
+        if stage == "truth":
             continue
-        if place not in wanted or (record.task["stage"] == "select" and key_of(record.task) not in wanted[place]):
-            others += 1
+        if key not in planned or (stage == "select" and key_of(record.task) not in planned[key]):
+            unused += 1
             continue
-        seconds[place] += record.seconds
-        (judged if record.task["stage"] == "select" else tested)[place] += 1
-    if others:
+        seconds[key] += record.seconds
+        (judged if stage == "select" else tested)[key] += 1
+    if unused:
         notices.append(
-            f"{others:,} results belong to another plan, or to this one with other parameters; they are not used."
+            f"{unused:,} results belong to another plan, or to this one with other parameters; they are not used."
         )
-    return [
-        Status(*place, judged[place], len(keys), tested[place], seconds[place]) for place, keys in wanted.items()
-    ], notices
+    return [Status(*key, judged[key], len(tasks), tested[key], seconds[key]) for key, tasks in planned.items()], notices

@@ -1,16 +1,16 @@
-"""`Store`: results of a study on disk, one file each, complete or not there at all, and checked when read.
+"""`Store`: results of a study on disk, one file each, written completely or not at all, and checked when read.
 
 A file is one line with the format's version and the SHA-256 of the rest, then JSON: what was computed (the task's description),
-from which data, with which versions, how long it took, and the outcome. It is written under another name, flushed to the disk,
-and renamed. Nothing but a study's run writes here, and one run at a time.
+from which data, with which versions, how long it took, and the outcome. It is written under a temporary name, flushed to the disk,
+and renamed. Only the run of a study writes here, and only one run at a time.
 """
 
 import base64
 import errno
-import fcntl
 import hashlib
 import json
 import os
+import platform
 import re
 import zlib
 from collections.abc import Iterator
@@ -22,16 +22,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from headcount._typing import AnyArray
 from headcount._version import __version__
 from headcount.exceptions import DataError, StoreError
 
-__all__ = ["FORMAT", "Record", "Store", "from_plain", "to_plain", "versions"]
+__all__ = ["FORMAT", "Record", "Store", "existing_store", "from_plain", "key_of", "load", "to_plain", "versions"]
 
 FORMAT = "headcount-result 1"
 _STAGES = ("select", "test", "truth")
-_NAME = re.compile(r"([0-9a-f]{32}|plan)\.(part|result)")
+_FILE_NAME = re.compile(r"([0-9a-f]{32}|plan)\.(part|result)")
 
 
 @cache
@@ -42,12 +43,12 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Record:
-    """What a file of the store holds.
+    """The content of a file of the store.
 
     Attributes
     ----------
     task : dict
-        Description of what was computed: all that the outcome depends on but the data and the versions.
+        Description of what was computed: everything that the outcome depends on except the data and the versions.
     data : str
         Fingerprint of the data.
     outcome : dict
@@ -73,40 +74,42 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.notices: list[str] = []
-        """Sentences on what was found wrong and is computed again."""
+        """Sentences on files that can't be used."""
 
     @contextmanager
     def opened(self) -> Iterator["Store"]:
-        """Hold the store for one run; another run on it gets a sentence."""
-        with _explained(self.folder):
+        """Lock the store for one run; another run on it gets an error that names the process that holds it."""
+        # The system releases the lock of a process that is killed. The holder has a file of its own: where files are locked
+        # exclusively (Windows), the lock itself can't be read.
+        lock, holder = FileLock(self.folder / "lock", timeout=0), self.folder / "lock.holder"
+        with _errors_explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / "lock").open("a+")
-        with lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                lock.seek(0)
-                holder = lock.read().strip() or "another process"
+                locked = lock.acquire()
+            except Timeout as error:
+                name = holder.read_text("utf-8").strip() if holder.is_file() else ""
                 raise StoreError(
-                    f"{self.folder} is in use by {holder}: wait until it has ended, or name another folder with --store."
+                    f"{self.folder} is in use by {name or 'another process'}: wait until it has ended, or name another folder "
+                    "with --store."
                 ) from error
-            with _explained(self.folder):
-                lock.truncate(0)
-                lock.write(f"process {os.getpid()} on {os.uname().nodename}\n")
-                lock.flush()
-                for left in self._half_written():  # by a run that was killed
-                    left.unlink()
+        with locked:
+            with _errors_explained(self.folder):
+                holder.write_text(f"process {os.getpid()} on {platform.node()}\n", "utf-8")
+                for path in self._half_written():
+                    path.unlink()
             yield self
 
     def _half_written(self) -> list[Path]:
-        """Return files that bear names which only a store gives."""
-        own = [path for stage in _STAGES for path in (self.folder / stage).rglob("*.part")]
-        return [path for path in [*own, self.folder / "plan.part"] if path.is_file() and _NAME.fullmatch(path.name)]
+        """Return files that a killed run left half written; files whose names no store gives are not touched."""
+        parts = [path for stage in _STAGES for path in (self.folder / stage).rglob("*.part")]
+        return [
+            path for path in [*parts, self.folder / "plan.part"] if path.is_file() and _FILE_NAME.fullmatch(path.name)
+        ]
 
     def path_of(self, task: dict[str, Any]) -> Path:
         """Return the file of a task: by stage, data set and learner, then by a hash of the whole description."""
-        place = self.folder_of(str(task["data_set"]), str(task["learner"]))
-        return self.folder / str(task["stage"]) / place / f"{key_of(task)}.result"
+        folder = self.folder_of(str(task["data_set"]), str(task["learner"]))
+        return self.folder / str(task["stage"]) / folder / f"{key_of(task)}.result"
 
     def name_of(self, path: Path) -> str:
         """Return the name of a file within the store."""
@@ -117,42 +120,50 @@ class Store:
         """Return the folder of a data set and learner within that of a stage."""
         return "/".join(name.replace("/", "_") or "own" for name in (data_set, learner))
 
-    def read(self, task: dict[str, Any], data: str) -> Record | None:
-        """Return the record of a task if it is there and sound, of this data and of these versions; a notice says why it is not."""
+    def read(
+        self, task: dict[str, Any], data: str | None = None, any_versions: bool = False, then: str = "computed again"
+    ) -> Record | None:
+        """Return the record of a task, or None if there is no valid one; a notice says what is wrong with it.
+
+        Parameters
+        ----------
+        task : dict
+        data : str, optional
+            Fingerprint of the data that it must be computed from.
+        any_versions : bool
+            Whether it may be computed with other versions of the libraries than these.
+        then : str
+            What is done about a result that can't be used, for the notice.
+        """
         path = self.path_of(task)
         if not path.is_file():
             return None
         try:
             record = load(path)
+            if data is not None and record.data != data:
+                raise StoreError(f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}).")
+            if not any_versions and record.versions != versions():
+                changed = {
+                    name: f"{was}, now {versions().get(name)}"
+                    for name, was in record.versions.items()
+                    if was != versions().get(name)
+                }
+                raise StoreError(f"{path} was computed with other versions ({changed}).")
+            if key_of(record.task) != key_of(task):
+                raise StoreError(f"{path} holds another task than its name says.")
         except StoreError as error:
-            self.notices.append(f"{error} It is computed again.")
-            return None
-        if record.data != data:
-            self.notices.append(
-                f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}). It is computed again."
-            )
-            return None
-        if record.versions != versions():
-            other = {
-                name: f"{was}, now {versions().get(name)}"
-                for name, was in record.versions.items()
-                if was != versions().get(name)
-            }
-            self.notices.append(f"{path} was computed with other versions ({other}). It is computed again.")
-            return None
-        if key_of(record.task) != key_of(task):
-            self.notices.append(f"{path} holds another task than its name says. It is computed again.")
+            self.notices.append(f"{error} It is {then}.")
             return None
         return record
 
     def write(self, record: Record) -> Path:
-        """Write a record, whole or not at all."""
+        """Write a record, completely or not at all."""
         path = self.path_of(record.task)
         self._write(path, json.dumps(vars(record), separators=(",", ":"), sort_keys=True).encode())
         return path
 
     def write_plan(self, plan: dict[str, Any]) -> list[str]:
-        """Keep the plan that the store was made by; return what differs from the one before."""
+        """Write the plan that the results are of; return how it differs from the plan that was there."""
         path = self.folder / "plan.result"
         plan = json.loads(json.dumps(plan))
         differences: list[str] = []
@@ -167,7 +178,7 @@ class Store:
         return differences
 
     def plan(self) -> dict[str, Any] | None:
-        """Return the plan that the store was made by."""
+        """Return the plan that the results are of, or None if there is none."""
         path = self.folder / "plan.result"
         try:
             return json.loads(_checked(path)) if path.is_file() else None
@@ -176,7 +187,7 @@ class Store:
 
     def _write(self, path: Path, content: bytes) -> None:
         part = path.with_suffix(".part")
-        with _explained(self.folder):
+        with _errors_explained(self.folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with part.open("wb") as file:
@@ -190,12 +201,20 @@ class Store:
 
     def records(self) -> Iterator[Path]:
         """Yield the files of all results."""
-        found = (path for stage in _STAGES for path in (self.folder / stage).glob("*/*/*.result"))
-        yield from sorted(path for path in found if _NAME.fullmatch(path.name))
+        paths = (path for stage in _STAGES for path in (self.folder / stage).glob("*/*/*.result"))
+        yield from sorted(path for path in paths if _FILE_NAME.fullmatch(path.name))
+
+
+def existing_store(folder: str | Path) -> Store:
+    """Return the store in a folder that must be there."""
+    store = Store(folder)
+    if not store.folder.is_dir():
+        raise StoreError(f"There is no store at {folder}: run 'headcount study run --store {folder}' first.")
+    return store
 
 
 def load(path: Path) -> Record:
-    """Read a file of the store, checking it."""
+    """Read and check a file of the store."""
     try:
         return Record(**json.loads(_checked(path)))
     except (json.JSONDecodeError, TypeError) as error:
@@ -203,16 +222,16 @@ def load(path: Path) -> Record:
 
 
 def _checked(path: Path) -> bytes:
+    """Return the content of a file whose version and checksum are right."""
     try:
         head, _, content = path.read_bytes().partition(b"\n")
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}.") from error
     form, _, digest = head.decode("ascii", "replace").rpartition(" ")
     if form != FORMAT:
-        known = form.startswith(FORMAT.rpartition(" ")[0])
-        raise StoreError(
-            f"{path} is of another version ({form!r}, here {FORMAT!r})." if known else f"{path} is no file of a store."
-        )
+        if form.startswith(FORMAT.rpartition(" ")[0]):
+            raise StoreError(f"{path} is of another version ({form!r}, here {FORMAT!r}).")
+        raise StoreError(f"{path} is not a file of a store.")
     if hashlib.sha256(content).hexdigest() != digest:
         raise StoreError(f"{path} is damaged: its content does not match its checksum.")
     return content
@@ -224,14 +243,16 @@ def key_of(task: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Turn what the system says about a folder into a sentence."""
+def _errors_explained(folder: Path) -> Iterator[None]:
+    """Raise errors of the system as sentences that say what to do."""
     try:
         yield
+    except StoreError:
+        raise
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreError(
-                f"There is no space left for {folder}. What has been computed so far is kept: make room, and run again to go on."
+                f"There is no space left for {folder}. What has been computed so far is kept: free space, and run again to go on."
             ) from error
         raise StoreError(
             f"{folder} can't be written to: {error.strerror or error}. Name another folder with --store."
@@ -239,7 +260,7 @@ def _explained(folder: Path) -> Iterator[None]:
 
 
 def to_plain(array: AnyArray) -> dict[str, Any]:
-    """Return an array of floats as plain data, to the bit."""
+    """Return an array of floats as plain data that keeps every bit."""
     array = np.ascontiguousarray(array, dtype="<f8")
     return {"shape": list(array.shape), "float64": base64.b64encode(zlib.compress(array.tobytes(), 6)).decode()}
 
@@ -249,11 +270,11 @@ def from_plain(plain: dict[str, Any]) -> AnyArray:
     try:
         return np.frombuffer(zlib.decompress(base64.b64decode(plain["float64"])), dtype="<f8").reshape(plain["shape"])
     except (KeyError, ValueError, zlib.error) as error:
-        raise DataError(f"This is no array of a store: {error}.") from error
+        raise DataError(f"This is not an array of a store: {error}.") from error
 
 
 def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
-    """Say what differs; of lists of named things, those that only one of them has do not count: they are parts of a plan."""
+    """Yield what differs between two plans. Named entries that only one of them has do not count: it may be a part of the other."""
     if _named(old) and _named(new):
         before = {entry["name"]: entry for entry in old}
         for entry in new:
@@ -275,7 +296,7 @@ def _named(value: Any) -> bool:
 
 
 def _merged(old: Any, new: Any) -> Any:
-    """Return the new value, with the named things that only the old one has."""
+    """Return the new value, with the named entries that only the old one has."""
     if not (_named(old) and _named(new)):
         return new
     names = {entry["name"] for entry in new}

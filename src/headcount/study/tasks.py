@@ -1,4 +1,4 @@
-"""What a study computes, in pieces: settings that rest on the same fits, judged on drawn samples or tested on the test part."""
+"""What a study computes, in tasks: settings that share fits, judged on validation samples or tested on test samples."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -7,19 +7,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import ParameterGrid
 
-from headcount._recording import recorded_warnings
-from headcount._threads import one_blas_thread
-from headcount._validation import encode
 from headcount.errors import get_error
-from headcount.learners import CNNClassifier, Need, Outputs
-from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
-from headcount.quantifiers import QuaNet, Quantifier
+from headcount.protocols import Protocol, default_protocol
+from headcount.selection import Run
 from headcount.selection.candidates import Candidate, group
-from headcount.selection.tasks import Fold, fit_through, judge, outputs_of
-from headcount.study.plan import DEFAULT, LearnerPlan, MethodPlan, Plan
+from headcount.selection.tasks import Fold, Outcome, Scored, estimate_shares, fit_timed, judge, outputs_of, record
+from headcount.study.description import described
+from headcount.study.plan import DEFAULT, Plan
 from headcount.study.store import to_plain
 
 __all__ = [
@@ -35,20 +30,15 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Member:
-    """A method with one setting in one run."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Member(Candidate):
+    """A run of a task, with its quantifier."""
 
-    method: str
-    learner: str
-    run: int
-    params: dict[str, Any]
-    quantifier: Quantifier
-    place: float = 0.0
-    """Of the setting in its grid, from 0 to 1: the last ones (large C, many trees) tend to take longest."""
+    cost: float = 0.0
+    """Position of the setting in its grid, from 0 to 1: the last settings (large C, many trees) tend to take longest."""
 
     def described(self) -> dict[str, Any]:
-        """Return all that its outcome depends on, as plain data."""
+        """Return everything that its outcome depends on, as plain data."""
         return {
             "method": self.method,
             "run": self.run,
@@ -59,7 +49,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Task:
-    """Members that share their fits, at one stage: "select" judges them on drawn samples, "test" tests them."""
+    """Members that share their fits, at one stage: "select" judges them on validation samples, "test" tests them."""
 
     stage: str
     data_set: str
@@ -68,7 +58,7 @@ class Task:
     members: tuple[Member, ...]
     description: dict[str, Any]
     measures: tuple[str, ...]
-    """The errors that its members are judged by: those that their methods are optimised for."""
+    """The errors that its members are judged by: the targets of their methods."""
 
     def on(self, data_set: str) -> "Task":
         """Return the same task on another data set."""
@@ -76,93 +66,88 @@ class Task:
 
 
 def seeds(plan: Plan) -> dict[str, int]:
-    """Return the seeds of all that is drawn, one for each purpose."""
+    """Return one seed for each purpose that a study draws random numbers for."""
     names = ("split", "validation", "test", "runs", "learners")
     states = np.random.SeedSequence(plan.seed).generate_state(len(names))
     return {name: int(state) for name, state in zip(names, states, strict=True)}
 
 
 def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
-    """Return how samples are drawn: on a grid of shares for two classes, at random ones for more, as many as for two."""
-    own = plan.protocol
-    repeats = own.validation_repeats if stage == "select" else own.test_repeats
-    seed = seeds(plan)["validation" if stage == "select" else "test"]
-    if n_classes > 2:
-        return UniformPrevalence(own.n_prevalences * repeats, sample_size=own.sample_size, random_state=seed)
-    return ArtificialPrevalence(own.n_prevalences, repeats=repeats, sample_size=own.sample_size, random_state=seed)
+    """Return the protocol that draws the samples of a stage."""
+    settings = plan.protocol
+    return default_protocol(
+        n_classes,
+        n_prevalences=settings.n_prevalences,
+        repeats=settings.validation_repeats if stage == "select" else settings.test_repeats,
+        sample_size=settings.sample_size,
+        random_state=seeds(plan)["validation" if stage == "select" else "test"],
+    )
 
 
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
-    """Return the tasks that judge all settings of all methods that are optimised for something."""
+    """Return the tasks that judge all settings of all methods that are optimised for a target."""
     members = [
-        replace(_member(plan, method, learner, run, setting), place=i / len(_settings(method, learner)))
-        for method, learner in plan.rows()
-        if set(method.targets) != {DEFAULT}
-        for run in range(method.runs)
-        for i, setting in enumerate(_settings(method, learner))
+        _member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(row.settings()))
+        for row in plan.rows()
+        if set(row.method.targets) != {DEFAULT}
+        for run in range(row.method.runs)
+        for i, setting in enumerate(row.settings())
     ]
     return list(_grouped(plan, "select", data_set, members))
 
 
-def chosen_tasks(
-    plan: Plan, data_set: str, chosen: Sequence[tuple[MethodPlan, LearnerPlan | None, int, dict[str, Any]]]
-) -> list[Task]:
-    """Return the tasks that test these settings."""
-    members = [_member(plan, method, learner, run, setting) for method, learner, run, setting in chosen]
-    return list(_grouped(plan, "test", data_set, members))
+def chosen_tasks(plan: Plan, data_set: str, runs: Sequence[Run]) -> list[Task]:
+    """Return the tasks that test these runs."""
+    return list(_grouped(plan, "test", data_set, [_member(plan, run) for run in runs]))
 
 
-def _settings(method: MethodPlan, learner: LearnerPlan | None) -> list[dict[str, Any]]:
-    return [dict(setting) for setting in ParameterGrid({**(method.grid if learner is None else learner.grid)})]
-
-
-def _member(plan: Plan, method: MethodPlan, learner: LearnerPlan | None, run: int, setting: dict[str, Any]) -> Member:
+def _member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
+    """Make the quantifier of a run, every random state in it seeded by the plan."""
+    method, learner = plan.row(run.method, run.learner)
     quantifier: Any = method.make()
-    own = quantifier.get_params(deep=False)
+    names = quantifier.get_params(deep=False)
     if learner is not None:
         quantifier.set_params(classifier=learner.make())
-    if "validation" in own and "validation" not in method.parameters:
+    if "validation" in names and "validation" not in method.parameters:
         quantifier.set_params(validation=plan.protocol.inner)
-    if "random_state" in own and "random_state" not in method.parameters:
-        quantifier.set_params(random_state=int(np.random.SeedSequence([seeds(plan)["runs"], run]).generate_state(1)[0]))
-    prefix = "classifier__" if "classifier" in own else ""
-    quantifier.set_params(**{f"{prefix}{key}": value for key, value in setting.items()})
+    if "random_state" in names and "random_state" not in method.parameters:
+        seed = np.random.SeedSequence([seeds(plan)["runs"], run.run]).generate_state(1)[0]
+        quantifier.set_params(random_state=int(seed))
+    prefix = "classifier__" if "classifier" in names else ""
+    quantifier.set_params(**{f"{prefix}{name}": value for name, value in run.params.items()})
     unseeded = [
         name for name, value in quantifier.get_params().items() if name.endswith("random_state") and value is None
     ]
     quantifier.set_params(**dict.fromkeys(unseeded, seeds(plan)["learners"] % 2**31))
-    return Member(method.name, "" if learner is None else learner.name, run, setting, quantifier)
+    return Member(run.method, run.learner, run.params, run.run, quantifier=quantifier, cost=cost)
 
 
 def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -> Iterator[Task]:
-    """Group members by what they rest on; the representation of their items keeps groups apart too."""
-    representations = {learner.name: learner.representation for learner in plan.learners}
-    lone = {method.name: method.representation for method in plan.methods}
+    """Group members of one learner and representation by the fits that they share."""
     by_learner: dict[tuple[str, str], list[Member]] = {}
     for member in members:
-        representation = representations[member.learner] if member.learner else lone[member.method]
+        method, learner = plan.row(member.method, member.learner)
+        representation = (learner or method).representation
         by_learner.setdefault((member.learner, representation), []).append(member)
-    own, targets = plan.protocol, {method.name: method.targets for method in plan.methods}
-    setting = {
+    targets = {method.name: method.targets for method in plan.methods}
+    stage_description = {
         "protocol": described(protocol_of(plan, stage, 2)),
-        "held_out": own.held_out if stage == "select" else None,
+        "held_out": plan.protocol.held_out if stage == "select" else None,
         "split_seed": seeds(plan)["split"] if stage == "select" else None,
     }
-    for (learner, representation), some in by_learner.items():
-        candidates = [Candidate(i, i, member.quantifier, member.params) for i, member in enumerate(some)]
-        for together in group(candidates):
-            part = tuple(some[candidate.index] for candidate in together)
-            measures = sorted({target for member in part for target in targets[member.method]} - {DEFAULT})
+    for (learner_name, representation), same_learner in by_learner.items():
+        for sharing in group(same_learner):
+            measures = sorted({target for member in sharing for target in targets[member.method]} - {DEFAULT})
             description = {
                 "stage": stage,
                 "data_set": data_set,
-                "learner": learner,
+                "learner": learner_name,
                 "representation": representation,
-                "members": [member.described() for member in part],
+                "members": [member.described() for member in sharing],
                 "measures": measures if stage == "select" else None,
-                **setting,
+                **stage_description,
             }
-            yield Task(stage, data_set, learner, representation, part, description, tuple(measures))
+            yield Task(stage, data_set, learner_name, representation, tuple(sharing), description, tuple(measures))
 
 
 def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
@@ -173,19 +158,8 @@ def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
 def judged(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Judge the members of a task on the held-out part; return outcome and seconds."""
     start = time.perf_counter()
-    candidates = [Candidate(i, i, member.quantifier, member.params) for i, member in enumerate(task.members)]
-    outcomes = sorted(
-        judge(candidates, fold, [get_error(name) for name in task.measures]), key=lambda outcome: outcome.index
-    )
-    members = [
-        {
-            "scores": outcome.scores,
-            "fit_seconds": outcome.fit_seconds,
-            "warnings": outcome.warnings,
-            "error": outcome.error,
-        }
-        for outcome in outcomes
-    ]
+    outcomes = judge(task.members, fold, [get_error(name) for name in task.measures])
+    members = [{"scores": outcome.scores, **_recorded_fields(outcome)} for outcome in outcomes]
     return {"members": members}, time.perf_counter() - start
 
 
@@ -193,32 +167,30 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
     """Fit the members of a task on all labelled items and estimate the shares of the test samples; return outcome and seconds."""
     start = time.perf_counter()
     fits = fold.fits.scope()
-    scored: dict[tuple[int, Need], tuple[Any, Outputs]] = {}
+    scored: Scored = {}
     members = []
     for member in task.members:
-        begun = time.perf_counter()
-        entry: dict[str, Any] = {"estimated": None, "error": "", "warnings": []}
-        with recorded_warnings() as caught, one_blas_thread():
-            try:
-                fits.seconds = 0.0
-                fitted = fit_through(member.quantifier, fits)
-                entry["fit_seconds"] = fits.seconds or time.perf_counter() - begun
-                estimated = fitted.aggregate(outputs_of(fitted, fold, set(fitted.needs), scored), fold.samples)
-                entry["estimated"] = to_plain(estimated[:, encode(fold.classes, fitted.classes_, "the labels")])
-            except Exception as error:
-                entry["error"] = f"{type(error).__name__}: {error}"
-        entry["warnings"] = list(dict.fromkeys(f"{type(warning).__name__}: {warning}" for warning in caught))
-        members.append(entry)
+        outcome, estimated = Outcome(member.index), None
+        with record(outcome):
+            fitted = fit_timed(member.quantifier, fits, outcome)
+            outputs = outputs_of(fitted, fold, set(fitted.needs), scored)
+            estimated = to_plain(estimate_shares(fitted, outputs, fold.samples, fold.classes))
+        members.append({"estimated": estimated, **_recorded_fields(outcome)})
     return {"members": members}, time.perf_counter() - start
 
 
+def _recorded_fields(outcome: Outcome) -> dict[str, Any]:
+    return {"fit_seconds": outcome.fit_seconds, "warnings": outcome.warnings, "error": outcome.error}
+
+
 def device_of(task: Task) -> str:
-    """Return what the networks of a task compute on here, by what and how; nothing for a task without networks."""
+    """Return the device and precision that the networks of a task compute with here; empty for a task without networks."""
     networks = [
-        network
+        estimator
         for member in task.members
-        for network in (member.quantifier, *member.quantifier.get_params().values())
-        if isinstance(network, CNNClassifier | QuaNet)
+        for estimator in (member.quantifier, *member.quantifier.get_params().values())
+        # An estimator from elsewhere may mean something else by a device.
+        if type(estimator).__module__.startswith("headcount.") and hasattr(estimator, "device")
     ]
     if not networks or find_spec("torch") is None:
         return ""
@@ -227,29 +199,3 @@ def device_of(task: Task) -> str:
     return "; ".join(
         sorted({device_label(network.device, getattr(network, "precision", None)) for network in networks})
     )
-
-
-def described(value: Any) -> Any:
-    """Return an estimator, or a value of its parameters, as plain data: its class by name, its parameters likewise."""
-    if isinstance(value, BaseEstimator) or (hasattr(value, "get_params") and not isinstance(value, type)):
-        return {
-            "class": _name_of(type(value)),
-            "parameters": {k: described(v) for k, v in value.get_params(deep=False).items()},
-        }
-    if isinstance(value, dict):
-        return {str(key): described(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [described(entry) for entry in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return described(value.tolist())
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if callable(value):
-        return _name_of(value)
-    if hasattr(value, "__dict__"):
-        return {"class": _name_of(type(value)), "parameters": {k: described(v) for k, v in sorted(vars(value).items())}}
-    return repr(value)
-
-
-def _name_of(thing: Any) -> str:
-    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', thing)}"

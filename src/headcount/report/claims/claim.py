@@ -1,4 +1,4 @@
-"""`Claim`, and how claims are written: a conclusion, a rule, and a function that judges it by the evidence there is."""
+"""`Claim`, and the decorator that registers one: a conclusion, a rule, and a function that judges it by the evidence."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headcount.report.evidence import Evidence
-from headcount.report.figures import VARIANTS, Key
+from headcount.report.scores import VARIANTS, Key
 
 __all__ = [
     "CHECKS",
@@ -28,7 +28,7 @@ __all__ = [
 
 HOLDS, HOLDS_NOT, OPEN = "holds", "does not hold", "cannot be judged here"
 IMBALANCED, BALANCED = 0.7, 0.6
-"""Training shares of the most frequent class: at least, and at most."""
+"""Training share of the most frequent class: at least, of an imbalanced data set; at most, of a balanced one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Figure:
     files: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the figure as it is written."""
+        """Return the figure as text."""
         return self.value if isinstance(self.value, str) else f"{self.value:.3f}"
 
 
@@ -54,11 +54,11 @@ class Claim:
     says : str
         The conclusion.
     rule : str
-        When it is said to hold.
+        The rule by which it holds.
     verdict : str
         `HOLDS`, `HOLDS_NOT` or `OPEN`.
     why : str
-        The verdict's reason in words.
+        The reason of the verdict.
     figures : list of Figure
     published : str
         The verdict by the same rule on the figures that the paper published.
@@ -78,12 +78,12 @@ class Claim:
 
 
 Outcome = tuple[bool | None, str, list[Figure]]
-"""Whether a claim holds (None: cannot be judged), why, and by which figures."""
+"""Whether a claim holds (None: cannot be judged), why, and the figures that it was judged by."""
 CHECKS: list[tuple[str, str, str, Callable[[Evidence], Outcome]]] = []
 
 
 def check(says: str, rule: str) -> Callable[[Callable[[Evidence], Outcome]], Callable[[Evidence], Outcome]]:
-    """Register a function as the check of a conclusion; the claim is named after it."""
+    """Register a function as the check of a conclusion; its name becomes the claim's."""
 
     def registered(function: Callable[[Evidence], Outcome]) -> Callable[[Evidence], Outcome]:
         CHECKS.append((function.__name__.strip("_").replace("_", "-"), says, rule, function))
@@ -92,9 +92,9 @@ def check(says: str, rule: str) -> Callable[[Callable[[Evidence], Outcome]], Cal
     return registered
 
 
-def partly(kept: Sequence[bool], wanted: int) -> bool | None:
-    """Judge by cases of which some may be missing: one that fails is enough to say no, and all are needed to say yes."""
-    return False if not all(kept) else True if len(kept) == wanted else None
+def partly(cases: Sequence[bool], n_cases: int) -> bool | None:
+    """Judge by cases of which not all may be there: one that fails is enough to say no, all are needed to say yes."""
+    return False if not all(cases) else True if len(cases) == n_cases else None
 
 
 def imbalanced(evidence: Evidence) -> list[str]:
@@ -109,21 +109,21 @@ def balanced(evidence: Evidence) -> list[str]:
 
 def learners(evidence: Evidence) -> list[str]:
     """Return the learners of the variants, in the order of the rows."""
-    return list(dict.fromkeys(learner for method, learner, _ in evidence.rows() if method in VARIANTS))
+    return list(dict.fromkeys(row.learner for row in evidence.rows() if row.method in VARIANTS))
 
 
 def pairs(
     evidence: Evidence, data_sets: Sequence[str], learners: Sequence[str], method: str, targets: tuple[str, str]
 ) -> Iterator[tuple[Key, Key]]:
-    """Yield the uses that both have figures: of one method for two targets, on each data set with each learner."""
+    """Yield the keys of a method for two targets, on each data set with each learner, where both have figures."""
     for data_set in data_sets:
         for learner in learners:
-            x, y = ((data_set, method, learner, target) for target in targets)
+            x, y = (Key(data_set, method, learner, target) for target in targets)
             if evidence.mean(x, "ae") is not None and evidence.mean(y, "ae") is not None:
                 yield x, y
 
 
 def ae(evidence: Evidence, key: Key) -> float:
-    """Return the mean AE of a use, NaN if there is none."""
+    """Return the mean AE of a key, NaN if there is none."""
     value = evidence.mean(key, "ae")
     return np.nan if value is None else value

@@ -1,13 +1,13 @@
-"""The paper's conclusions on what to optimise learners for."""
+"""The paper's conclusions on which measure to optimise learners for."""
 
 import numpy as np
 
 from headcount.report.claims.claim import Figure, Outcome, ae, balanced, check, imbalanced, learners, pairs, partly
 from headcount.report.evidence import Evidence
-from headcount.report.figures import VARIANTS
+from headcount.report.scores import VARIANTS, Key
 
 _CLEAR = 0.1
-"""A change of the error by less than this is no clear gain."""
+"""Relative change of the error that counts as a clear gain."""
 
 
 def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
@@ -20,20 +20,20 @@ def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
         means = [float(np.mean([ae(evidence, pair[side]) for pair in both])) for side in (0, 1)]
         for side, mean in enumerate(means):
             files = [name for pair in both for name in evidence.files(pair[side])]
-            figures.append(Figure(f"{method}, {_named(targets[side])}", mean, files))
+            figures.append(Figure(f"{method}, {_target_name(targets[side])}", mean, files))
         lower.append(means[0] < means[1])
     if not lower:
         return None, "There are no figures of SVM or LR for both targets on imbalanced training data.", figures
     why = f"The mean AE is lower for {sum(lower)} of {len(lower)} variants."
-    return partly(lower, len(VARIANTS)), _lacking(why, len(lower)), figures
+    return partly(lower, len(VARIANTS)), _with_count(why, len(lower)), figures
 
 
-def _lacking(why: str, n: int) -> str:
-    """Say so if not all four variants have figures."""
+def _with_count(why: str, n: int) -> str:
+    """Add how many variants have figures, if not all four do."""
     return why if n == len(VARIANTS) else f"{why} There are figures of {n} of the four variants."
 
 
-def _named(target: str) -> str:
+def _target_name(target: str) -> str:
     return {"none": "at defaults", "ae": "for AE", "f1": "for F1"}.get(target, f"for {target}")
 
 
@@ -66,7 +66,7 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
             default = ae(evidence, y)
             change = ae(evidence, x) / default - 1.0 if default else 0.0 if ae(evidence, x) == 0.0 else np.inf
             files = [*evidence.files(x), *evidence.files(y)]
-            changes.append((change, Figure(f"{method} {x[2]} on {x[0]}", f"{change:+.1%}", files)))
+            changes.append((change, Figure(f"{method} {x.learner} on {x.data_set}", f"{change:+.1%}", files)))
     if not changes:
         return None, "There are no figures on balanced training data.", []
     gains = sum(change < -_CLEAR for change, _ in changes)
@@ -74,22 +74,22 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
 
 
 def _marks(evidence: Evidence, pair: tuple[str, str]) -> dict[str, str]:
-    found = {method: evidence.mark(*pair, method, "ae") for method in VARIANTS}
-    return {method: mark for method, mark in found.items() if mark is not None}
+    marks = {method: evidence.mark(*pair, method, "ae") for method in VARIANTS}
+    return {method: mark for method, mark in marks.items() if mark is not None}
 
 
-def _figures(evidence: Evidence, pair: tuple[str, str], marks: dict[str, str]) -> list[Figure]:
+def _mark_figures(evidence: Evidence, pair: tuple[str, str], marks: dict[str, str]) -> list[Figure]:
     return [Figure(method, mark, evidence.files_of_mark(*pair, method)) for method, mark in marks.items()]
 
 
 def _all_better(evidence: Evidence, pair: tuple[str, str]) -> Outcome:
     marks = _marks(evidence, pair)
-    figures = _figures(evidence, pair, marks)
+    figures = _mark_figures(evidence, pair, marks)
     if not marks:
         return None, "There are no figures for both targets.", figures
     better = [mark.startswith(">") for mark in marks.values()]
     why = f"It is better for {sum(better)} of {len(marks)} variants."
-    return partly(better, len(VARIANTS)), _lacking(why, len(marks)), figures
+    return partly(better, len(VARIANTS)), _with_count(why, len(marks)), figures
 
 
 @check(
@@ -114,7 +114,7 @@ def _ae_beats_defaults(evidence: Evidence) -> Outcome:
 )
 def _ae_or_f1_is_open(evidence: Evidence) -> Outcome:
     marks = _marks(evidence, ("ae", "f1"))
-    figures = _figures(evidence, ("ae", "f1"), marks)
+    figures = _mark_figures(evidence, ("ae", "f1"), marks)
     if len(marks) < len(VARIANTS):
         return None, "There are not figures of all four variants for both targets.", figures
     better, worse = (sum(mark.startswith(sign) for mark in marks.values()) for sign in "><")
@@ -142,17 +142,17 @@ def _pacc_prefers_ae(evidence: Evidence) -> Outcome:
 )
 def _pacc_is_strongest(evidence: Evidence) -> Outcome:
     keys = {
-        method: [(data_set, method, learner, "ae") for data_set in evidence.data_sets for learner in learners(evidence)]
+        method: [Key(name, method, learner, "ae") for name in evidence.data_sets for learner in learners(evidence)]
         for method in VARIANTS
     }
-    # Only places that all four have are comparable.
-    there = [i for i in range(len(keys["CC"])) if not any(np.isnan(ae(evidence, keys[m][i])) for m in VARIANTS)]
-    if not there:
+    # Means are comparable only over data sets and learners on which all four have figures.
+    common = [i for i in range(len(keys["CC"])) if not any(np.isnan(ae(evidence, keys[m][i])) for m in VARIANTS)]
+    if not common:
         return None, "There are no figures of all four variants on the same data set and learner.", []
-    means = {method: float(np.mean([ae(evidence, keys[method][i]) for i in there])) for method in VARIANTS}
+    means = {method: float(np.mean([ae(evidence, keys[method][i]) for i in common])) for method in VARIANTS}
     figures = [
-        Figure(method, mean, [name for i in there for name in evidence.files(keys[method][i])])
+        Figure(method, mean, [name for i in common for name in evidence.files(keys[method][i])])
         for method, mean in means.items()
     ]
     best = min(means, key=lambda method: means[method])
-    return best == "PACC", f"The lowest is that of {best}, over {len(there)} places.", figures
+    return best == "PACC", f"The lowest is that of {best}, over {len(common)} data sets and learners.", figures

@@ -2,7 +2,7 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  // Sorting: by the figure where a cell has one, else by its words; what is missing comes last.
+  // Sorting: by the figure where a cell has one, else by its text; missing figures come last.
   const key = (row, column) => {
     const cell = row.children[column];
     if (cell.dataset.value !== undefined && cell.dataset.value !== "") return Number(cell.dataset.value);
@@ -29,25 +29,25 @@
     });
   }
 
-  // Filters: no name pressed means all of them.
+  // Filters: with no name pressed, everything is shown.
   const groups = Object.fromEntries(all("fieldset[data-filter]").map((set) => [set.dataset.filter, set]));
   const names = (what) => all("button", groups[what]).map((button) => button.dataset.name);
   const pressed = (what) => all('button[aria-pressed="true"]', groups[what]).map((button) => button.dataset.name);
-  const known = { dataset: new Set(names("dataset")), method: new Set(names("method")) };
+  const filterNames = { dataset: new Set(names("dataset")), method: new Set(names("method")) };
   const apply = () => {
-    const asked = { dataset: pressed("dataset"), learner: pressed("learner"), method: pressed("method") };
-    const out = (what, name) => asked[what].length > 0 && !asked[what].includes(name);
+    const selected = { dataset: pressed("dataset"), learner: pressed("learner"), method: pressed("method") };
+    const out = (what, name) => selected[what].length > 0 && !selected[what].includes(name);
     for (const row of all(".sortable tbody tr")) {
       const { method, learner } = row.dataset;
-      row.classList.toggle("out", (method !== undefined && out("method", method)) || (learner !== undefined ? out("learner", learner) : method !== undefined && asked.learner.length > 0));
+      row.classList.toggle("out", (method !== undefined && out("method", method)) || (learner !== undefined ? out("learner", learner) : method !== undefined && selected.learner.length > 0));
     }
     for (const cell of all(".sortable [data-column]")) {
       const name = cell.dataset.column;
-      cell.classList.toggle("out", (known.dataset.has(name) && out("dataset", name)) || (known.method.has(name) && out("method", name)));
+      cell.classList.toggle("out", (filterNames.dataset.has(name) && out("dataset", name)) || (filterNames.method.has(name) && out("method", name)));
     }
     for (const mark of all("[data-series-method]")) {
       const { seriesMethod, seriesLearner } = mark.dataset;
-      mark.classList.toggle("out", out("method", seriesMethod) || (asked.learner.length > 0 && !asked.learner.includes(seriesLearner)));
+      mark.classList.toggle("out", out("method", seriesMethod) || (selected.learner.length > 0 && !selected.learner.includes(seriesLearner)));
     }
     for (const figure of all("figure")) {
       const marks = all("[data-series-method]", figure);
@@ -58,7 +58,7 @@
       const body = all("tbody tr", table);
       table.classList.toggle("out", body.length > 0 && body.every((row) => row.classList.contains("out")));
     }
-    const chosen = Object.values(asked).flat();
+    const chosen = Object.values(selected).flat();
     document.getElementById("shown").textContent = chosen.length ? `shown: ${chosen.join(", ")}` : "";
   };
   for (const button of all("fieldset button")) {
@@ -73,7 +73,7 @@
   });
   document.getElementById("filters").hidden = false;
 
-  // Where a figure comes from, for those without a pointer to hover with.
+  // A click shows the files of a figure, for touch screens, which have no tooltips.
   const source = document.getElementById("source");
   for (const figure of all(".sortable td[title], li[data-source]:not([data-source=''])")) {
     figure.addEventListener("click", () => {

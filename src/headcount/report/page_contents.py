@@ -1,6 +1,7 @@
-"""All that the page of a study shows, as plain data: gathered once from the store, then written as HTML, JSON or CSV."""
+"""`Contents`: everything that the page of a study shows, gathered once from the store, then written as HTML, JSON or CSV."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,40 +11,42 @@ from headcount._version import __version__
 from headcount.data import PAPER_SETS
 from headcount.report import series
 from headcount.report.claims import Claim, claims
-from headcount.report.figures import Errors
 from headcount.report.reproduction import Reproduction, reproduction
+from headcount.report.scores import Errors
+from headcount.report.sentences import in_words
 from headcount.report.table import Table
 from headcount.report.tables import tables
-from headcount.report.words import in_words
-from headcount.study import Results
+from headcount.study import Cell, Results
+from headcount.study.plan import LearnerPlan, MethodPlan
 
 __all__ = ["Contents", "gather", "missing_of"]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a study found, ready to be shown.
+    """The results of a study, ready to be shown.
 
     Attributes
     ----------
     title : str
     words : list of str
-        Sentences on what won, and how surely.
+        Sentences on the best method and its lead.
     tables : list of Table
     claims : list of Claim
     diagonals, shifts, biases, ranks, times : list
-        What the plots show.
+        Data of the plots.
     classes : dict
-        Of each data set.
+        Names of the classes of each data set.
     data_sets, learners, methods : list of str
-        What can be filtered by.
+        Names that the page can be filtered by.
     measure : str
-        Of the plots.
+        Name of the error measure of the plots.
     missing : list of str
-        What the store lacks.
+        Sentences on what the store lacks.
     provenance : list of (what, value)
+        What the figures were computed from, and with.
     reproduction : Reproduction
-        Measured beside published figures.
+        Measured figures compared with published ones.
     """
 
     title: str
@@ -66,7 +69,7 @@ class Contents:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
-        whole = {
+        contents = {
             "title": self.title,
             "words": self.words,
             "claims": [claim.to_dict() for claim in self.claims],
@@ -82,21 +85,21 @@ class Contents:
             "missing": self.missing,
             "provenance": [{"what": what, "value": value} for what, value in self.provenance],
         }
-        plain: dict[str, Any] = _finite(whole)
-        return plain
+        finite: dict[str, Any] = _without_nan(contents)
+        return finite
 
 
-def _finite(value: Any) -> Any:
-    """Return plain data with None for what is not a finite number: JSON has no word for it."""
+def _without_nan(value: Any) -> Any:
+    """Replace NaN and infinite numbers by None: JSON has neither."""
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: _without_nan(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_finite(entry) for entry in value]
+        return [_without_nan(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def gather(results: Results) -> Contents:
-    """Return what a store has of a plan. Nothing is fitted."""
+    """Gather everything that the store has of a plan; nothing is fitted."""
     errors, plan = Errors(results), results.plan
     ranks = series.rank_chart(errors)
     truths = {name: results.truth(name) for name in plan.data_sets}
@@ -112,7 +115,7 @@ def gather(results: Results) -> Contents:
         times=series.times(results),
         classes={name: list(truth["classes"]) for name, truth in truths.items() if truth is not None},
         data_sets=list(plan.data_sets),
-        learners=list(dict.fromkeys(learner.name for _, learner in plan.rows() if learner is not None)),
+        learners=list(dict.fromkeys(row.learner_name for row in plan.rows() if row.learner_name)),
         methods=list(dict.fromkeys(method.name for method in plan.methods)),
         measure=plan.measures[0],
         missing=missing_of(results),
@@ -122,90 +125,88 @@ def gather(results: Results) -> Contents:
 
 
 def missing_of(results: Results) -> list[str]:
-    """Say what there are no figures of, whole data sets and learners in one sentence each, and what was wrong in the store."""
-    groups: dict[tuple[str, str], list[Any]] = {}
+    """Return sentences on figures that are missing, one for each data set and learner, and on files that can't be used."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in results.cells:
         groups.setdefault((cell.data_set, cell.learner), []).append(cell)
-    said = []
+    sentences = []
     for (data_set, learner), cells in groups.items():
-        lacking = [cell for cell in cells if cell.missing]
+        missing = [cell for cell in cells if cell.missing]
         name = f"{data_set}, {learner or 'methods without a learner of the plan'}"
-        if len(lacking) == len(cells):
-            said.append(f"{name}: nothing ({_reasons(lacking)}).")
-        elif lacking:
-            uses = dict.fromkeys(f"{cell.method} for {cell.target}" for cell in lacking)
+        if len(missing) == len(cells):
+            sentences.append(f"{name}: nothing ({_reasons(missing)}).")
+        elif missing:
+            uses = dict.fromkeys(f"{cell.method} for {cell.target}" for cell in missing)
             named = ", ".join(list(uses)[:6]) + (f" and {len(uses) - 6} more" if len(uses) > 6 else "")
-            said.append(
-                f"{name}: {len(lacking)} of {len(cells)} runs are missing ({named}; {_reasons(lacking)}); "
+            sentences.append(
+                f"{name}: {len(missing)} of {len(cells)} runs are missing ({named}; {_reasons(missing)}); "
                 "means are over the others."
             )
-    return said + results.notices
+    return sentences + results.notices
 
 
-def _reasons(cells: Sequence[Any]) -> str:
+def _reasons(cells: Sequence[Cell]) -> str:
     return "; ".join(list(dict.fromkeys(cell.missing for cell in cells))[:3])
 
 
 def _provenance(results: Results) -> list[tuple[str, str]]:
-    """Say what the figures rest on: plan, seed, protocol, grids, data, versions."""
+    """Return what the figures depend on: plan, seed, protocol, grids, data, versions."""
     plan, protocol = results.plan, results.plan.protocol
-    said = [
+    entries = [
         ("plan", f"{plan.name}, seed {plan.seed}"),
         (
             "protocol",
             f"{protocol.n_prevalences} prevalences; samples of {protocol.sample_size}; {protocol.validation_repeats} of each to "
             f"choose settings on {protocol.held_out:.0%} of the labelled part, {protocol.test_repeats} of each to test; methods "
-            f"with parameters of their own hold out {protocol.inner:.0%} of their training part",
+            f"with a validation part hold out {protocol.inner:.0%} of their training part",
         ),
         ("runs", _runs(results)),
     ]
-    shown = {learner.name: learner for _, learner in plan.rows() if learner is not None}
-    said += [
-        (f"learner {own.name}", f"{own.maker.rpartition('.')[2]} over {own.representation}{_settings(own)}")
-        for own in shown.values()
+    learners = {row.learner_name: row.learner for row in plan.rows() if row.learner is not None}
+    entries += [
+        (f"learner {name}", f"{learner.maker.rpartition('.')[2]} over {learner.representation}{_settings(learner)}")
+        for name, learner in learners.items()
     ]
-    said += [(f"method {own.name}", f"its own{_settings(own)}") for own in plan.methods if own.grid or own.parameters]
-    said += [(f"{own.name} optimised for", ", ".join(own.targets)) for own in plan.methods]
-    for name in plan.data_sets:
-        truth = results.truth(name)
-        if truth is None:
-            said.append((name, "no results"))
-            continue
-        shares = ", ".join(f"{c} {p:.3f}" for c, p in zip(truth["classes"], truth["training"], strict=True))
-        own_set = " the paper's own;" if name in PAPER_SETS else ""
-        fingerprint = (results.fingerprint(name) or "")[:12]
-        said.append(
-            (
-                name,
-                f"{truth['n_train']:,} labelled documents ({shares}), {truth['n_test']:,} to test on;{own_set} "
-                f"fingerprint {fingerprint}",
-            )
-        )
-    for versions, n in results.versions:
-        said.append(
-            (f"computed with, {n:,} results", ", ".join(f"{name} {number}" for name, number in versions.items()))
-        )
-    said.append(("page made by", f"headcount {__version__}, from the store {Path(results.store.folder).name}"))
-    return said
+    entries += [(f"method {m.name}", f"its own{_settings(m)}") for m in plan.methods if m.grid or m.parameters]
+    entries += [(f"{m.name} optimised for", ", ".join(m.targets)) for m in plan.methods]
+    entries += [(name, _data_set(results, name)) for name in plan.data_sets]
+    entries += [
+        (f"computed with, {n:,} results", ", ".join(f"{name} {number}" for name, number in versions.items()))
+        for versions, n in results.versions
+    ]
+    page = f"headcount {__version__}, from the store {Path(results.store.folder).name}"
+    return [*entries, ("page made by", page)]
 
 
-def _settings(part: Any) -> str:
-    """Say what of a learner or a method is fixed, and what is chosen from."""
+def _data_set(results: Results, name: str) -> str:
+    """Describe a data set: sizes, training shares, fingerprint."""
+    truth = results.truth(name)
+    if truth is None:
+        return "no results"
+    shares = ", ".join(f"{c} {p:.3f}" for c, p in zip(truth["classes"], truth["training"], strict=True))
+    of_paper = " the paper's own;" if name in PAPER_SETS else ""
+    fingerprint = (results.fingerprint(name) or "")[:12]
+    return (
+        f"{truth['n_train']:,} labelled documents ({shares}), {truth['n_test']:,} to test on;{of_paper} "
+        f"fingerprint {fingerprint}"
+    )
+
+
+def _settings(part: LearnerPlan | MethodPlan) -> str:
+    """Describe the fixed parameters of a learner or method, and the values to choose from."""
     fixed = "; ".join(f"{name} = {value}" for name, value in part.parameters.items())
     grid = "; ".join(f"{name} in {', '.join(map(str, values))}" for name, values in part.grid.items())
     return (f"; with {fixed}" if fixed else "") + (f"; chosen from {grid}" if grid else "")
 
 
 def _runs(results: Results) -> str:
-    """Say how many runs of each method the plan has, and of which the store has fewer on some data set."""
-    planned = {method.name: method.runs for method in results.plan.methods}
-    done: dict[str, dict[Any, int]] = {name: {} for name in planned}
+    """Say how many runs of each method the plan has, and how many of them the store has on each data set."""
+    done: dict[str, Counter[tuple[str, str, str]]] = {method.name: Counter() for method in results.plan.methods}
     for cell in results.cells:
-        own, place = done[cell.method], (cell.data_set, cell.learner, cell.target)
-        own[place] = own.get(place, 0) + (cell.estimated is not None)
-    said = []
-    for name, runs in planned.items():
-        counts = sorted({n for n in done[name].values() if n})
-        there = "none" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        said.append(f"{name} {there} of {runs}")
-    return ", ".join(said)
+        done[cell.method][cell.data_set, cell.learner, cell.target] += cell.estimated is not None
+    texts = []
+    for method in results.plan.methods:
+        counts = sorted({n for n in done[method.name].values() if n})
+        in_store = "none" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        texts.append(f"{method.name} {in_store} of {method.runs}")
+    return ", ".join(texts)

@@ -1,0 +1,118 @@
+"""A study's outcome in sentences: the best method, its lead over the next, and the effect of optimisation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses
+from headcount.report.series import Ranks
+from headcount.significance import holm, paired_t
+from headcount.study.plan import DEFAULT
+
+__all__ = ["in_words"]
+
+
+def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
+    """Return sentences on the best method by mean rank, its lead over the next, and the gain of optimising the variants of CC."""
+    if not ranks:
+        return ["The store has no results of this plan yet."]
+    plan = errors.plan
+    first = ranks[0]
+    n = plan.protocol.n_prevalences * plan.protocol.test_repeats
+    compared = "One method was tested" if len(ranks) == 1 else f"{len(ranks)} methods were compared"
+    sentences = [
+        f"{compared} on {_sets(errors)} by {_and([label_of(m) for m in plan.measures])}, each on {n:,} test samples of "
+        f"{plan.protocol.sample_size:,} documents.",
+        _best(ranks),
+    ]
+    if len(ranks) > 1:
+        sentences.append(_lead(errors, first, ranks[1]))
+    gain = _gain(errors)
+    if gain:
+        sentences.append(gain)
+    sentences.append(
+        "Test samples share documents, and data sets are few: p-values are too small, and ranks hold for these data sets only."
+    )
+    return sentences
+
+
+def _best(ranks: Sequence[Ranks]) -> str:
+    """Say which method has the lowest mean rank; those with figures in all columns come first."""
+    first = ranks[0]
+    ranked = [column for column, rank in enumerate(first.ranks) if rank is not None]
+    wins = sum(first.ranks[column] == _lowest(ranks, column) for column in ranked)
+    equal = [
+        entry for entry in ranks if entry.ranks.count(None) == first.ranks.count(None) and entry.mean == first.mean
+    ]
+    who = (
+        f"The best by mean rank is {_name(first)}"
+        if len(equal) == 1
+        else f"{_and([_name(e) for e in equal])} share the best mean rank"
+    )
+    where = f"{len(ranked)} {'column' if len(ranked) == 1 else 'columns'} of table 6"
+    if len(ranked) < len(first.ranks):
+        where = f"the {where} that it has figures in"
+    name = "it comes" if len(equal) == 1 else f"{_name(first)} comes"
+    return f"{who} with {first.mean:.1f}; {name} first in {wins} of {where}."
+
+
+def _lowest(ranks: Sequence[Ranks], column: int) -> float:
+    """Return the lowest rank in a column: more than 1 where several methods share the first place."""
+    return min(rank for entry in ranks if (rank := entry.ranks[column]) is not None)
+
+
+def _sets(errors: Errors) -> str:
+    names = [name for name in errors.plan.data_sets if any(key.data_set == name for key in errors.files)]
+    return f"{len(names)} data {'set' if len(names) == 1 else 'sets'} ({', '.join(names)})"
+
+
+def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
+    """Say how far the best is ahead of the next on each data set, by the first measure and a paired test."""
+    measure = errors.plan.measures[0]
+    compared = []
+    for name in errors.plan.data_sets:
+        x, y = (errors.of(Key(name, e.method, e.learner, e.target), measure) for e in (first, second))
+        if x is not None and y is not None:
+            test = paired_t(losses(x, measure), losses(y, measure))
+            compared.append((name, float(x.mean()), float(y.mean()), test))
+    if not compared:
+        return f"Next is {_name(second)} with a mean rank of {second.mean:.1f}; the two share no data set."
+    corrected = holm([test.p_value for *_, test in compared])
+    parts = []
+    for (name, one, other, test), p in zip(compared, corrected, strict=True):
+        significance = "no significant difference" if p >= 0.05 else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        parts.append(f"{one:.3f} against {other:.3f} on {name} ({significance}, d = {test.effect:+.2f})")
+    return (
+        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)} (paired t-tests, "
+        "Holm's correction; d below 0 favours the first)."
+    )
+
+
+def _gain(errors: Errors) -> str:
+    """Say what optimising the variants of CC changed against their learners' defaults."""
+    measure = errors.plan.measures[0]
+    pairs, targets = [], []
+    for data_set in errors.plan.data_sets:
+        for row in errors.rows:
+            if row.method in VARIANTS and row.target != DEFAULT:
+                key = row.on(data_set)
+                optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)
+                if optimised is not None and default is not None:
+                    pairs.append((optimised, default))
+                    targets.append(label_of(row.target))
+    if not pairs:
+        return ""
+    tuned, plain = np.mean(pairs, axis=0)
+    better = sum(losses(x, measure) < losses(y, measure) for x, y in pairs)
+    return (
+        f"Optimising the variants of CC for {_and(list(dict.fromkeys(targets)))} takes their mean {label_of(measure)} from "
+        f"{plain:.3f} at defaults to {tuned:.3f}; it helps in {better} of {len(pairs)} cases."
+    )
+
+
+def _name(entry: Ranks) -> str:
+    return entry.method + (f" with {entry.learner}" if entry.learner else "")
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
