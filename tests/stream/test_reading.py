@@ -43,8 +43,8 @@ def scores(quantifier, by="month", names=("p0", "p1")):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("names", [("p0", "p1"), ("p1",)])
 def test_scores_from_files_equal_one_pass(tmp_path, ending, names, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._BLOCK", 1 << 14)
-    monkeypatch.setattr("headcount.data.tablefile._ROWS", 500)
+    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 1 << 14)
+    monkeypatch.setattr("headcount.tables.tablefile._ROWS", 500)
     P, months, table = scored_table()
     path = tmp_path / f"t.{ending}"
     (csv.write_csv if ending == "csv" else parquet.write_table)(table, path)
@@ -59,7 +59,7 @@ def test_scores_from_files_equal_one_pass(tmp_path, ending, names, monkeypatch):
 
 
 def test_the_same_bits_each_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._ROWS", 300)
+    monkeypatch.setattr("headcount.tables.tablefile._ROWS", 300)
     parquet.write_table(scored_table()[2], tmp_path / "t.parquet")
     quantifier = SLD(frozen([0, 1]), calibration="bcts").fit(LABELLED, CODES)
     first, second = (shares_of(tally_files([tmp_path / "t.parquet"], scores(quantifier))) for _ in range(2))
@@ -119,7 +119,7 @@ def test_wrong_scores_are_told_with_their_line(tmp_path):
 
 
 def test_the_first_of_several_errors_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._BLOCK", 256)
+    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 256)
     rows = ["a,0.5,0.5"] * 400
     rows[123] = rows[399] = "a,0.5,0.9"
     (tmp_path / "t.csv").write_text("month,p0,p1\n" + "\n".join(rows) + "\n")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text, typed_labels
 from headcount._typing import AnyArray
 from headcount._validation import quoted
-from headcount.data.labels import typed_labels, written
-from headcount.data.tablefile import Kind, TableFile
 from headcount.exceptions import DataError
+from headcount.tables import Kind, TableFile
 
 __all__ = ["chosen_columns", "fit_table", "labels_of", "read_labels", "source_of"]
 
@@ -170,7 +170,7 @@ def _labels(values: list[Any]) -> AnyArray:
     """Return labels as truth values or integers where all are such, however a file has them; else as texts."""
     if {type(value) for value in values} == {bool}:
         return np.array(values)
-    name = {value: written(value) for value in {*values}}
+    name = {value: label_text(value) for value in {*values}}
     numbers = typed_labels([name[value] for value in values])
     return numbers if numbers.dtype.kind == "i" else np.array([str(value) for value in values])
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import class_positions, label_text, typed_labels
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
 from headcount.cli.labelled import labels_of, read_labels, source_of
-from headcount.data.labels import places_of, typed_labels, written
-from headcount.data.tablefile import TableFile
 from headcount.exceptions import DataError, HeadcountWarning
+from headcount.tables import TableFile
 
 __all__ = ["confusion_model", "scored_model", "tally_counts"]
 
@@ -106,7 +106,7 @@ def _values(table: TableFile, column: str) -> list[Any]:
 
 def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> list[str]:
     """Return the column of each class, or that of the second of two."""
-    places, text = places_of(classes)
+    places, text = class_positions(classes)
     own = list(places)
     parts = [part.strip() for part in scores.split(",") if part.strip()]
     if any("=" in part for part in parts):
@@ -185,8 +185,8 @@ def confusion_model(source: str, method: str = "auto") -> Any:
     """Make a `Model` of a confusion matrix: a row for each true class, named in the first column, and a column for each decided."""
     table = TableFile(source)
     names = table.columns[1:]
-    rows = [written(value) for value in _values(table, table.columns[0])]
-    if sorted(rows) != sorted(map(written, names)) or len(set(rows)) < len(rows):
+    rows = [label_text(value) for value in _values(table, table.columns[0])]
+    if sorted(rows) != sorted(map(label_text, names)) or len(set(rows)) < len(rows):
         raise DataError(
             f"{table.name} is no confusion matrix: its rows are for {quoted(rows, 10)} and its columns for {quoted(names, 10)}. "
             "Needed is a row for each true class, named in the first column, and a column for each decided class."
@@ -206,9 +206,9 @@ def confusion_model(source: str, method: str = "auto") -> Any:
     known = typed_labels(rows)
     classes = np.unique(known)
     whole = counts.astype(np.int64)
-    place = {written(name): j for j, name in enumerate(classes)}
+    place = {label_text(name): j for j, name in enumerate(classes)}
     labels = np.repeat(known, whole.sum(axis=1))
-    decided = np.concatenate([np.repeat([place[written(name)] for name in names], row) for row in whole])
+    decided = np.concatenate([np.repeat([place[label_text(name)] for name in names], row) for row in whole])
     return _decisions_model(table, decided, labels, classes, "class", table.columns[0], method)
 
 

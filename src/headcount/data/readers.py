@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headcount._labels import typed_labels
 from headcount.data.corpus import Corpus
 from headcount.data.files import PARQUET_MARK, content_of, text_of
-from headcount.data.labels import typed_labels
-from headcount.data.tables import read_csv, read_parquet, read_tsv
+from headcount.data.tabular import read_csv, read_parquet, read_tsv
 from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["FORMATS", "read_corpus"]

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from headcount.data.labels import written
+from headcount._labels import label_text
 from headcount.exceptions import DataError
 
 __all__ = ["MISSING", "UNITS", "Grouping", "worded"]
@@ -83,7 +83,7 @@ class Grouping:
     @staticmethod
     def _written(value: Any) -> str:
         """Return a value as text; a text stays as it is, be it that of a number."""
-        return value if isinstance(value, str) else written(value)
+        return value if isinstance(value, str) else label_text(value)
 
 
 def worded(by: str | None) -> str:

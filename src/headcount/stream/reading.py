@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import class_positions
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
-from headcount.data.batch import Batch
-from headcount.data.labels import places_of
-from headcount.data.tablefile import Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.exceptions import DataError
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
+from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
 __all__ = ["Reading", "decided", "grouped", "no_posteriors", "scores_of", "tally_files"]
 
@@ -173,7 +172,7 @@ def scores_of(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
 def decided(batch: Batch, name: str, classes: Iterable[Any], of: str) -> IntArray:
     """Return the position of each row's class, in a column of decisions, among the classes of something."""
     codes, values = batch.groups(name)
-    place, text = places_of(classes)
+    place, text = class_positions(classes)
     for i, value in enumerate(values):
         rows = np.flatnonzero(codes == i) if text(value) not in place else codes[:0]
         if rows.size:

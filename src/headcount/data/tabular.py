@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import typed_labels
 from headcount._typing import AnyArray
 from headcount._validation import quoted
 from headcount.data.corpus import Corpus
 from headcount.data.files import PARQUET_MARK, text_of
-from headcount.data.labels import typed_labels
 from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["read_csv", "read_parquet", "read_tsv"]

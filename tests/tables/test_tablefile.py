@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from headcount.data import tablefile as module
-from headcount.data.batch import Batch
-from headcount.data.blocks import ends_in_quotes, whole_rows
-from headcount.data.tablefile import TableFile, files_of
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables import tablefile as module
+from headcount.tables.batch import Batch
+from headcount.tables.blocks import ends_in_quotes, whole_rows
+from headcount.tables.tablefile import TableFile, files_of
 
 CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
 
@@ -164,7 +164,7 @@ def test_files_that_end_in_the_middle(tmp_path, three):
     refused(written(tmp_path / "odd.csv.gz", b"x,t\n1,2\n"), "ends in .gz but is not gzipped")
     content = three[-1].read_bytes()
     refused(written(tmp_path / "cut.parquet", content[: len(content) // 2]), "ends in the middle")
-    refused(written(tmp_path / "no.parquet", b"nothing"), "is no Parquet file")
+    refused(written(tmp_path / "no.parquet", b"nothing"), "is not a Parquet file")
     broken = bytearray(content)
     broken[4:40] = b"\xff" * 36
     refused(written(tmp_path / "bad.parquet", bytes(broken)), "damaged Parquet file", {"month": "group"})
