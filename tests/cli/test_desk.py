@@ -19,7 +19,7 @@ import pytest
 
 from headcount.cli import app as cli
 from headcount.cli.output import to_stdout
-from headcount.cli.request import told_progress
+from headcount.cli.progress import progress_bar
 from tests.conftest import blobs, scored_items
 from tests.modelfile.test_modelfile import texts
 
@@ -150,7 +150,7 @@ def test_compare_and_check(model, run):
 
 def test_compare_needs_two(model, refused):
     refused("Name two files to compare", "compare", "m.headcount", "new.csv")
-    refused("--by needs the two groups", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x")
+    refused("Name the two groups to compare", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x")
     refused("There is no group 'q'", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x", "--to", "q")
 
 
@@ -173,7 +173,7 @@ def test_numbers_and_embeddings(tmp_path, run):
     code, out, _ = run("estimate", "all.headcount", "n.csv")
     assert "No intervals: CC is biased" in out
     assert "not checked" in out
-    code, out, _ = run("estimate", "all.headcount", "n.csv", "--assume-no-shift", "--pile")
+    code, out, _ = run("estimate", "all.headcount", "n.csv", "--assume-no-shift", "--sample")
     assert code == 2
 
 
@@ -300,11 +300,11 @@ def test_black_boxes_that_can_not_be_used(tmp_path, refused):
     scored_files(tmp_path)
     refused("--scored needs the column of true labels", "estimate", "--scored", "labelled.csv", "new.csv")
     refused("has no column 'q_neg', 'q_pos'", *SCORED, "--scores", "q_*")
-    refused("--scores names the classes 'neg', 'mid'", *SCORED, "--scores", "neg=score_neg,mid=score_pos")
-    refused("--scores names 3 columns for 2 classes", *SCORED, "--scores", "a,b,c")
-    refused("either columns of scores (--scores) or one of decisions", *SCORED, "--scores", "a", "--decisions", "said")
+    refused("name the classes 'neg', 'mid'", *SCORED, "--scores", "neg=score_neg,mid=score_pos")
+    refused("name 3 columns for 2 classes", *SCORED, "--scores", "a,b,c")
+    refused("either columns of scores (scores) or a column of decisions", *SCORED, "--scores", "a", "--decisions", "said")
     refused("PACC needs scores", *SCORED, "--decisions", "said", "--method", "PACC")
-    refused("brings its own learner", *SCORED, "--method", "SVM(KLD)")
+    refused("trains its own classifier", *SCORED, "--method", "SVM(KLD)")
     refused("There is no method 'XYZ'", *SCORED, "--method", "XYZ")
     frame = pd.read_csv(tmp_path / "labelled.csv")
     frame.loc[4, "said"] = "else"
@@ -320,11 +320,11 @@ def test_black_boxes_that_can_not_be_used(tmp_path, refused):
 @pytest.mark.parametrize(
     ("confusion", "counts", "words"),
     [
-        ("y,a,b\na,9,1\nc,2,8\n", "class,count\na,5\n", "is no confusion matrix"),
+        ("y,a,b\na,9,1\nc,2,8\n", "class,count\na,5\n", "is not a confusion matrix"),
         (
             "y,a,b\na,9,1.5\nb,2,8\n",
             "class,count\na,5\n",
-            "confusion.csv, line 2, column 'b': 1.5 is no number of items",
+            "confusion.csv, line 2, column 'b': 1.5 is not a valid count",
         ),
         ("y,a,b\na,1,0\nb,2,8\n", "class,count\na,5\n", "class 'a' has fewer than 2 labelled items"),
         ("y,a,b\na,90000000,0\nb,2,8\n", "class,count\na,5\n", "counts more than 20,000,000 items"),
@@ -333,7 +333,7 @@ def test_black_boxes_that_can_not_be_used(tmp_path, refused):
         (
             "y,a,b\na,9,1\nb,2,8\n",
             "class,count\na,-5\n",
-            "counts.csv, line 2, column 'count': -5 is no number of items",
+            "counts.csv, line 2, column 'count': -5 is not a valid count",
         ),
     ],
 )
@@ -379,7 +379,7 @@ def one_label(frame):
         (empty_text, "labelled.csv, line 22, column 'review' is empty"),
         (no_label, "labelled.csv, line 32, column 'stars' has no label"),
         (many_labels, "column 'stars' holds 400 different labels"),
-        (one_label, "holds one label only, 'good'"),
+        (one_label, "holds only one label, 'good'"),
     ],
 )
 def test_labelled_tables_that_can_not_be_used(reviews, refused, change, words):
@@ -436,7 +436,7 @@ def test_new_tables_that_can_not_be_used(model, refused):
     out = "-o", "shares.csv", "--html", "p.html", "--plot", "p.svg"
     (folder / "odd.csv").write_text("words\ngood\n")
     refused(
-        "odd.csv has no column 'review', which is asked for here (text)", "estimate", "m.headcount", "odd.csv", *out
+        "odd.csv has no column 'review', from which the model reads text", "estimate", "m.headcount", "odd.csv", *out
     )
     (folder / "bad.csv").write_bytes(b"review,day\ngood,2016-01-01\ncaf\xe9,2016-01-01\n")
     refused("bad.csv, line 3, column 'review': the byte 0xe9", "estimate", "m.headcount", "bad.csv", *out)
@@ -444,7 +444,7 @@ def test_new_tables_that_can_not_be_used(model, refused):
     refused("ragged.csv, line 3: expected 2 fields", "estimate", "m.headcount", "ragged.csv", *out)
     (folder / "late.csv").write_text("review,day\ngood,2016-01-01\ngood,soon\n")
     refused(
-        "late.csv, line 3, column 'day': 'soon' is no date",
+        "late.csv, line 3, column 'day': 'soon' is not a date",
         "estimate",
         "m.headcount",
         "late.csv",
@@ -501,7 +501,7 @@ def test_who_knows_that_the_shift_is_mild(reviews, run, refused):
     assert json.loads(run("inspect", "m.headcount", "--json")[1])["ranking"][0]["ae"] < 0.1
     code, out, _ = run("estimate", "m.headcount", "new.csv", "--assume-no-shift")
     assert code == 0
-    refused("--shift is any or mild; got 'wild'", *FIT, "--shift", "wild")
+    refused("shift must be 'any' or 'mild'; got 'wild'", *FIT, "--shift", "wild")
 
 
 def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
@@ -521,11 +521,11 @@ def test_what_was_skipped_is_told(reviews, run):
 
 def test_a_person_sees_how_far_it_is(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with told_progress("Reading") as tell:
-        tell(1000)
+    with progress_bar("Reading") as progress:
+        progress(1000)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
-    with told_progress("Reading") as tell:
-        assert tell is None
+    with progress_bar("Reading") as progress:
+        assert progress is None
 
 
 def test_many_classes_are_a_row_each(tmp_path, run):
@@ -628,9 +628,9 @@ def test_what_can_not_be_grouped_by(tmp_path, refused):
 def test_one_class_is_no_confusion_matrix(tmp_path, refused):
     (tmp_path / "confusion.csv").write_text("true,a\na,90\n")
     (tmp_path / "counts.csv").write_text("class,count\na,5\n")
-    refused("one class only", "estimate", "--confusion", "confusion.csv", "counts.csv")
+    refused("only one class", "estimate", "--confusion", "confusion.csv", "counts.csv")
     (tmp_path / "confusion.csv").write_text("true,a,b\na,1e400,3\nb,2,90\n")
-    refused("is no number of items", "estimate", "--confusion", "confusion.csv", "counts.csv")
+    refused("is not a valid count", "estimate", "--confusion", "confusion.csv", "counts.csv")
 
 
 def test_a_folder_is_no_model_file_to_write(reviews, refused):
@@ -676,11 +676,11 @@ def test_the_page_of_a_counting_method_does_not_say_that_it_corrects(tmp_path, r
     page = (tmp_path / "p.html").read_text()
     assert "does not correct the classifier's mistakes" in page
     assert "assumes that the shares have not changed" in page
-    assert "hold the true share" not in " ".join(page.split())
+    assert "contain the true share" not in " ".join(page.split())
     run(*command, "PACC")
     page = (tmp_path / "p.html").read_text()
     assert "the method PACC corrects them" in page
-    assert "hold the true share" in " ".join(page.split())
+    assert "contain the true share" in " ".join(page.split())
 
 
 def test_compare_tells_of_groups_that_can_not_be_trusted(tmp_path, run):
@@ -771,23 +771,23 @@ def test_what_the_system_ends_leaves_nothing_behind(tmp_path):
 
 def test_results_are_never_written_over_what_they_are_made_from(tmp_path, refused):
     scored_files(tmp_path)
-    refused("is read here, and would be written over", *SCORED, "-o", "new.csv")
-    refused("is read here, and would be written over", *SCORED, "--html", "labelled.csv")
+    refused("is an input of this command and would be overwritten", *SCORED, "-o", "new.csv")
+    refused("is an input of this command and would be overwritten", *SCORED, "--html", "labelled.csv")
     refused("is named twice", *SCORED, "-o", "a.csv", "--html", "./a.csv")
     refused("is named twice", *SCORED, "--html", "a.svg", "--plot", "a.svg")
-    refused("is read here", "compare", *SCORED[1:4], "new.csv", "--label", "y", "-o", "labelled.csv")
-    refused("is read here", "fit", "labelled.csv", "--label", "y", "-o", "labelled.csv")
+    refused("is an input of this command", "compare", *SCORED[1:4], "new.csv", "--label", "y", "-o", "labelled.csv")
+    refused("is an input of this command", "fit", "labelled.csv", "--label", "y", "-o", "labelled.csv")
 
 
 def test_options_that_can_not_be_meant(tmp_path, refused):
     scored_files(tmp_path)
     for level in ("95", "0", "1", "nan"):
-        refused("--level must be between 0 and 1", *SCORED, "--level", level, "--min-items", "10000")
+        refused("level must be between 0 and 1", *SCORED, "--level", level, "--min-items", "10000")
     refused("--jobs must not be 0", "fit", "labelled.csv", "--label", "y", "-o", "m", "-j", "0")
-    refused("--budget is a number of seconds", "fit", "labelled.csv", "--label", "y", "-o", "m", "--budget", "inf")
-    refused("named more than once", *SCORED, "--scores", "neg=score_neg,neg=score_pos")
+    refused("--budget must be a finite number", "fit", "labelled.csv", "--label", "y", "-o", "m", "--budget", "inf")
+    refused("name a class more than once", *SCORED, "--scores", "neg=score_neg,neg=score_pos")
     two = "compare", *SCORED[1:4], "new.csv", "--label", "y"
-    refused("--from and --to name groups", *two, "--from", "a", "--to", "b")
+    refused("The groups to compare are values of a column", *two, "--from", "a", "--to", "b")
     refused("too few items to be compared", *two, "--min-items", "5000")
 
 
@@ -836,7 +836,7 @@ def test_counts_beyond_all_bounds_and_classifiers_that_say_nothing(tmp_path, run
     assert all(line.startswith("headcount: ") for line in err.splitlines()), err
     (tmp_path / "m.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
     (tmp_path / "c.csv").write_text("class,count\na,1e300\nb,500\n")
-    refused("line 2, column 'count': 1e+300 is no number of items", "estimate", "--confusion", "m.csv", "c.csv")
+    refused("line 2, column 'count': 1e+300 is not a valid count", "estimate", "--confusion", "m.csv", "c.csv")
 
 
 def test_a_counting_method_that_is_chosen_is_checked_too(tmp_path, run):
@@ -866,15 +866,15 @@ def test_more_places_that_results_do_not_go_to(tmp_path, refused):
     (tmp_path / "parts").mkdir()
     pd.read_csv(tmp_path / "new.csv").to_parquet(tmp_path / "parts" / "a.parquet")
     for name in ("a", "b"):
-        refused("would be written over", *SCORED[:3], "parts", *SCORED[4:], "-o", f"parts/{name}.parquet")
+        refused("would be overwritten", *SCORED[:3], "parts", *SCORED[4:], "-o", f"parts/{name}.parquet")
     refused("--html needs a file", *SCORED, "--html", "-")
-    refused("can be read but once", *SCORED[:2], "-", "-", *SCORED[4:])
+    refused("can be read only once", *SCORED[:2], "-", "-", *SCORED[4:])
 
 
 def test_a_confusion_matrix_names_each_class_once(tmp_path, refused):
     (tmp_path / "m.csv").write_text("true,2,2.0\n2,80,20\n2.0,20,80\n")
     (tmp_path / "c.csv").write_text("class,count\n2,500\n")
-    refused("m.csv is no confusion matrix: its rows are for '2', '2'", "estimate", "--confusion", "m.csv", "c.csv")
+    refused("m.csv is not a confusion matrix: its rows are for '2', '2'", "estimate", "--confusion", "m.csv", "c.csv")
 
 
 def test_classes_that_differ_by_a_nought_stay_apart(tmp_path, run):

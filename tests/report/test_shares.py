@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headcount.report.shares_page import page_of_shares, summary
+from headcount.report.shares_page import page_of_shares, verdict_summary
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
 
@@ -53,7 +53,7 @@ def test_drawing_leaves_settings_alone():
 
 def test_the_page_says_it_all():
     page = page_of_shares(
-        groups(["trust", "caution", "do not trust", "too few items"], estimand="pile"),
+        groups(["trust", "caution", "do not trust", "too few items"], estimand="sample"),
         title="Shares <of> stars",
         by="month",
         facts={"Model": "m.headcount"},
@@ -63,7 +63,7 @@ def test_the_page_says_it_all():
         "&lt;class 0&gt;",
         "45.0 to 55.0",
         "90 % of the time",
-        "these very items",
+        "among exactly these items",
         "Advice on 2016-02.",
         "m.headcount",
         "1 of 3 groups passed all checks. 1 calls for caution. 1 should not be trusted: see the advice. 1 too small for shares.",
@@ -90,4 +90,5 @@ def test_the_page_without_intervals():
     ],
 )
 def test_summaries(verdicts, words):
-    assert words in summary(groups(verdicts))
+    found = groups(verdicts)
+    assert words in verdict_summary(found.verdicts, found.advice)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from headcount import ACC, MLPE, PACC, SLD, LogTfidf, Outputs, Samples
 from headcount.exceptions import DataError
 from headcount.stream import Grouping, Reading, Recipe, shares_of, tally_files
-from headcount.stream import reading as module
+from headcount.stream import scan as module
 from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
 
@@ -111,10 +111,10 @@ def test_decisions(tmp_path):
 
 def test_wrong_scores_are_told_with_their_line(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,0.5,0.6\n")
-    with pytest.raises(DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are no probabilities"):
+    with pytest.raises(DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,,0.6\n")
-    with pytest.raises(DataError, match=r"line 3, .* the scores nan, 0.6 are no probabilities"):
+    with pytest.raises(DataError, match=r"line 3, .* the scores nan, 0.6 are not probabilities"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
 
 
@@ -130,10 +130,10 @@ def test_the_first_of_several_errors_is_told(tmp_path, monkeypatch):
 
 def test_columns_that_do_not_fit(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0\na,0.5\n")
-    with pytest.raises(DataError, match=r"has no column 'p1', which is asked for here \(scores\)"):
+    with pytest.raises(DataError, match=r"has no column 'p1', from which the model reads scores"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\n")
-    with pytest.raises(DataError, match="--by p0: column 'p0' is read as number already"):
+    with pytest.raises(DataError, match="can't be grouped by column 'p0': the model reads scores"):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "p0"))
     with pytest.raises(DataError, match="has no column 'nothing'"):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "nothing"))
@@ -174,16 +174,16 @@ def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
         ("day", "2016-08"),
         ("week", "2016-08"),
     ):
-        with pytest.raises(ValueError, match=f"is no {unit}"):
+        with pytest.raises(ValueError, match=f"is not a {unit}"):
             Grouping("d", unit).name(short)
     assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
     assert Grouping("d").name(True) == "True"
     assert Grouping.parse("a:b", ["a:b"]) == Grouping("a:b")
-    with pytest.raises(DataError, match="--by d:moon: there is no unit 'moon'; group dates by day, week, month"):
+    with pytest.raises(DataError, match="'d:moon' can't be grouped by: there is no unit 'moon'; group dates by day, week, month"):
         Grouping.parse("d:moon", ["d"])
     (tmp_path / "t.csv").write_text("day,p0,p1\n2016-01-02,0.5,0.5\n07/09/2016,0.5,0.5\n")
     with pytest.raises(
-        DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is no date. Write dates as 2016-07-09"
+        DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is not a date. Write dates as 2016-07-09"
     ):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "day:month"))
     shares_of(tally_files([tmp_path / "t.csv"], scores(pacc(), "day")))
@@ -195,7 +195,7 @@ def test_small_batches_of_a_larger_block_know_their_own_groups(tmp_path, monkeyp
     model = PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0).fit(words, y)
     days = ["2016-01-01"] * 95 + ["never"] + ["2016-01-02"] * 4
     csv.write_csv(pa.table({"t": words, "d": days}), tmp_path / "t.csv")
-    with pytest.raises(DataError, match="line 97, column 'd': 'never' is no date"):
+    with pytest.raises(DataError, match="line 97, column 'd': 'never' is not a date"):
         tally_files([tmp_path / "t.csv"], Reading(Recipe(model), "text", ("t",), "d:month"))
 
 
@@ -222,7 +222,7 @@ def test_of_errors_close_together_the_earliest_is_told():
     lanes = [lambda piece: piece(), lambda piece: (piece(), waited.set())]
     pieces = [late, lambda: None, partial(fails, 2), partial(fails, 3)]
     with pytest.raises(DataError, match="piece 2"):
-        module._in_lanes(pieces, lanes)
+        module._run_lanes(pieces, lanes)
 
 
 def test_too_many_groups_are_refused_before_there_is_room_for_them():
