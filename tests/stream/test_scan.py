@@ -111,7 +111,9 @@ def test_decisions(tmp_path):
 
 def test_wrong_scores_are_told_with_their_line(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,0.5,0.6\n")
-    with pytest.raises(DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities"):
+    with pytest.raises(
+        DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities"
+    ):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,,0.6\n")
     with pytest.raises(DataError, match=r"line 3, .* the scores nan, 0.6 are not probabilities"):
@@ -179,7 +181,9 @@ def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
     assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
     assert Grouping("d").name(True) == "True"
     assert Grouping.parse("a:b", ["a:b"]) == Grouping("a:b")
-    with pytest.raises(DataError, match="'d:moon' can't be grouped by: there is no unit 'moon'; group dates by day, week, month"):
+    with pytest.raises(
+        DataError, match="'d:moon' can't be grouped by: there is no unit 'moon'; group dates by day, week, month"
+    ):
         Grouping.parse("d:moon", ["d"])
     (tmp_path / "t.csv").write_text("day,p0,p1\n2016-01-02,0.5,0.5\n07/09/2016,0.5,0.5\n")
     with pytest.raises(
