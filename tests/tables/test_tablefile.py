@@ -175,7 +175,7 @@ def test_the_format_follows_from_name_or_content(tmp_path):
         TableFile(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is a folder"):
         TableFile(tmp_path)
-    with pytest.raises(DataError, match=r"can't be told from its name; known endings are \.csv"):
+    with pytest.raises(DataError, match=r"can't be inferred from its name; known are \.csv"):
         TableFile(write(tmp_path / "t.xlsx", "x\n1\n"))
     with pytest.raises(DataError, match="There is no format 'xml'"):
         TableFile(write(tmp_path / "t.csv", "x\n1\n"), "xml")
@@ -211,7 +211,7 @@ def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
     np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(2000))
     first = 2 + np.cumsum([0, *(len(part) for part in parts[:-1])])
     assert [part.place(0) for part in parts] == [f"{path}, line {line:,}" for line in first]
-    written(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
+    write(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
     refused(path, "line 2,002, column 'x': 'y' is not a number")
 
 
@@ -387,7 +387,7 @@ def test_a_file_that_was_cut_after_it_was_opened(tmp_path):
     whole = gzip.compress(("x,t\n" + "".join(f"{i},words {i * 7919}\n" for i in range(300000))).encode())
     path = write(tmp_path / "t.csv.gz", whole)
     table = TableFile(path)
-    written(path, whole[: len(whole) // 2])
+    write(path, whole[: len(whole) // 2])
     with pytest.raises(FileFormatError, match="ends in the middle"):
         all_of(table, {"x": "number"})
     assert table.place(299_999).endswith("line 300,001")
@@ -416,9 +416,9 @@ def test_an_open_quote_is_located_wherever_it_is(tmp_path, monkeypatch):
         refused(path, "ends in the middle: the quote that opens in line", {"t": "text"})
     monkeypatch.setattr(module, "_BLOCK", 64)
     refused(path, "ends in the middle", {"t": "text"})
-    refused(written(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
+    refused(write(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
     refused(
-        written(path, '"p,t\n' + "0.5,b\n" * 50000), "line 1: a quote opens in the names of the columns", {"t": "text"}
+        write(path, '"p,t\n' + "0.5,b\n" * 50000), "line 1: a quote opens in the names of the columns", {"t": "text"}
     )
 
 
@@ -461,7 +461,7 @@ def test_empty_lines_of_a_table_of_one_column_are_rows(tmp_path):
     assert len(batch) == 6
     with pytest.raises(DataError, match="line 5, column 't' is empty"):
         batch.texts("t")
-    assert rows_of(written(path, "t,u\na,b\n\nc,d\n")) == 2
+    assert rows_of(write(path, "t,u\na,b\n\nc,d\n")) == 2
 
 
 @pytest.mark.parametrize(
@@ -514,7 +514,7 @@ def test_a_late_quote_in_a_table_with_tabs_is_literal(tmp_path):
     path = write(tmp_path / "t.tsv", "id\tt\n" + "\n".join(rows) + "\n")
     assert rows_of(path) == 30000
     rows[25000], rows[25700] = rows[24999], '25700\t"well ""quoted"""'
-    assert rows_of(written(path, "id\tt\n" + "\n".join(rows) + "\n")) == 30000
+    assert rows_of(write(path, "id\tt\n" + "\n".join(rows) + "\n")) == 30000
     assert TableFile(path).text.quotes
 
 
@@ -527,7 +527,7 @@ def test_rows_of_empty_fields_are_rows(tmp_path):
 def test_the_line_of_an_open_quote_after_quotes_inside_fields(tmp_path):
     path = write(tmp_path / "t.csv", 'x,t\n1,24" wide\n2,"abc\n')
     refused(path, "the quote that opens in line 3 is not closed", {"t": "text"})
-    refused(written(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")
+    refused(write(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=80) | st.lists(st.text("ab", max_size=16), min_size=1))

@@ -43,7 +43,9 @@ def model_from(
 
         return scored_model(source, label=label, scores=scores, decisions=decisions, method=method)
     if columns != (None, None, None) or method != "auto":
-        raise DataError("--label, --scores, --decisions and --method go with --scored; a model file contains them.")
+        raise DataError(
+            "--label, --scores, --decisions and --method go with --scored; a model file has its own method and columns."
+        )
     from headcount.modelfile import load_model
 
     return load_model(source)

@@ -213,7 +213,12 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[st
                 f"The scores {scores!r} name {len(names)} columns for {len(labels)} classes ({quoted(labels, 10)}): name one for "
                 "each."
             )
-    table.require(names)
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise DataError(
+            f"{table.name} has no column {quoted(absent)} for the scores; its columns are {quoted(table.columns, 12)}. Name those "
+            "of scores (--scores) or one of decisions (--decisions)."
+        )
     return tuple(names)
 
 

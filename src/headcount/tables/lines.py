@@ -182,7 +182,7 @@ class Text:
                 place = next(place for place in places if _not_a_number(odd[1][place]))
                 return DataError(
                     f"{self.name}, line {odd[0]:,}, column {names[place]!r}: {odd[1][place][:40]!r} is not a number. Name columns "
-                    "of numbers, or a column of texts as text."
+                    "of numbers (--features), or the column of texts (--text)."
                 )
         except (OSError, EOFError, zlib.error) as damage:
             return self._cut_off(damage)

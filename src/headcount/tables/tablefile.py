@@ -98,7 +98,7 @@ class TableFile:
             return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
         if suffix not in _FORMATS:
             raise DataError(
-                f"The format of {self.name} can't be told from its name; known endings are {', '.join(_FORMATS)} (and .gz behind "
+                f"The format of {self.name} can't be inferred from its name; known are {', '.join(_FORMATS)} (and .gz after "
                 "those of text). Rename the file."
             )
         return _FORMATS[suffix]
