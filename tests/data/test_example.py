@@ -10,12 +10,12 @@ def read(text):
     return list(csv.DictReader(StringIO(text)))
 
 
-def test_it_is_the_same_each_time():
+def test_the_example_is_the_same_each_time():
     assert example_files(50, 10) == example_files(50, 10)
     assert example_files(50, 10) != example_files(50, 10, seed=1)
 
 
-def test_the_truth_is_of_the_new_reviews_and_moves():
+def test_the_true_shares_are_those_of_the_new_reviews_and_change():
     files = example_files()
     assert len(read(files["reviews.csv"])) == 3000
     assert len(read(files["new.csv"])) == 6000

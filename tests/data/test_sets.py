@@ -1,4 +1,4 @@
-"""Data sets by name: where they are looked for, what is checked, what is said when one is not there."""
+"""Data sets by name: where they are searched, what is checked, and the message if one is missing."""
 
 import gzip
 from pathlib import Path
@@ -20,7 +20,7 @@ def write(folder, name, train="1\tgood\n0\tbad\n", test="1\tfine\n0\tpoor\n", pa
 
 
 @pytest.mark.parametrize("pattern", ["{name}/{part}.txt", "{name}/{part}.txt.gz", "{name}_{part}.txt"])
-def test_a_set_of_ones_own(tmp_path, pattern, monkeypatch):
+def test_a_folder_of_the_user_is_a_data_set(tmp_path, pattern, monkeypatch):
     write(tmp_path, "mine", pattern=pattern)
     train, test = load_set("mine", tmp_path)
     assert train.labels.tolist() == [1, 0]
@@ -32,7 +32,7 @@ def test_a_set_of_ones_own(tmp_path, pattern, monkeypatch):
         assert load_set(str(tmp_path / "mine"))[0].fingerprint == train.fingerprint
 
 
-def test_where_sets_are_kept(tmp_path, monkeypatch):
+def test_the_data_folder_and_the_list_of_sets(tmp_path, monkeypatch):
     monkeypatch.delenv("HEADCOUNT_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert data_folder() == tmp_path / "headcount" / "data"
@@ -50,17 +50,17 @@ def test_where_sets_are_kept(tmp_path, monkeypatch):
     assert find_files("imdb", tmp_path) is None
 
 
-def test_what_is_not_there_gets_a_sentence(tmp_path):
+def test_missing_sets_are_refused(tmp_path):
     with pytest.raises(
         DataError,
-        match=r"Kindle is not there. Run 'headcount data fetch kindle', or put kindle_train.txt and kindle_test.txt",
+        match=r"Kindle has not been fetched. Run 'headcount data fetch kindle', or put kindle_train.txt and kindle_test.txt",
     ):
         load_set("kindle", tmp_path)
     with pytest.raises(UnknownNameError, match=r"There is no data set 'yelp': .* There are: 'imdb'"):
         load_set("yelp", tmp_path)
 
 
-def test_files_that_are_not_the_papers_get_a_sentence(tmp_path):
+def test_files_that_are_not_the_papers_are_refused(tmp_path):
     write(tmp_path, "kindle")
     with pytest.raises(FileFormatError, match=r"train.txt has 2 documents; the training part of Kindle has 3,821"):
         load_set("kindle", tmp_path)
@@ -71,7 +71,7 @@ def test_files_that_are_not_the_papers_get_a_sentence(tmp_path):
         load_set("kindle", tmp_path)
 
 
-def test_parts_that_do_not_fit_get_a_sentence(tmp_path):
+def test_parts_with_different_labels_are_refused(tmp_path):
     write(tmp_path, "mine", test="1\tfine\n2\tnew\n")
     with pytest.raises(FileFormatError, match=r"has labels that .* lacks: 2"):
         load_set("mine", tmp_path)
@@ -88,7 +88,7 @@ def test_the_imdb_copy_is_accepted(data_dir):
     assert (len(train), len(test)) == (25_000, 25_000)
 
 
-def test_both_parts_come_from_one_place(tmp_path, monkeypatch):
+def test_both_parts_come_from_the_same_folder(tmp_path, monkeypatch):
     """A folder of the same name where one happens to be does not count before the data folder's."""
     write(tmp_path / "data", "mine")
     (tmp_path / "here" / "mine").mkdir(parents=True)
@@ -111,11 +111,11 @@ def test_columns_are_matched_by_name(tmp_path):
     assert train.items.tolist() == [[1, 2], [3, 4]]
     assert test.items.tolist() == [[2, 1], [4, 3]]
     table(tmp_path / "t", "test", "x,z")
-    with pytest.raises(FileFormatError, match=r"it lacks 'y', and has 'z' more"):
+    with pytest.raises(FileFormatError, match=r"missing are 'y', extra 'z'"):
         load_set("t", tmp_path)
 
 
-def test_parts_of_different_kinds_get_a_sentence(tmp_path):
+def test_parts_of_texts_and_numbers_are_refused(tmp_path):
     table(tmp_path / "t", "train", "x,y")
     (tmp_path / "t" / "test.txt").write_text("1\tgood\n")
     with pytest.raises(FileFormatError, match="one has texts, the other numbers"):

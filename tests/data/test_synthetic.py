@@ -27,7 +27,7 @@ def test_words_are_many_and_distinct():
 
 
 @pytest.mark.parametrize("name", STAND_INS)
-def test_it_is_called_synthetic_and_looks_like_reviews(name):
+def test_stand_ins_are_named_synthetic_and_resemble_reviews(name):
     train, test = load_set(name)
     assert "synthetic" in name
     assert train.source.startswith("synthetic stand-in for")
@@ -44,7 +44,7 @@ def test_it_is_called_synthetic_and_looks_like_reviews(name):
 
 
 @pytest.mark.parametrize("name", STAND_INS)
-def test_the_papers_effect_is_there(name):
+def test_stand_ins_show_the_effect_of_the_paper(name):
     """LR with balanced weights and its best C tells 85 to 90 % apart; at its defaults, counting fails on the skewed sets."""
     train, test = load_set(name)
     features = LogTfidf()

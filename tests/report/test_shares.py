@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headcount.report.shares_page import page_of_shares, summary
+from headcount.report.shares_page import page_of_shares, verdict_summary
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
 
@@ -24,7 +24,7 @@ def groups(verdicts, k=2, intervals=True, note="", estimand="population"):
 
 
 @pytest.mark.parametrize(("ending", "mark"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_pictures(ending, mark):
+def test_plots_are_reproducible_in_every_format(ending, mark):
     found = groups(["trust", "do not trust", "do not trust", "too few items"], 3)
     picture = plot_shares(found, ending, "Title", "month")
     assert picture.startswith(mark)
@@ -43,7 +43,7 @@ def test_many_groups_no_intervals_and_one_group():
         assert "(none)" in text
 
 
-def test_drawing_leaves_settings_alone():
+def test_plotting_leaves_rcparams_unchanged():
     import matplotlib
 
     before = dict(matplotlib.rcParams)
@@ -51,9 +51,9 @@ def test_drawing_leaves_settings_alone():
     assert dict(matplotlib.rcParams) == before
 
 
-def test_the_page_says_it_all():
+def test_the_page_shows_shares_verdicts_advice_and_facts():
     page = page_of_shares(
-        groups(["trust", "caution", "do not trust", "too few items"], estimand="pile"),
+        groups(["trust", "caution", "do not trust", "too few items"], estimand="sample"),
         title="Shares <of> stars",
         by="month",
         facts={"Model": "m.headcount"},
@@ -63,7 +63,7 @@ def test_the_page_says_it_all():
         "&lt;class 0&gt;",
         "45.0 to 55.0",
         "90 % of the time",
-        "these very items",
+        "among exactly these items",
         "Advice on 2016-02.",
         "m.headcount",
         "1 of 3 groups passed all checks. 1 calls for caution. 1 should not be trusted: see the advice. 1 too small for shares.",
@@ -89,5 +89,6 @@ def test_the_page_without_intervals():
         (["trust"], "The group passed all checks."),
     ],
 )
-def test_summaries(verdicts, words):
-    assert words in summary(groups(verdicts))
+def test_verdicts_are_summarised(verdicts, words):
+    found = groups(verdicts)
+    assert words in verdict_summary(found.verdicts, found.advice)

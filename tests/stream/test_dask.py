@@ -1,4 +1,4 @@
-"""A folder of Parquet files on a real Dask cluster of two processes gives what it gives here."""
+"""A folder of Parquet files gives the same shares on a Dask cluster of two processes as here."""
 
 import io
 import sys
@@ -17,7 +17,7 @@ from headcount.stream import Reading, Recipe, shares_of, tally_files
 from tests.conftest import scored_items
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore")  # the cluster's own, at its end
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of the cluster when it shuts down
 
 CODES, LABELLED = scored_items(500, 2, 1, separation=1.0)
 
@@ -50,23 +50,23 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(("method", "more", "bound"), [(PACC, {}, 1e-12), (SLD, {"calibration": "bcts"}, 2e-5)])
-def test_a_folder_there_is_the_folder_here(folder, cluster, method, more, bound):
+def test_shares_on_a_cluster_equal_those_here(folder, cluster, method, more, bound):
     box = FrozenEstimator(BlackBox((0, 1)).fit())
     recipe = Recipe(method(box, **more).fit(LABELLED, CODES), (LABELLED, CODES))
     reading = Reading(recipe, "scores", ("score_0", "score_1"), "month")
-    told = []
+    rows = []
     here = shares_of(tally_files([folder], reading))
-    there = shares_of(tally_files([folder], reading, told.append, cluster.scheduler_address))
+    there = shares_of(tally_files([folder], reading, rows.append, cluster.scheduler_address))
     np.testing.assert_allclose(there.shares, here.shares, rtol=0, atol=bound)
     np.testing.assert_allclose(there.low, here.low, rtol=0, atol=10 * bound)
     assert there.verdicts == here.verdicts
-    assert told == [1000] * 4
+    assert rows == [1000] * 4
     (folder / "part-9.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(DataError, match=r"part-9.parquet is a damaged Parquet file"):
         tally_files([folder], reading, None, cluster.scheduler_address)
 
 
-def test_the_command(folder, cluster, monkeypatch, capsys):
+def test_the_command_line_agrees_with_and_without_a_cluster(folder, cluster, monkeypatch, capsys):
     def shares(*more):
         arguments = (
             "estimate",

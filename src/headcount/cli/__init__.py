@@ -1,4 +1,4 @@
-"""The command line: thin commands that add arguments, call one plain function each, and print.
+"""The command line: each command reads its arguments, calls a function of desk, study or report, and prints.
 
 A user's mistake is one line on standard error and exit code 2; only a bug shows a traceback.
 """

@@ -1,4 +1,4 @@
-"""The application: its commands, and how a user's mistake is told."""
+"""The application: its commands, and how errors and warnings are reported."""
 
 import errno
 import io
@@ -14,7 +14,8 @@ import typer
 
 from headcount._version import __version__
 from headcount.cli import data, study_results
-from headcount.cli.compare import check, compare
+from headcount.cli.check import check
+from headcount.cli.compare import compare
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.exceptions import HeadcountError, HeadcountWarning
@@ -39,8 +40,8 @@ app.add_typer(study_results.app, name="study")
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"headcount {__version__}")
         raise typer.Exit
 
@@ -48,7 +49,7 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def options(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001 (acted upon by its callback)
+    version: Annotated[  # noqa: ARG001 (used by its callback)
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
@@ -75,75 +76,74 @@ def methods(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line and exit code 2, a warning of ours one line."""
+    """Run the command line: a user's mistake is one line and exit code 2, a warning of Headcount one line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # letters that the terminal does not know
-    here = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, _ended) if here else None
+        sys.stdout.reconfigure(errors="replace")  # characters that the terminal can't encode
+    in_main_thread = threading.current_thread() is threading.main_thread()  # only there signals can be handled
+    former_handler = signal.signal(signal.SIGTERM, _terminate) if in_main_thread else None
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warned(warnings.showwarning)
+            warnings.showwarning = _show_warning(warnings.showwarning)
             sys.exit(_run())
     finally:
-        if here:
-            signal.signal(signal.SIGTERM, before)
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, former_handler)
 
 
 def _run() -> int:
-    """Run the command that was asked for, and return the exit code."""
+    """Run the command and return the exit code."""
     try:
         status = app(standalone_mode=False)
     except HeadcountError as error:
-        return _told(str(error))
+        return _report_mistake(str(error))
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())
             return 2
-        return _told(f"{_sentence(error.format_message())} Try 'headcount --help'.")
+        return _report_mistake(f"{_sentence(error.format_message())} Try 'headcount --help'.")
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        _leave_stdout()
+        _discard_stdout()
         return 0
     except OSError as error:
-        what = error.filename or ("The output" if error.errno in (errno.ENOSPC, errno.EIO) else type(error).__name__)
-        if what == "The output":
-            _leave_stdout()
-        return _told(
-            _sentence(f"{what} can't be used: {error.strerror or error}" if error.errno else f"{what}: {error}")
-        )
+        subject = error.filename or ("The output" if error.errno in (errno.ENOSPC, errno.EIO) else type(error).__name__)
+        if subject == "The output":
+            _discard_stdout()
+        reason = f" can't be used: {error.strerror or error}" if error.errno else f": {error}"
+        return _report_mistake(_sentence(f"{subject}{reason}"))
     return status if isinstance(status, int) else 0
 
 
-def _leave_stdout() -> None:
-    """Let nothing more be written to standard output, not even at the end."""
+def _discard_stdout() -> None:
+    """Send the rest of standard output nowhere, so that flushing it at exit can't fail."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         return
 
 
-def _ended(*_: Any) -> None:
-    """Leave in order when the system asks to: temporary files go, results that are not complete do not appear."""
+def _terminate(*_: Any) -> None:
+    """Exit on SIGTERM the regular way: temporary files are deleted, incomplete results are not written."""
     sys.exit(143)
 
 
-def _warned(others: Any) -> Any:
-    """Return how warnings are shown: ours as a line, all others as before."""
+def _show_warning(show_other: Any) -> Any:
+    """Make the function that shows warnings of Headcount as one line, and all others with ``show_other``."""
 
-    def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
         if issubclass(category, HeadcountWarning):
             sys.stderr.write(f"headcount: {message}\n")
         else:
-            others(message, category, *more, **named)
+            show_other(message, category, *args, **kwargs)
 
     return show
 
 
-def _sentence(words: str) -> str:
-    return words if words.endswith((".", "?", "!")) else f"{words}."
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
-def _told(mistake: str) -> int:
-    sys.stderr.write(f"headcount: {mistake}\n")
+def _report_mistake(message: str) -> int:
+    sys.stderr.write(f"headcount: {message}\n")
     return 2

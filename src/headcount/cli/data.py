@@ -1,4 +1,4 @@
-"""`headcount data`: which data sets there are, fetching the paper's, and what is in one."""
+"""`headcount data`: list data sets, fetch those of the paper, describe one, write an example."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,9 @@ from headcount.exceptions import DataError
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Data sets: list them, fetch the paper's, look into one.", no_args_is_help=True, rich_markup_mode=None
+    help="Data sets: list them, fetch the paper's, describe one, write an example.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 _FOLDER = Annotated[
@@ -21,7 +23,7 @@ _FOLDER = Annotated[
 
 @app.command("list")
 def list_(data_dir: _FOLDER = None) -> None:
-    """List the data sets, and where those that are there lie.
+    """List the data sets and their files.
 
     Example: headcount data list --data-dir ~/reviews
     """
@@ -31,22 +33,22 @@ def list_(data_dir: _FOLDER = None) -> None:
     for name in list_sets(data_dir):
         files = find_files(name, data_dir)
         if name in STAND_INS:
-            where = f"synthetic stand-in for {STAND_INS[name].stands_for}, drawn when used"
+            location = f"synthetic stand-in for {STAND_INS[name].stands_for}, drawn when used"
         elif files is not None:
-            where = f"{files[0]}, {files[1].name}"
+            location = f"{files[0]}, {files[1].name}"
         else:
-            where = f"not there: headcount data fetch {name}" if name in PAPER_SETS else "not there"
-        typer.echo(f"  {name:<20} {where}")
+            location = f"not there: headcount data fetch {name}" if name in PAPER_SETS else "not there"
+        typer.echo(f"  {name:<20} {location}")
 
 
 @app.command()
 def fetch(
     names: Annotated[
-        list[str] | None, typer.Argument(help="imdb, kindle, hp; all three if none is named.", show_default=False)
+        list[str] | None, typer.Argument(help="imdb, kindle, hp; by default all three.", show_default=False)
     ] = None,
     data_dir: _FOLDER = None,
 ) -> None:
-    """Download the paper's data sets from Zenodo; an interrupted download goes on where it was.
+    """Download the paper's data sets from Zenodo; an interrupted download is resumed.
 
     Example: headcount data fetch kindle hp
     """
@@ -61,12 +63,12 @@ def fetch(
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             tasks: dict[str, int] = {}
 
-            def told(file: str, done: int, total: int, bar: Progress = bar, tasks: dict[str, int] = tasks) -> None:
+            def update(file: str, done: int, total: int, bar: Progress = bar, tasks: dict[str, int] = tasks) -> None:
                 if file not in tasks:
                     tasks[file] = bar.add_task(file, total=total or None)
                 bar.update(tasks[file], completed=done)  # type: ignore[arg-type]
 
-            paths = fetch_set(name, data_dir, told)
+            paths = fetch_set(name, data_dir, update)
         typer.echo(f"{name}: {', '.join(str(path) for path in paths)}")
 
 
@@ -88,16 +90,18 @@ def info(
         typer.echo(f"  from {corpus.source}")
         if corpus.is_text:
             lengths = np.array([len(text.split()) for text in corpus.items])
-            low, middle, high = np.percentile(lengths, [5, 50, 95]).astype(int)
-            typer.echo(f"  words a document: {middle} in the middle, {low} to {high} in nine of ten")
+            low, median, high = np.percentile(lengths, [5, 50, 95]).astype(int)
+            typer.echo(f"  words a document: median {median}, from {low} to {high} in nine of ten")
         typer.echo(f"  fingerprint {corpus.fingerprint[:16]}")
 
 
 @app.command()
 def example(
-    folder: Annotated[Path, typer.Argument(help="Where the files go; it is made if it is not there.")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(help="The folder to write to; it is created if it does not exist.")
+    ] = Path(),
 ) -> None:
-    """Write a made-up case to try the tool on: labelled reviews, a year of unlabelled ones, and the true shares.
+    """Write a made-up example: labelled reviews, a year of unlabelled ones, and the true shares.
 
     Example: headcount data example .
     """
@@ -105,17 +109,17 @@ def example(
     from headcount.data.example import example_files
 
     texts = {folder / name: text.encode() for name, text in example_files().items()}
-    there = [str(path) for path in texts if path.exists()]
-    if there:
-        raise DataError(f"{', '.join(there)} would be overwritten: name another folder, or remove what is there.")
+    existing = [str(path) for path in texts if path.exists()]
+    if existing:
+        raise DataError(f"{', '.join(existing)} would be overwritten: name another folder, or remove the files.")
     write_all(texts, [folder])
-    what = {
+    descriptions = {
         "reviews.csv": "3,000 labelled reviews (review, stars)",
         "new.csv": "6,000 unlabelled ones (date, review)",
-        "truth.csv": "what the shares of their stars are",
+        "truth.csv": "the true shares of their stars, by month",
     }
     for path in texts:
-        typer.echo(f"{path}: {what[path.name]}")
+        typer.echo(f"{path}: {descriptions[path.name]}")
     typer.echo(
         "\nNext: headcount fit reviews.csv --text review --label stars -o stars.headcount\n"
         "      headcount estimate stars.headcount new.csv --by date:month --html shares.html"

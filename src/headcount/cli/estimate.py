@@ -1,59 +1,53 @@
-"""`headcount estimate`: shares of new items by a model or by a black box's scores."""
+"""`headcount estimate`: shares of new items, by a model or by the scores of a black box."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from headcount.cli.options import (
-    BY,
-    CONFUSION,
-    DASK,
-    DECISIONS,
-    FILES,
-    LABEL,
-    LEAST,
-    LEVEL,
-    METHOD,
-    MODEL,
-    PILE,
-    SCORED,
-    SCORES,
-)
-from headcount.cli.request import Request, facts_of, told_progress
+from headcount.cli import options
+from headcount.cli.model import model_from
+from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
 __all__ = ["estimate"]
 
+_MAX_ADVICE = 8
+"""Pieces of advice printed below the table."""
+_MAX_NAMES = 6
+"""Groups named before each piece of advice."""
+
 
 def estimate(
-    model: MODEL,
-    files: FILES,
-    by: BY = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="Write .csv, .tsv, .json or .parquet; - is CSV.", show_default=False),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    model: options.MODEL,
+    files: options.FILES,
+    by: options.BY = None,
+    output: options.OUTPUT = None,
+    as_json: options.JSON = False,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page to read and share.", show_default=False)
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Write a plot: .svg, .png or .pdf.", show_default=False)
     ] = None,
-    level: LEVEL = 0.95,
-    pile: PILE = False,
+    level: options.LEVEL = 0.95,
+    sample: options.SAMPLE = False,
     no_shift: Annotated[
-        bool, typer.Option("--assume-no-shift", help="Intervals for CC and PCC, if the shares can't have changed.")
+        bool,
+        typer.Option(
+            "--assume-no-shift",
+            help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
+        ),
     ] = False,
-    min_items: LEAST = 30,
-    scored: SCORED = False,
-    confusion: CONFUSION = False,
-    label: LABEL = None,
-    scores: SCORES = None,
-    decisions: DECISIONS = None,
-    method: METHOD = "auto",
-    dask: DASK = None,
+    min_items: options.MIN_ITEMS = 30,
+    scored: options.SCORED = False,
+    confusion: options.CONFUSION = False,
+    label: options.LABEL = None,
+    scores: options.SCORES = None,
+    decisions: options.DECISIONS = None,
+    method: options.SCORED_METHOD = "auto",
+    dask: options.DASK = None,
+    pile: options.PILE = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
@@ -64,100 +58,106 @@ def estimate(
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
     """
     from headcount._writing import write_all
-    from headcount.cli.output import as_json as json_of
-    from headcount.cli.output import as_table, check_places, print_shares, to_stdout
-    from headcount.stream.groups import worded
+    from headcount.cli.output import check_outputs, json_bytes, print_shares, table_bytes, to_stdout
+    from headcount.desk import estimate_tables, provenance
+    from headcount.stream.groups import grouping_title
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
         raise DataError("--html needs a file; -o - and --json write to standard output.")
-    check_places((output, html, plot), (model, *files))
+    check_outputs((output, html, plot), (model, *files))
     if output is not None:
-        as_table([], output)  # a name that can't be written as is told before the work
-    request = Request(
+        table_bytes([], output)  # raises for an unknown format before the work starts
+    loaded = model_from(
         model,
-        tuple(files),
-        by,
-        scored,
-        confusion,
-        label,
-        scores,
-        decisions,
-        method,
-        level,
-        "pile" if pile else "population",
-        "no-shift" if no_shift else None,
-        min_items,
-        dask,
+        files,
+        scored=scored,
+        confusion=confusion,
+        label=label,
+        scores=scores,
+        decisions=decisions,
+        method=method,
+        dask=dask,
     )
-    known = request.made()
-    with told_progress("Reading") as tell:
-        tally = request.tally(known, tell)
-    groups = request.groups(tally)
+    with progress_bar("Reading") as progress:
+        groups = estimate_tables(
+            loaded,
+            files,
+            by=by,
+            level=level,
+            estimand="sample" if sample or pile else "population",
+            assume="no-shift" if no_shift else None,
+            min_items=min_items,
+            counts=confusion,
+            cluster=dask,
+            progress=progress,
+        )
+    facts, by_title = provenance(loaded, files, model), grouping_title(by)
     contents: dict[Path, bytes] = {}
     if output is not None and output != "-":
-        contents[Path(output)] = as_table(groups.records(), output)
+        contents[Path(output)] = table_bytes(groups.records(), output)
     if html is not None:
         from headcount.report.shares_page import page_of_shares
 
-        title = f"Shares of {known.columns.label or 'classes'}" + (f" by {worded(by)}" if by else "")
-        contents[html] = page_of_shares(groups, title=title, by=worded(by), facts=facts_of(known, request)).encode()
+        title = f"Shares of {loaded.columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+        contents[html] = page_of_shares(groups, title=title, by=by_title, facts=facts).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares
 
-        contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=worded(by))
+        contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=by_title)
     write_all(contents)
     if as_json:
-        to_stdout(json_of(_answer(groups, known, request)))
+        to_stdout(json_bytes(_json_answer(groups, by, facts)))
     elif output == "-":
-        to_stdout(as_table(groups.records(), "-"))
+        to_stdout(table_bytes(groups.records(), "-"))
     else:
         print_shares(groups, by or "")
-        _explain(groups)
+        _print_explanation(groups)
     for path in contents:
         typer.echo(f"Written: {path}", err=True)
 
 
-def _answer(groups: Any, model: Any, request: Request) -> dict[str, Any]:
+def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
     from headcount.stream.shares import shown
 
     by_group: dict[str, dict[str, Any]] = {
         shown(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
         for name, n, verdict, advice in zip(groups.names, groups.n_items, groups.verdicts, groups.advice, strict=True)
     }
-    for one in groups.records():
-        by_group[one["group"]]["shares"][str(one["class"])] = {name: one[name] for name in ("share", "low", "high")}
+    for record in groups.records():
+        share = {name: record[name] for name in ("share", "low", "high")}
+        by_group[record["group"]]["shares"][str(record["class"])] = share
     return {
-        "by": request.by,
+        "by": by,
         "level": groups.level,
         "estimand": groups.estimand,
         "method": groups.method,
         "note": groups.note,
-        "from": facts_of(model, request),
+        "from": facts,
         "groups": by_group,
     }
 
 
-def _explain(groups: Any) -> None:
-    """Print what must be known beside the table: why there are no intervals, and what the verdicts rest on."""
-    from headcount.report.shares_page import summary
+def _print_explanation(groups: Any) -> None:
+    """Print what a reader of the table needs besides: whose shares, why no intervals, advice on verdicts."""
+    from headcount.report.shares_page import verdict_summary
     from headcount.stream.shares import shown
 
-    meant = "these very items" if groups.estimand == "pile" else "the process that the items came from"
+    whose = "these items" if groups.estimand == "sample" else "the process that the items came from"
     intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
-    typer.echo(f"\n{groups.method}{intervals}, shares in {meant}. {summary(groups)}")
+    typer.echo(f"\n{groups.method}{intervals}, shares in {whose}. {verdict_summary(groups.verdicts, groups.advice)}")
     if groups.note:
         typer.echo(f"No intervals: {groups.note}".replace("pass assume='no-shift'", "give --assume-no-shift"))
     elif groups.estimate is not None and groups.estimate.parts is None:
         typer.echo(
-            "The intervals assume that the shares have not changed since training, and leave the classifier's own bias out."
+            "The intervals assume that the shares have not changed since training, and omit the classifier's own bias."
         )
-    told: dict[str, list[str]] = {}
+    names_by_advice: dict[str, list[str]] = {}
     for name, verdict, advice in zip(groups.names, groups.verdicts, groups.advice, strict=True):
         if verdict not in ("trust", "not checked"):
-            told.setdefault(" ".join(advice), []).append(shown(name))
-    for advice, names in list(told.items())[:8]:
-        typer.echo(f"  {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}: {advice}")
-    if len(told) > 8:
-        typer.echo(f"  ... and advice on {len(told) - 8} more; see --json or --html.")
+            names_by_advice.setdefault(" ".join(advice), []).append(shown(name))
+    for advice, names in list(names_by_advice.items())[:_MAX_ADVICE]:
+        typer.echo(f"  {', '.join(names[:_MAX_NAMES])}{' ...' if len(names) > _MAX_NAMES else ''}: {advice}")
+    if len(names_by_advice) > _MAX_ADVICE:
+        typer.echo(f"  ... and advice on {len(names_by_advice) - _MAX_ADVICE} more; see --json or --html.")

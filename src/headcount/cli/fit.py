@@ -1,12 +1,18 @@
-"""`headcount fit` and `headcount inspect`: from a labelled file to a model, and what is in one."""
+"""`headcount fit` and `headcount inspect`: fit a model on a labelled table, and show what a model file contains."""
 
+from collections import Counter
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from headcount.exceptions import DataError
+
 __all__ = ["fit", "inspect"]
+
+_MAX_COLUMNS = 8
+"""Columns of a model that are named; more are counted."""
 
 
 def fit(
@@ -24,20 +30,24 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="auto, CC, PCC, ACC, PACC, SLD or HDy.")] = "auto",
+    method: Annotated[
+        str,
+        typer.Option("--method", help="auto, a method from 'headcount methods', or your own as package.module:Class."),
+    ] = "auto",
     learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest or svm.")] = "auto",
     budget: Annotated[
-        float | None, typer.Option("--budget", help="Seconds to spend on choosing.", show_default=False, min=0.001)
+        float | None,
+        typer.Option("--budget", help="Seconds to spend on choosing the model.", show_default=False, min=0.001),
     ] = None,
     shift: Annotated[
         str,
         typer.Option(
             "--shift",
-            help="any: choose what does well whatever the new shares; mild: if they are known to move little.",
+            help="any: choose what is accurate whatever the new shares are; mild: if they are known to change little.",
         ),
     ] = "any",
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is random.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs at a time; -1: as many as there are cores.")] = -1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs to run in parallel; -1: one for each core.")] = -1,
 ) -> None:
     """Fit a quantifier on a labelled table and write it to a model file.
 
@@ -45,24 +55,33 @@ def fit(
 
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
     """
-    from headcount.cli.labelled import fit_table
-    from headcount.cli.output import check_places
-    from headcount.exceptions import DataError
+    from headcount.cli.output import check_outputs
+    from headcount.desk import fit_table
     from headcount.modelfile import save_model
 
-    check_places((output,), (file,))
+    check_outputs((output,), (file,))
     if jobs == 0:
-        raise DataError("--jobs must not be 0: say 1 for one at a time, -1 for as many as there are cores.")
+        raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
     if budget is not None and not isfinite(budget):
-        raise DataError("--budget is a number of seconds; leave it out to try everything.")
+        raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
     if output.is_dir() or not output.name:
         raise DataError(f"{output} is a folder: name a file to write the model to.")
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
-    options: dict[str, Any] = {"text": text, "features": features, "method": method, "learner": learner}
-    model = fit_table(file, label=label, budget=budget, shift=shift, seed=seed, jobs=jobs, **options)
+    model = fit_table(
+        file,
+        label=label,
+        text=text,
+        features=features,
+        method=method,
+        learner=learner,
+        budget=budget,
+        shift=shift,
+        random_state=seed,
+        n_jobs=jobs,
+    )
     save_model(model, output)
-    _tell(model)
+    _print_model(model)
     typer.echo(f"\nWritten: {output}\nNext: headcount estimate {output} NEW.csv --by COLUMN")
 
 
@@ -70,33 +89,33 @@ def inspect(
     model: Annotated[Path, typer.Argument(help="A model file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show what is in a model file: method, learner, classes, where it comes from, what else was tried.
+    """Show what is in a model file: method, learner, classes, the labelled file, what else was tried.
 
-    Nothing of the file is run. Example: headcount inspect stars.headcount
+    No code of the file is run. Example: headcount inspect stars.headcount
     """
-    from headcount.cli.output import as_json as json_of
-    from headcount.cli.output import to_stdout
+    from headcount.cli.output import json_bytes, to_stdout
     from headcount.modelfile import load_model
     from headcount.modelfile.manifest import described
 
-    known = load_model(model)
+    loaded = load_model(model)
     if as_json:
-        facts = described(known, known.written) | {"headcount": known.versions.get("headcount", "")}
-        to_stdout(json_of(facts | {"libraries": {k: v for k, v in known.versions.items() if k != "headcount"}}))
+        versions = dict(loaded.versions)
+        headcount_version = versions.pop("headcount", "")
+        manifest = described(loaded, loaded.written)
+        to_stdout(json_bytes(manifest | {"headcount": headcount_version, "libraries": versions}))
     else:
-        _tell(known)
+        _print_model(loaded)
 
 
-def _tell(model: Any) -> None:
+def _print_model(model: Any) -> None:
     from headcount.cli.output import print_table
 
-    source = model.source
-    shares = ", ".join(f"{name} {100 * share:.1f} %" for name, share in source.get("shares", {}).items())
-    names = model.columns.names
-    columns = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    source, names = model.source, model.columns.names
+    shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in source.get("shares", {}).items())
+    more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
     lines = [
         f"Method     {model.method}" + (f" over {model.learner}" if model.learner else ""),
-        f"Reads      {model.columns.kind}: {columns}",
+        f"Reads      {model.columns.kind}: {', '.join(names[:_MAX_COLUMNS])}{more}",
         f"Labels     {model.columns.label}: {shares}",
         f"Made from  {source.get('name', '')}, {source.get('rows', 0):,} rows, fingerprint "
         f"{source.get('fingerprint', '')[:16]}, seed {model.seed}",
@@ -105,7 +124,7 @@ def _tell(model: Any) -> None:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")
     typer.echo("\n".join(lines) + "\n")
-    heads = (
+    columns = (
         ("method", "left"),
         ("learner", "left"),
         ("AE", "right"),
@@ -114,19 +133,18 @@ def _tell(model: Any) -> None:
     )
     rows = [
         [
-            one["method"] + ("" if one["interval"] else " (no interval)"),
-            one["learner"],
-            f"{one['ae']:.4f}",
-            f"{one['behind']:.4f} (s.e. {one['behind_se'] or 0:.4f})",
-            f"{100 * one['p_best']:.0f} %",
+            tried["method"] + ("" if tried["interval"] else " (no interval)"),
+            tried["learner"],
+            f"{tried['ae']:.4f}",
+            f"{tried['behind']:.4f} (s.e. {tried['behind_se'] or 0:.4f})",
+            f"{100 * tried['p_best']:.0f} %",
         ]
-        for one in model.ranking
+        for tried in model.ranking
     ]
-    print_table("Tried, by the mean absolute error of the shares of drawn samples", heads, rows)
-    reasons: dict[str, int] = {}
-    for one in model.skipped:
-        what = " ".join(str(one[key]) for key in ("method", "learner") if key in one)
-        told = f"{what}: {one['reason']}"
-        reasons[told] = reasons.get(told, 0) + 1
-    for told, times in reasons.items():
-        typer.echo(f"Skipped {told}" + (f" ({times} settings)" if times > 1 else ""))
+    print_table("Tried, by the mean absolute error of the shares of drawn samples", columns, rows)
+    skipped = Counter(
+        f"{' '.join(str(entry[key]) for key in ('method', 'learner') if key in entry)}: {entry['reason']}"
+        for entry in model.skipped
+    )
+    for sentence, times in skipped.items():
+        typer.echo(f"Skipped {sentence}" + (f" ({times} settings)" if times > 1 else ""))

@@ -1,4 +1,4 @@
-"""`headcount methods`: what there is."""
+"""`headcount methods`: list the methods and the error measures."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__ = ["methods_as_records", "print_methods"]
 
 
 def methods_as_records() -> dict[str, list[dict[str, Any]]]:
-    """Return methods and error measures as plain records."""
+    """Methods and error measures as plain records."""
     return {
         "methods": [
             {

@@ -1,4 +1,4 @@
-"""What a command writes: tables for people, CSV, JSON and pages for files, each there complete or not at all."""
+"""Write results: tables for people, CSV, TSV, JSON and Parquet for programs."""
 
 import io
 import json
@@ -9,42 +9,43 @@ from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["as_json", "as_table", "check_places", "print_shares", "print_table", "to_stdout"]
+__all__ = ["check_outputs", "json_bytes", "print_shares", "print_table", "table_bytes", "to_stdout"]
 
-_WIDTH = 140
-"""Of tables that go to a file or a pipe."""
-_MOST_COLUMNS = 6
+_FILE_WIDTH = 140
+"""Characters of a line of a table that goes to a file or a pipe."""
+_MAX_CLASS_COLUMNS = 6
+"""Classes shown side by side; with more, each class has its own row."""
 
 
-def check_places(outputs: Sequence[str | Path | None], inputs: Sequence[str]) -> None:
-    """Raise where a result would be written over what it is made from, or over another."""
+def check_outputs(outputs: Sequence[str | Path | None], inputs: Sequence[str]) -> None:
+    """Raise if a result would overwrite an input or another result."""
     read = {Path(name).resolve() for name in inputs if name != "-"}
     taken: set[Path] = set()
     for output in outputs:
         if output is None or str(output) == "-":
             continue
-        place = Path(output).resolve()
-        among = place.suffix.lower() in (".parquet", ".pq") and any(folder in read for folder in place.parents)
-        if place in read or among:
-            raise DataError(f"{output} is read here, and would be written over: name another file.")
-        if place in taken:
-            raise DataError(f"Each file must have a name of its own; {output} is named twice.")
-        taken.add(place)
+        path = Path(output).resolve()
+        in_read_folder = path.suffix.lower() in (".parquet", ".pq") and any(folder in read for folder in path.parents)
+        if path in read or in_read_folder:
+            raise DataError(f"{output} is an input of this command and would be overwritten: name another file.")
+        if path in taken:
+            raise DataError(f"Each output needs its own file; {output} is named twice.")
+        taken.add(path)
 
 
 def to_stdout(content: bytes) -> None:
     """Write bytes to standard output."""
     sys.stdout.flush()
-    out: Any = getattr(sys.stdout, "buffer", None)
-    if out is None:
+    buffer: Any = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
         sys.stdout.write(content.decode())
     else:
-        out.write(content)
-        out.flush()
+        buffer.write(content)
+        buffer.flush()
 
 
-def as_table(records: Sequence[dict[str, Any]], path: str) -> bytes:
-    """Return records as CSV, TSV, JSON or Parquet, by the ending of a name."""
+def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
+    """Encode records as CSV, TSV, JSON or Parquet, by the ending of a file name."""
     import pandas as pd
 
     ending = Path(path).suffix.lower()
@@ -54,7 +55,7 @@ def as_table(records: Sequence[dict[str, Any]], path: str) -> bytes:
     if ending == ".tsv":
         return frame.to_csv(index=False, sep="\t", lineterminator="\n").encode()
     if ending == ".json":
-        return as_json(list(records))
+        return json_bytes(list(records))
     if ending in (".parquet", ".pq"):
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
@@ -62,8 +63,8 @@ def as_table(records: Sequence[dict[str, Any]], path: str) -> bytes:
     raise DataError(f"-o {path}: results are written as .csv, .tsv, .json or .parquet; name such a file.")
 
 
-def as_json(value: Any) -> bytes:
-    """Return a plain value as JSON."""
+def json_bytes(value: Any) -> bytes:
+    """Encode a plain value as JSON."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -78,36 +79,36 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
     for row in rows:
         table.add_row(*row)
 
-    class Shown(Console):
-        def on_broken_pipe(self) -> None:
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:  # rich would exit with code 1; `main` exits with 0
             raise BrokenPipeError
 
-    console = Console()
-    width = console.width if console.is_terminal else _WIDTH
-    Shown(width=width, markup=False, highlight=False, emoji=False).print(table)
+    terminal = Console()
+    width = terminal.width if terminal.is_terminal else _FILE_WIDTH
+    PipeConsole(width=width, markup=False, highlight=False, emoji=False).print(table)
 
 
 def print_shares(groups: Any, by: str) -> None:
-    """Print the shares of groups: a row a group, or a row for each class where there are many."""
+    """Print the shares of groups: one row a group, or one row a class if there are many classes."""
     from headcount.stream.shares import shown
 
     classes = [str(label) for label in groups.classes]
-    places = range(len(classes))
-    wide = len(classes) <= _MOST_COLUMNS
-    own = [(label, "right") for label in classes] if wide else [("class", "left"), ("share", "right")]
+    side_by_side = len(classes) <= _MAX_CLASS_COLUMNS
+    columns = [(label, "right") for label in classes] if side_by_side else [("class", "left"), ("share", "right")]
     rows: list[list[str]] = []
     for g, verdict in enumerate(groups.verdicts):
-        head, shares = [shown(groups.names[g]), f"{groups.n_items[g]:,}"], [_share(groups, g, j) for j in places]
-        if wide:
+        head = [shown(groups.names[g]), f"{groups.n_items[g]:,}"]
+        shares = [_share_text(groups, g, j) for j in range(len(classes))]
+        if side_by_side:
             rows.append([*head, *shares, verdict])
         else:
             rows += [[*head, label, share, verdict] for label, share in zip(classes, shares, strict=True)]
-    print_table("", [(by or "group", "left"), ("items", "right"), *own, ("verdict", "left")], rows)
+    print_table("", [(by or "group", "left"), ("items", "right"), *columns, ("verdict", "left")], rows)
 
 
-def _share(groups: Any, g: int, j: int) -> str:
+def _share_text(groups: Any, g: int, j: int) -> str:
     share, low, high = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
     if share != share:
         return "-"
-    between = f" ({100 * low:.1f}-{100 * high:.1f})" if low == low else ""
-    return f"{100 * share:.1f} %{between}"
+    interval = f" ({100 * low:.1f}-{100 * high:.1f})" if low == low else ""
+    return f"{100 * share:.1f} %{interval}"

@@ -1,4 +1,4 @@
-"""Labelled documents and tables: the frozen `Corpus`, readers for the usual file formats, data sets by name."""
+"""Labelled documents: the immutable `Corpus`, readers for common file formats, data sets by name."""
 
 from headcount.data.corpus import Corpus
 from headcount.data.fetching import fetch_set

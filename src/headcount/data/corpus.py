@@ -1,4 +1,4 @@
-"""`Corpus`: items and their labels, as read from a file, that nothing can change afterwards."""
+"""`Corpus`: items and their labels, immutable once read."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["Corpus"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Items and, where known, their labels.
+    """Items and, if there are any, their labels.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class Corpus:
         if labels is not None:
             labels = as_labels(labels, "labels").copy()
             if len(labels) != items.shape[0]:
-                raise DataError(f"There are {items.shape[0]} items and {len(labels)} labels: one for each is needed.")
+                raise DataError(f"There are {items.shape[0]} items and {len(labels)} labels: each item needs one.")
             labels.flags.writeable = False
         for array in _arrays(items):
             array.flags.writeable = False
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "labels", labels)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # a copy is frozen too
+    def __reduce__(self) -> tuple[Any, ...]:  # so that a copy is immutable too
         return Corpus, (self.items, self.labels, self.source, self.feature_names)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of items and labels: the same content has the same fingerprint, wherever it was read from."""
+        """A hash of items and labels, the same for the same content wherever it was read from."""
         digest = hashlib.sha256()
         if self.is_text:
             for text in self.items:
@@ -100,13 +100,13 @@ class Corpus:
         return Corpus(self.items[rows], labels, self.source, self.feature_names)
 
     def __repr__(self) -> str:
-        what = f"{len(self):,} texts" if self.is_text else f"{len(self):,} items of {self.items.shape[1]:,} features"
+        size = f"{len(self):,} texts" if self.is_text else f"{len(self):,} items of {self.items.shape[1]:,} features"
         if self.labels is None:
-            return f"Corpus({what}, no labels)"
+            return f"Corpus({size}, no labels)"
         if len(self.classes) > 6:
-            return f"Corpus({what}, {len(self.classes)} classes)"
+            return f"Corpus({size}, {len(self.classes)} classes)"
         shares = ", ".join(f"{quoted([c])} {p:.3f}" for c, p in zip(self.classes, self.prevalence, strict=True))
-        return f"Corpus({what}, classes {shares})"
+        return f"Corpus({size}, classes {shares})"
 
     def _labels(self) -> AnyArray:
         if self.labels is None:
@@ -116,13 +116,13 @@ class Corpus:
 
 def _texts_or_matrix(items: Any) -> AnyArray:
     if isinstance(items, str | bytes):
-        raise DataError("The items are one string: pass a list with one text an item.")
+        raise DataError("The items are a single string: pass a list of texts, one for each item.")
     array = np.array(items, dtype=object) if not hasattr(items, "dtype") else np.array(items)
     if array.ndim == 1:
         texts = array.tolist()
-        strange = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
-        if strange is not None:
-            raise DataError(f"Items must all be texts, or rows of numbers; item {strange} is {texts[strange]!r}.")
+        wrong = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+        if wrong is not None:
+            raise DataError(f"Items must all be texts, or rows of numbers; item {wrong} is {texts[wrong]!r}.")
         return np.array(texts, dtype=object)
     try:
         return array.astype(np.float64) if array.dtype.kind == "O" else array

@@ -1,4 +1,4 @@
-"""A small made-up case to try the tool on: labelled reviews, a year of unlabelled ones, and the shares that only we know."""
+"""A small made-up example: labelled reviews, a year of unlabelled ones, and their true shares."""
 
 import csv
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ _FILLER = (
 )  # fmt: skip
 _KINDS = (_PRAISE, _BLAME, _FILLER)
 _STARS = ("low", "middle", "high")
-_SAYS = np.array([[0.10, 0.58, 0.32], [0.34, 0.33, 0.33], [0.58, 0.10, 0.32]])
-"""How much of a review with such stars is praise, blame and filler."""
-_LABELLED = np.array([0.15, 0.25, 0.60])
-_BAD = np.array([0.60, 0.25, 0.15])
-"""Shares after a bad release."""
-_WORSE = (0.0, 0.0, 0.05, 0.05, 0.1, 0.1, 0.8, 1.0, 0.8, 0.5, 0.3, 0.2)
-"""How far each month is on the way there."""
+_PHRASE_SHARES = np.array([[0.10, 0.58, 0.32], [0.34, 0.33, 0.33], [0.58, 0.10, 0.32]])
+"""Shares of praise, blame and filler in reviews with low, middle and high stars (rows)."""
+_LABELLED_SHARES = np.array([0.15, 0.25, 0.60])
+_BAD_SHARES = np.array([0.60, 0.25, 0.15])
+"""Shares of stars after a bad release."""
+_BAD_WEIGHTS = (0.0, 0.0, 0.05, 0.05, 0.1, 0.1, 0.8, 1.0, 0.8, 0.5, 0.3, 0.2)
+"""Weight of the bad shares in each month; the rest is that of the labelled shares."""
 
 
 def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED) -> dict[str, str]:
-    r"""Return the example's files by name, as CSV.
+    r"""Make the files of the example: content as CSV, by file name.
 
     ``reviews.csv`` holds labelled reviews (columns review, stars), ``new.csv`` twelve months of unlabelled ones (date, review), and
     ``truth.csv`` the shares of each month, to compare estimates with.
@@ -50,10 +50,10 @@ def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED)
     (['reviews.csv', 'new.csv', 'truth.csv'], 25)
     """
     generator = np.random.default_rng(seed)
-    labelled = [(_review(stars, generator), stars) for stars in _drawn(_LABELLED, n_labelled, generator)]
+    labelled = [(_review(stars, generator), stars) for stars in _draw_stars(_LABELLED_SHARES, n_labelled, generator)]
     new, truth = [], []
-    for month, worse in enumerate(_WORSE, 1):
-        stars = _drawn((1.0 - worse) * _LABELLED + worse * _BAD, n_month, generator)
+    for month, weight in enumerate(_BAD_WEIGHTS, 1):
+        stars = _draw_stars((1.0 - weight) * _LABELLED_SHARES + weight * _BAD_SHARES, n_month, generator)
         days = np.sort(generator.integers(1, 29, n_month))
         new += [(f"2025-{month:02}-{day:02}", _review(s, generator)) for day, s in zip(days, stars, strict=True)]
         truth.append((f"2025-{month:02}", *(round(float(np.mean(stars == s)), 4) for s in _STARS)))
@@ -64,19 +64,19 @@ def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED)
     }
 
 
-def _drawn(shares: FloatArray, n: int, generator: np.random.Generator) -> AnyArray:
-    drawn: AnyArray = generator.choice(_STARS, n, p=shares)
-    return drawn
+def _draw_stars(shares: FloatArray, n: int, generator: np.random.Generator) -> AnyArray:
+    stars: AnyArray = generator.choice(_STARS, n, p=shares)
+    return stars
 
 
 def _review(stars: str, generator: np.random.Generator) -> str:
-    kinds = generator.choice(3, generator.integers(8, 25), p=_SAYS[_STARS.index(stars)])
+    kinds = generator.choice(3, generator.integers(8, 25), p=_PHRASE_SHARES[_STARS.index(stars)])
     return ", ".join(_KINDS[kind][generator.integers(len(_KINDS[kind]))] for kind in kinds)
 
 
 def _csv(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
-    written = StringIO()
-    writer = csv.writer(written, lineterminator="\n")
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
-    return written.getvalue()
+    return buffer.getvalue()

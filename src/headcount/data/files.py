@@ -1,4 +1,4 @@
-"""What lies in a file: its bytes, unpacked, and its text, with a sentence for whatever is not what it should be."""
+"""Read a file as bytes, decompressed if gzipped, or as UTF-8 text; errors say what is wrong with the file."""
 
 import gzip
 import zlib
@@ -13,7 +13,7 @@ PARQUET_MARK = b"PAR1"
 
 
 def content_of(path: Path) -> bytes:
-    """Return the bytes of a file, unpacked if gzipped."""
+    """Bytes of a file, decompressed if gzipped."""
     if not path.exists():
         raise DataError(f"There is no file {path}.")
     if path.is_dir():
@@ -33,9 +33,9 @@ def content_of(path: Path) -> bytes:
 
 
 def text_of(content: bytes, path: Path) -> str:
-    """Return bytes as the UTF-8 text that they should be."""
+    """Decode bytes as UTF-8 text, without a byte order mark."""
     if b"\x00" in content[:65536]:
-        raise FileFormatError(f"{path} is a binary file, not text: what is its format?")
+        raise FileFormatError(f"{path} is a binary file, not text: check its format and ending.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

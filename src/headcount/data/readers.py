@@ -1,4 +1,4 @@
-"""Readers: `label<TAB>text`, CSV, TSV, Parquet and svmlight, plain or gzipped, each into a `Corpus`."""
+"""`read_corpus`: a `Corpus` from `label<TAB>text` lines, CSV, TSV, Parquet or svmlight files, gzipped or not."""
 
 from collections.abc import Callable, Sequence
 from io import BytesIO
@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headcount._labels import typed_labels
 from headcount.data.corpus import Corpus
 from headcount.data.files import PARQUET_MARK, content_of, text_of
-from headcount.data.labels import typed_labels
-from headcount.data.tables import read_csv, read_parquet, read_tsv
+from headcount.data.tabular import read_csv, read_parquet, read_tsv
 from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["FORMATS", "read_corpus"]
@@ -25,7 +25,7 @@ FORMATS = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
-"""Formats by file name; ``.gz`` may follow."""
+"""Formats by the ending of the file name; ``.gz`` may follow."""
 
 
 def read_corpus(
@@ -44,7 +44,7 @@ def read_corpus(
     ----------
     path : str or Path
         The format follows from its ending: ``.txt`` (one ``label<TAB>text`` a line, no header), ``.csv`` and ``.tsv`` (with
-        a header), ``.parquet``, ``.svm`` / ``.svmlight`` / ``.libsvm``; with ``.gz`` behind it where gzipped.
+        a header), ``.parquet``, ``.svm`` / ``.svmlight`` / ``.libsvm``; with ``.gz`` appended if gzipped.
     text : str, optional
         Column that holds the texts; by default ``text`` if there is such a column and no ``features`` are named.
     label : str, optional
@@ -54,9 +54,9 @@ def read_corpus(
     format : {"lines", "csv", "tsv", "parquet", "svmlight"}, optional
         Overrides the ending.
     n_features : int, optional
-        Of an svmlight file: its number of features, where the file may lack the last ones.
+        Of an svmlight file: its number of features, if the last ones may be absent from the file.
     zero_based : bool or "auto", default="auto"
-        Of an svmlight file: whether its indices start at 0 rather than 1; "auto" says so if the file has an index 0.
+        Of an svmlight file: whether its indices start at 0 rather than 1; "auto": if the file has an index 0.
 
     Returns
     -------
@@ -82,9 +82,7 @@ def read_corpus(
         )
     if kind == "svmlight":
         if (text, label, features) != (None, None, None):
-            raise DataError(
-                f"{path} is an svmlight file, which has no named columns: leave text, label and features out."
-            )
+            raise DataError(f"{path} is an svmlight file, which has no named columns: omit text, label and features.")
         corpus = _read_svmlight(content, path, n_features, zero_based)
     else:
         columns = [features] if isinstance(features, str) else features
@@ -98,7 +96,7 @@ def _format_of(path: Path) -> str:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in FORMATS:
         raise DataError(
-            f"The format of {path} can't be told from its name; known endings are {', '.join(FORMATS)} (and .gz behind them). "
+            f"The format of {path} can't be inferred from its name; known are {', '.join(FORMATS)} (and .gz after them). "
             "Rename the file or pass format=..."
         )
     return FORMATS[suffixes[-1]]
@@ -107,7 +105,7 @@ def _format_of(path: Path) -> str:
 def _read_lines(content: bytes, path: Path, text: Any, label: Any, features: Any) -> Corpus:
     if (text, label, features) != (None, None, None):
         raise DataError(
-            f"{path} is read as label<TAB>text lines, which have no named columns: leave text, label and features out."
+            f"{path} is read as label<TAB>text lines, which have no named columns: omit text, label and features."
         )
     content_text = text_of(content, path)
     ends = "\n" if "\n" in content_text else "\r"
@@ -116,31 +114,31 @@ def _read_lines(content: bytes, path: Path, text: Any, label: Any, features: Any
         line = line.rstrip("\r")
         if not line.strip():
             continue
-        found, tab, words = line.partition("\t")
-        if not tab or not found:
+        label_part, tab, text_part = line.partition("\t")
+        if not tab or not label_part:
             raise FileFormatError(
                 f"{path}, line {number}: expected label<TAB>text, found {line[:60]!r}. "
                 "A table with a header should end in .csv or .tsv."
             )
-        labels.append(found)
-        texts.append(words)
+        labels.append(label_part)
+        texts.append(text_part)
     return Corpus(texts, typed_labels(labels), str(path))
 
 
 def _read_svmlight(content: bytes, path: Path, n_features: int | None, zero_based: Any) -> Corpus:
     from sklearn.datasets import load_svmlight_file
 
-    plain = text_of(content, path).encode()
+    lines = text_of(content, path).encode()
     try:
-        X, y = load_svmlight_file(BytesIO(plain), n_features=n_features, zero_based=zero_based)
+        X, y = load_svmlight_file(BytesIO(lines), n_features=n_features, zero_based=zero_based)
     except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path} can't be read as svmlight ('label index:value ...' lines): {error}") from error
     if not np.isfinite(y).all():
         raise FileFormatError(
             f"{path}, item {int(np.flatnonzero(~np.isfinite(y))[0]) + 1}: the label is not a finite number."
         )
-    whole = np.equal(np.mod(y, 1), 0).all() and np.abs(y).max(initial=0) < 2**53
-    return Corpus(X, y.astype(np.int64) if whole else y, str(path))
+    integral = np.equal(np.mod(y, 1), 0).all() and np.abs(y).max(initial=0) < 2**53
+    return Corpus(X, y.astype(np.int64) if integral else y, str(path))
 
 
 _READERS: dict[str, Callable[..., Corpus]] = {

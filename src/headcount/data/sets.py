@@ -1,4 +1,4 @@
-"""Data sets by name: the paper's three, the synthetic stand-ins, and folders of your own with a training and a test file."""
+"""Data sets by name: the three of the paper, synthetic stand-ins, and your own folders with a training and a test file."""
 
 import os
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _PARTS = ("train", "test")
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set of the paper: what must be found in its files.
+    """A data set of the paper, and the sizes and shares that its files must have.
 
     Attributes
     ----------
     name, title : str
     n_train, n_test : int
     positive : float
-        Share of the positive class in the training part, to three digits.
+        Share of the positive class in the training part, to three decimals.
     """
 
     name: str
@@ -35,7 +35,7 @@ class DataSet:
     positive: float
 
     def check(self, train: Corpus, test: Corpus) -> None:
-        """Raise if the files can't be the paper's: other numbers of documents, another share of positives."""
+        """Raise unless the files have the paper's numbers of documents and share of positives."""
         for corpus, expected, part in ((train, self.n_train, "training"), (test, self.n_test, "test")):
             if len(corpus) != expected:
                 raise FileFormatError(
@@ -57,52 +57,52 @@ PAPER_SETS = {
 
 
 def data_folder(folder: str | Path | None = None) -> Path:
-    """Return the folder that data sets are kept in: the given one, else ``HEADCOUNT_DATA``, else one in the user's cache."""
-    named = folder or os.environ.get("HEADCOUNT_DATA")
-    if named:
-        return Path(named)
+    """Folder of the data sets: the given one, else ``HEADCOUNT_DATA``, else one in the user's cache."""
+    chosen = folder or os.environ.get("HEADCOUNT_DATA")
+    if chosen:
+        return Path(chosen)
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "headcount" / "data"
 
 
 def find_files(name: str, folder: str | Path | None = None) -> tuple[Path, Path] | None:
-    """Return training and test file of a data set: ``NAME/train.txt`` or ``NAME_train.txt`` and so on, or None.
+    """Find training and test file of a data set, ``NAME/train.txt`` or ``NAME_train.txt`` and so on; None if there are none.
 
     NAME may also be the path of such a folder. Endings as for `read_corpus`, gzipped or not.
     """
     base = data_folder(folder)
-    places = [str(base / name) + os.sep, f"{base / name}_", name + os.sep]
-    for place in places:
-        parts = [_file_of(f"{place}{part}") for part in _PARTS]
+    prefixes = [str(base / name) + os.sep, f"{base / name}_", name + os.sep]
+    for prefix in prefixes:
+        parts = [_file_with_stem(f"{prefix}{part}") for part in _PARTS]
         if parts[0] is not None and parts[1] is not None:
             return parts[0], parts[1]
     return None
 
 
-def _file_of(stem: str) -> Path | None:
-    """Return the file with this stem and one of the known endings."""
+def _file_with_stem(stem: str) -> Path | None:
+    """Find the file with this stem and a known ending."""
     for ending in FORMATS:
-        for packed in ("", ".gz"):
-            path = Path(f"{stem}{ending}{packed}")
+        for gzipped in ("", ".gz"):
+            path = Path(f"{stem}{ending}{gzipped}")
             try:
                 if path.is_file():
                     return path
-            except (OSError, ValueError):  # a name that can't be one
+            except (OSError, ValueError):  # not a valid file name
                 return None
     return None
 
 
 def list_sets(folder: str | Path | None = None) -> list[str]:
-    """Return the names of all data sets that there are or could be: the paper's, the stand-ins, and those in the folder."""
+    """Names of all data sets: those of the paper (fetched or not), the stand-ins, and those in the folder."""
     base = data_folder(folder)
     entries = list(base.iterdir()) if base.is_dir() else []
-    own = sorted({entry.name if entry.is_dir() else entry.name.partition("_train.")[0] for entry in entries})
-    known = [*PAPER_SETS, *STAND_INS]
-    return known + [name for name in own if name not in known and find_files(name, folder)]
+    in_folder = sorted({entry.name if entry.is_dir() else entry.name.partition("_train.")[0] for entry in entries})
+    shipped = [*PAPER_SETS, *STAND_INS]
+    return shipped + [name for name in in_folder if name not in shipped and find_files(name, folder)]
 
 
 def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpus]:
-    """Return training and test part of a data set.
+    """Load the training and the test part of a data set.
 
     Parameters
     ----------
@@ -124,41 +124,41 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
     if files is None:
         if name in PAPER_SETS:
             raise DataError(
-                f"{PAPER_SETS[name].title} is not there. Run 'headcount data fetch {name}', or put {name}_train.txt and "
+                f"{PAPER_SETS[name].title} has not been fetched. Run 'headcount data fetch {name}', or put {name}_train.txt and "
                 f"{name}_test.txt from {ZENODO} into {data_folder(folder)}."
             )
         raise UnknownNameError(
             f"There is no data set {name!r}: {data_folder(folder)} has no folder of this name with a train and a test file "
-            f"(say train.txt and test.txt). There are: {quoted(list_sets(folder), 50)}."
+            f"(e.g. train.txt and test.txt). There are: {quoted(list_sets(folder), 50)}."
         )
     train, test = (read_corpus(path) for path in files)
     for corpus in (train, test):
         if corpus.labels is None:
             raise FileFormatError(f"{corpus.source} has no labels: a data set needs them in both parts.")
-    test = _fitting(train, test, files[1])
-    strange = set(test.classes.tolist()) - set(train.classes.tolist())
-    if strange:
+    test = _with_columns_of(train, test, files[1])
+    unknown = set(test.classes.tolist()) - set(train.classes.tolist())
+    if unknown:
         raise FileFormatError(
-            f"{test.source} has labels that {train.source} lacks: {quoted(sorted(strange, key=str))}."
+            f"{test.source} has labels that {train.source} lacks: {quoted(sorted(unknown, key=str))}."
         )
     if name in PAPER_SETS:
         PAPER_SETS[name].check(train, test)
     return train, test
 
 
-def _fitting(train: Corpus, test: Corpus, path: Path) -> Corpus:
-    """Return the test part with the training part's columns, in their order."""
+def _with_columns_of(train: Corpus, test: Corpus, path: Path) -> Corpus:
+    """Test part with the columns of the training part, in their order."""
     if train.is_text != test.is_text:
-        raise FileFormatError(f"{train.source} and {test.source} do not go together: one has texts, the other numbers.")
+        raise FileFormatError(f"{train.source} and {test.source} do not match: one has texts, the other numbers.")
     if train.is_text:
         return test
     if train.feature_names is not None and test.feature_names is not None:
-        lacking = [name for name in train.feature_names if name not in test.feature_names]
-        more = [name for name in test.feature_names if name not in train.feature_names]
-        if lacking or more:
+        missing = [name for name in train.feature_names if name not in test.feature_names]
+        extra = [name for name in test.feature_names if name not in train.feature_names]
+        if missing or extra:
             raise FileFormatError(
-                f"{test.source} must have the columns of {train.source}: it lacks {quoted(lacking) or 'none'}, and has "
-                f"{quoted(more) or 'none'} more."
+                f"{test.source} must have the columns of {train.source}: missing are {quoted(missing) or 'none'}, "
+                f"extra {quoted(extra) or 'none'}."
             )
         order = [test.feature_names.index(name) for name in train.feature_names]
         return Corpus(test.items[:, order], test.labels, test.source, train.feature_names)

@@ -1,7 +1,7 @@
-"""Synthetic review corpora: stand-ins for the paper's three sets where these can't be had, drawn anew from a seed each time.
+"""Synthetic review corpora: stand-ins for the paper's three data sets, drawn from a seed each time they are used.
 
-No document is anyone's. Words follow Zipf's law, lengths a log-normal distribution; some words lean towards one class, documents
-differ in how much they say about theirs, and some labels are wrong.
+Words follow Zipf's law, lengths a log-normal distribution; some words are more frequent in one class,
+documents differ in how strongly they express their class, and some labels are wrong.
 """
 
 from dataclasses import dataclass
@@ -15,53 +15,32 @@ from headcount.data.corpus import Corpus
 __all__ = ["STAND_INS", "SyntheticReviews"]
 
 _ONSETS = (
-    "b",
-    "br",
-    "ch",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gr",
-    "k",
-    "kl",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pr",
-    "r",
-    "s",
-    "st",
-    "t",
-    "tr",
-    "v",
-)
+    "b", "br", "ch", "d", "dr", "f", "fl", "g", "gr", "k", "kl", "l", "m", "n", "p", "pr", "r", "s", "st", "t", "tr", "v",
+)  # fmt: skip
 _NUCLEI = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 _LEVELS = 4
-"""How outspoken documents are, in steps."""
+"""Number of levels of how strongly a document expresses its class."""
 
 
 @dataclass(frozen=True)
 class SyntheticReviews:
-    """A recipe for a labelled corpus in two parts.
+    """Settings of a synthetic labelled corpus in two parts.
 
     Parameters
     ----------
     stands_for : str
-        The data set whose regime it has.
+        The data set that it resembles.
     n_train, n_test : int
     positive : float
         Share of the positive class, in both parts.
     strength : float
-        How much words that lean towards a class differ between the classes.
+        How much the frequencies of class-specific words differ between the classes.
     noise : float
-        Share of documents that speak for the other class than their label says.
+        Share of documents written like those of the other class.
     median_length : int
-        Words of half of the documents at most.
+        Median number of words of a document.
     n_words, n_leaning : int
-        Size of the vocabulary, and how many of its words lean towards a class.
+        Size of the vocabulary, and number of class-specific words.
     seed : int
 
     Examples
@@ -83,10 +62,10 @@ class SyntheticReviews:
     seed: int = 2021
 
     def draw(self) -> tuple[Corpus, Corpus]:
-        """Return the training part and the test part."""
+        """Draw the training part and the test part."""
         words = np.array([word(i) for i in range(self.n_words)])
         generator = np.random.default_rng([self.seed, self.n_train, self.n_test, round(1e6 * self.positive)])
-        base = np.power(np.arange(self.n_words, dtype=np.float64) + 2.7, -1.05)  # Zipf's law, as Mandelbrot put it
+        base = np.power(np.arange(self.n_words, dtype=np.float64) + 2.7, -1.05)  # Zipf-Mandelbrot law
         leaning = 30 + generator.choice(
             3_000, self.n_leaning, replace=False
         )  # neither the most frequent nor the rarest
@@ -104,31 +83,31 @@ class SyntheticReviews:
     def _texts(
         self, labels: IntArray, base: FloatArray, lean: FloatArray, words: Any, generator: np.random.Generator
     ) -> list[str]:
-        """Write a document for each label."""
+        """Draw a document for each label."""
         n = len(labels)
-        said = np.where(generator.random(n) < self.noise, 1 - labels, labels)
+        expressed = np.where(generator.random(n) < self.noise, 1 - labels, labels)
         lengths = np.maximum(3, generator.lognormal(np.log(self.median_length), 0.6, n)).astype(np.int64)
-        outspoken = generator.integers(0, _LEVELS, n)
+        levels = generator.integers(0, _LEVELS, n)
         texts: list[str] = [""] * n
         for cls in (0, 1):
             for level in range(_LEVELS):
-                rows = np.flatnonzero((said == cls) & (outspoken == level))
+                rows = np.flatnonzero((expressed == cls) & (levels == level))
                 if rows.size:
                     weights = base * np.exp((2 * cls - 1) * (level + 0.5) / _LEVELS * 2.0 * lean)
                     ends = np.cumsum(lengths[rows])
-                    drawn = words[_drawn(weights, int(ends[-1]), generator)]
+                    document_words = words[_draw_words(weights, int(ends[-1]), generator)]
                     for row, start, end in zip(rows, np.r_[0, ends[:-1]], ends, strict=True):
-                        texts[row] = " ".join(drawn[start:end])
+                        texts[row] = " ".join(document_words[start:end])
         return texts
 
 
-def _drawn(weights: FloatArray, size: int, generator: np.random.Generator) -> IntArray:
-    cumulated = np.cumsum(weights)
-    return np.asarray(np.searchsorted(cumulated, generator.random(size) * cumulated[-1], side="right"))
+def _draw_words(weights: FloatArray, size: int, generator: np.random.Generator) -> IntArray:
+    cumulative = np.cumsum(weights)
+    return np.asarray(np.searchsorted(cumulative, generator.random(size) * cumulative[-1], side="right"))
 
 
 def word(number: int) -> str:
-    """Return the made-up word of this number: frequent ones, with small numbers, are short.
+    """Make up the word of a number: small numbers, those of frequent words, give short ones.
 
     >>> [word(i) for i in (0, 1, 1000, 19999)]
     ['ban', 'bran', 'klaindra', 'brainchai']
@@ -137,8 +116,8 @@ def word(number: int) -> str:
     number, nucleus = divmod(number, len(_NUCLEI))
     syllables = [_ONSETS[onset] + _NUCLEI[nucleus] + "n"]
     while number:
-        number, place = divmod(number - 1, len(_ONSETS) * len(_NUCLEI))
-        syllables.append(_ONSETS[place % len(_ONSETS)] + _NUCLEI[place // len(_ONSETS)])
+        number, syllable = divmod(number - 1, len(_ONSETS) * len(_NUCLEI))
+        syllables.append(_ONSETS[syllable % len(_ONSETS)] + _NUCLEI[syllable // len(_ONSETS)])
     return "".join(syllables)
 
 
@@ -149,6 +128,6 @@ STAND_INS = {
 }
 """The three stand-ins, with the paper's shares of positives.
 
-Logistic regression with balanced weights and its best C has a balanced accuracy of 87 % on each; at its defaults, counting over it
-is off by more than 0.4 on the two skewed ones, on average over all shares.
+Logistic regression with balanced weights and its best C has a balanced accuracy of 87 % on each; with its default C, the error of
+classify and count, averaged over all shares, is above 0.4 on the two skewed ones.
 """

@@ -1,5 +1,7 @@
-"""The page of shares for people who did not run the estimate: what was found, how sure it is, how it was found."""
+"""The HTML page of an estimate: shares of each group, verdicts, advice, and how they were obtained."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from headcount._validation import plain
@@ -7,52 +9,50 @@ from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
 from headcount.stream.shares import NOT_CHECKED, TOO_FEW, shown
 
-__all__ = ["page_of_shares", "summary"]
+__all__ = ["page_of_shares", "verdict_summary"]
 
-
-_WHOSE = {
-    "population": "The shares are those of all that the items stand for, of which these are but some: other items of the same kind "
-    "would give slightly other shares.",
-    "pile": "The shares are those of these very items.",
+_ESTIMANDS = {
+    "population": "The shares are those in the process that the items came from: other items of the same process would give "
+    "slightly different shares.",
+    "sample": "The shares are those among exactly these items.",
 }
 
 
-def summary(groups: GroupShares) -> str:
-    """Say in a sentence or two how far the shares can be trusted.
+def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> str:
+    """Count the verdicts of groups in a sentence or two.
 
-    A count of the verdicts, in words.
+    >>> verdict_summary(["trust", "trust", "caution"], [[], [], ["Few items."]])
+    '2 of 3 groups passed all checks. 1 calls for caution.'
     """
-    count = {verdict: groups.verdicts.count(verdict) for verdict in dict.fromkeys(groups.verdicts)}
-    judged = len(groups) - count.get(TOO_FEW, 0) - count.get(NOT_CHECKED, 0)
-    if judged == 0:
-        reasons = dict.fromkeys(a[-1] for a, v in zip(groups.advice, groups.verdicts, strict=True) if v == NOT_CHECKED)
-        said = f"Whether the shares can be trusted was not checked. {next(iter(reasons), '')}".rstrip()
-        if count.get(TOO_FEW, 0) == len(groups):
-            said = "All groups are too small for shares."
-        return said
-    good, bad = count.get("trust", 0), count.get("do not trust", 0)
-    whole = f"{good} of {judged} groups" if judged > 1 else "The group"
-    said = f"{whole} passed all checks." if good else "No group passed all checks."
-    if count.get("caution", 0):
-        said += f" {count['caution']} call{'s' if count['caution'] == 1 else ''} for caution."
-    if bad:
-        said += f" {bad} should not be trusted: see the advice."
-    if count.get(TOO_FEW, 0):
-        said += f" {count[TOO_FEW]} too small for shares."
-    return said
+    count = Counter(verdicts)
+    n_checked = len(verdicts) - count[TOO_FEW] - count[NOT_CHECKED]
+    if count[TOO_FEW] == len(verdicts):
+        return "All groups are too small for shares."
+    if n_checked == 0:
+        reason = next(sentences[-1] for sentences, v in zip(advice, verdicts, strict=True) if v == NOT_CHECKED)
+        return f"Whether the shares can be trusted was not checked. {reason}".rstrip()
+    passed = f"{count['trust']} of {n_checked} groups" if n_checked > 1 else "The group"
+    text = f"{passed} passed all checks." if count["trust"] else "No group passed all checks."
+    if count["caution"]:
+        text += f" {count['caution']} call{'s' if count['caution'] == 1 else ''} for caution."
+    if count["do not trust"]:
+        text += f" {count['do not trust']} should not be trusted: see the advice."
+    if count[TOO_FEW]:
+        text += f" {count[TOO_FEW]} too small for shares."
+    return text
 
 
 def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict[str, Any] | None = None) -> str:
-    """Return a page of HTML that needs nothing beside it: the plot inside, light and dark.
+    """Make a self-contained HTML page, with the plot inside, for light and dark screens.
 
     Parameters
     ----------
     groups : GroupShares
     title : str
     by : str, optional
-        What the groups are.
+        Title of the column of groups.
     facts : dict, optional
-        Shown at the end: where model and data come from.
+        Shown at the end, e.g. `headcount.desk.provenance`.
     """
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
@@ -62,14 +62,14 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
     return environment.get_template("shares.html").render(
         title=title,
         by=by or "group",
-        summary=summary(groups),
-        plot=Markup(picture[picture.index("<svg") :]),  # made here, its texts escaped by matplotlib
+        summary=verdict_summary(groups.verdicts, groups.advice),
+        plot=Markup(picture[picture.index("<svg") :]),  # safe: matplotlib has escaped its texts
         classes=[str(plain(label)) for label in groups.classes],
         rows=[_row(groups, g) for g in range(len(groups))],
         level=f"{100 * groups.level:g} %",
-        whose=_WHOSE[groups.estimand],
+        estimand=_ESTIMANDS[groups.estimand],
         method=groups.method,
-        corrects=groups.method not in ("CC", "PCC", "MLPE"),
+        adjusts=getattr(groups, "adjusts_for_shift", groups.method not in ("CC", "PCC", "MLPE")),
         no_shift=not groups.note and groups.estimate is not None and groups.estimate.parts is None,
         checked=any(verdict not in (NOT_CHECKED, TOO_FEW) for verdict in groups.verdicts),
         note=groups.note,
@@ -81,11 +81,10 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
 def _row(groups: GroupShares, g: int) -> dict[str, Any]:
     shares = []
     for share, low, high in zip(groups.shares[g], groups.low[g], groups.high[g], strict=True):
-        known = share == share
-        between = f"{100 * low:.1f} to {100 * high:.1f}" if low == low else ""
-        shares.append(
-            {"share": f"{100 * share:.1f} %" if known else "", "between": between, "width": share if known else 0}
-        )
+        estimated = share == share  # not NaN
+        interval = f"{100 * low:.1f} to {100 * high:.1f}" if low == low else ""
+        text, width = (f"{100 * share:.1f} %", share) if estimated else ("", 0)
+        shares.append({"share": text, "interval": interval, "width": width})
     return {
         "name": shown(groups.names[g]),
         "n": f"{int(groups.n_items[g]):,}",

@@ -13,15 +13,17 @@ from headcount.stream.shares import shown
 __all__ = ["COLOURS", "plot_shares"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666")
-"""Told apart by people who do not see all colours, on light and on dark ground (after Okabe and Ito 2008)."""
+"""Distinguishable by colour-blind readers, on light and dark backgrounds (after Okabe and Ito 2008)."""
 _GREY = "#808080"
-_INCHES_A_GROUP = 0.42
-_MOST_TICKS, _LONGEST = 36, 24
-_ORDERED = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
+_INCHES_PER_GROUP = 0.42
+_MAX_TICKS = 36
+_MAX_NAME = 24
+"""Characters of the name of a group or class."""
+_NUMBER_OR_DATE = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
 
 
 def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_label: str = "") -> bytes:  # noqa: A002
-    """Draw the shares of all groups with their intervals, and return the picture.
+    """Plot the shares of all groups with their intervals.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
     import matplotlib
     from matplotlib.figure import Figure
 
-    width = float(np.clip(_INCHES_A_GROUP * len(groups) + 2.5, 5.0, 16.0))
+    width = float(np.clip(_INCHES_PER_GROUP * len(groups) + 2.5, 5.0, 16.0))
     with matplotlib.rc_context(
         {"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif", "text.parse_math": False}
     ):
@@ -46,34 +48,36 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
         axes.set_title(title, loc="left", color=_GREY)
         axes.set_xlabel(x_label, color=_GREY)
         picture = BytesIO()
-        nothing = {
+        varying = {
             "svg": ("Date", "Creator", "Format", "Type"),
             "pdf": ("CreationDate", "Producer"),
             "png": ("Software",),
         }
-        facts: dict[str, Any] = dict.fromkeys(nothing[format])  # the same shares make the same bytes
+        metadata: dict[str, Any] = dict.fromkeys(
+            varying[format]
+        )  # omitted, so that the same shares give the same bytes
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing")  # names in letters that the font lacks
-            figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=facts)
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
+            figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)
     return picture.getvalue()
 
 
 def _draw(axes: Any, groups: GroupShares) -> None:
     from matplotlib.lines import Line2D
 
-    drawn, places = _drawn(groups), np.arange(len(groups))
-    k = len(drawn)
+    classes, x = _largest_classes(groups), np.arange(len(groups))
+    k = len(classes)
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
     handles, names = list[Any](), list[str]()
-    known = np.array([name is not None for name in groups.names])
-    ordered = all(name is None or _ORDERED.fullmatch(str(name)) for name in groups.names)
-    for j, offset, colour in zip(drawn, offsets, COLOURS, strict=False):
+    named = np.array([name is not None for name in groups.names])
+    ordered = all(name is None or _NUMBER_OR_DATE.fullmatch(str(name)) for name in groups.names)
+    for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
         handles.append(
             axes.errorbar(
-                places + offset,
+                x + offset,
                 share,
                 yerr=bars,
                 color=colour,
@@ -84,23 +88,23 @@ def _draw(axes: Any, groups: GroupShares) -> None:
                 linestyle="none",
             )
         )
-        names.append(_short(str(groups.classes[j])))
+        names.append(_shorten(str(groups.classes[j])))
         if ordered:
-            axes.plot((places + offset)[known], share[known], color=colour, linewidth=1.2)
+            axes.plot((x + offset)[named], share[named], color=colour, linewidth=1.2)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
-    for verdict, alpha, said in (("caution", 0.1, "with caution"), ("do not trust", 0.3, "not to be trusted")):
+    for verdict, alpha, legend in (("caution", 0.1, "with caution"), ("do not trust", 0.3, "not to be trusted")):
         bands = [
             axes.axvspan(g - 0.45, g + 0.45, color=_GREY, alpha=alpha, linewidth=0)
-            for g, own in enumerate(groups.verdicts)
-            if own == verdict
+            for g, group_verdict in enumerate(groups.verdicts)
+            if group_verdict == verdict
         ]
         handles += bands[:1]
-        names += [said] * bool(bands)
-    step = -(-len(groups) // _MOST_TICKS)
-    ticks = [_short(shown(name)) for name in groups.names[::step]]
-    axes.set_xticks(places[::step], ticks, rotation=45 if len(groups) > 6 else 0)
+        names += [legend] * bool(bands)
+    step = -(-len(groups) // _MAX_TICKS)
+    ticks = [_shorten(shown(name)) for name in groups.names[::step]]
+    axes.set_xticks(x[::step], ticks, rotation=45 if len(groups) > 6 else 0)
     for label in axes.get_xticklabels():
         label.set_horizontalalignment("right" if len(groups) > 6 else "center")
     top = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
@@ -114,14 +118,14 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _drawn(groups: GroupShares) -> list[int]:
-    """Return the classes that are drawn, in their order: those of the largest shares, if there are more than colours."""
+def _largest_classes(groups: GroupShares) -> list[int]:
+    """Classes to plot, in their order: those with the largest shares, if there are more classes than colours."""
     mean = np.nan_to_num(groups.shares).mean(axis=0)
     largest = np.argsort(-mean, kind="stable")[: len(COLOURS)]
     return sorted(int(j) for j in largest)
 
 
-def _short(name: str) -> str:
-    """Cut a long name in the middle: the beginnings of many are alike, and so are some ends."""
-    half = _LONGEST // 2
-    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"
+def _shorten(name: str) -> str:
+    """Shorten a long name in the middle: names often differ only at the start or at the end."""
+    half = _MAX_NAME // 2
+    return name if len(name) <= _MAX_NAME else f"{name[: half - 1]}…{name[-half:]}"

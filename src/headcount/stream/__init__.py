@@ -1,7 +1,7 @@
 """Shares of files larger than memory: sums over groups, batch by batch, merged, then solved, with intervals and checks."""
 
 from headcount.stream.groups import Grouping
-from headcount.stream.reading import Reading, tally_files
+from headcount.stream.scan import Reading, tally_files
 from headcount.stream.shares import GroupShares, compared, shares_of
 from headcount.stream.sketch import Sketch
 from headcount.stream.tally import Recipe, Tally

@@ -1,4 +1,4 @@
-"""Groups of rows: by the values of a column, or by the month, quarter, .. of its dates."""
+"""Groups of rows: by the values of a column, or by the day, week, month, quarter or year of its dates."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,13 +7,13 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from headcount.data.labels import written
+from headcount._labels import label_text
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "UNITS", "Grouping", "worded"]
+__all__ = ["MISSING", "UNITS", "Grouping", "grouping_title"]
 
 MISSING = "(none)"
-"""How the group of items without a value is named."""
+"""Name of the group of items without a value."""
 
 UNITS: dict[str, Callable[[date], str]] = {
     "day": lambda d: d.isoformat()[:10],
@@ -22,13 +22,13 @@ UNITS: dict[str, Callable[[date], str]] = {
     "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04d}",
 }
-_FORMS = (
+_PARTIAL_DATES = (
     (re.compile(r"\d{4}"), ("year",)),
     (re.compile(r"\d{4}-\d{2}"), ("month", "quarter", "year")),
     (re.compile(r"\d{4}-?W\d{2}"), ("week",)),
 )
-"""Forms that are less than a whole date, and the units that they tell."""
-_SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?$")
+"""Forms of incomplete dates, and the units that each of them determines."""
+_YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 
 
 @dataclass(frozen=True)
@@ -46,50 +46,47 @@ class Grouping:
 
     @classmethod
     def parse(cls, by: str, columns: Sequence[str]) -> "Grouping":
-        """Read ``column`` or ``column:unit``; a column that is itself so named is that column."""
+        """Parse ``column`` or ``column:unit``; a column whose name contains a colon takes precedence."""
         column, colon, unit = by.rpartition(":")
         if by in columns or not colon:
             return cls(by)
         if unit not in UNITS:
             raise DataError(
-                f"--by {by}: there is no unit {unit!r}; group dates by {', '.join(UNITS)}, as in --by {column}:month."
+                f"{by!r} can't be grouped by: there is no unit {unit!r}; group dates by {', '.join(UNITS)}, as in {column}:month."
             )
         return cls(column, unit)
 
     @property
     def kind(self) -> Literal["group", "time"]:
-        """How its column is read."""
+        """How the table reader reads the column."""
         return "time" if self.unit else "group"
 
-    def names(self, values: Sequence[Any], place: Callable[[int], str]) -> list[Any]:
-        """Return the group of each distinct value; ``place`` words where in the file one of them is."""
-        found = []
+    def names(self, values: Sequence[Any], locate: Callable[[int], str]) -> list[Any]:
+        """Name the group of each distinct value; ``locate`` says for messages where in the file a value is."""
+        names = []
         for position, value in enumerate(values):
             try:
-                found.append(self.name(value))
+                names.append(self.name(value))
             except ValueError as error:
                 raise DataError(
-                    f"{place(position)}: {str(value)[:40]!r} is no date. Write dates as 2016-07-09, or group by the column as it "
-                    f"is: --by {self.column}."
+                    f"{locate(position)}: {str(value)[:40]!r} is not a date. Write dates as 2016-07-09, or group by the values of "
+                    f"the column: {self.column} without :{self.unit}."
                 ) from error
-        return found
+        return names
 
     def name(self, value: Any) -> Any:
-        """Return the group of one value, as it is written; what is missing has none."""
+        """Name of the group of one value; None if the value is missing."""
         if value is None or value != value or (isinstance(value, str) and value.strip() in ("", MISSING)):
             return None
-        return _unit_of(self.unit, value) if self.unit else self._written(value)
-
-    @staticmethod
-    def _written(value: Any) -> str:
-        """Return a value as text; a text stays as it is, be it that of a number."""
-        return value if isinstance(value, str) else written(value)
+        if self.unit:
+            return _period(self.unit, value)
+        return value if isinstance(value, str) else label_text(value)
 
 
-def worded(by: str | None) -> str:
-    """Return what is grouped by in words.
+def grouping_title(by: str | None) -> str:
+    """Title of a grouping, for tables and plots.
 
-    >>> worded("sold:month"), worded("shop"), worded(None)
+    >>> grouping_title("sold:month"), grouping_title("shop"), grouping_title(None)
     ('month of sold', 'shop', '')
     """
     column, _, unit = (by or "").rpartition(":")
@@ -97,10 +94,11 @@ def worded(by: str | None) -> str:
 
 
 @lru_cache(1 << 14, typed=True)
-def _unit_of(unit: str, value: Any) -> str:
-    told = next((units for form, units in _FORMS if form.fullmatch(str(value).strip())), None)
-    if told is not None and unit not in told:
-        raise ValueError(f"{value} is no {unit}")
+def _period(unit: str, value: Any) -> str:
+    """Name of the day, week, .. that a date lies in."""
+    units = next((units for form, units in _PARTIAL_DATES if form.fullmatch(str(value).strip())), None)
+    if units is not None and unit not in units:
+        raise ValueError(f"{value} is not a {unit}")
     return UNITS[unit](_as_date(value))
 
 
@@ -108,7 +106,7 @@ def _as_date(value: Any) -> date:
     if isinstance(value, date):
         return value
     text = str(value).strip()
-    short = _SHORT.match(text)
-    if short:
-        return date(int(short[1]), int(short[2] or 1), 1)
+    year_month = _YEAR_MONTH.match(text)
+    if year_month:
+        return date(int(year_month[1]), int(year_month[2] or 1), 1)
     return datetime.fromisoformat(text)

@@ -1,6 +1,6 @@
-"""Tables read in batches of rows, with bounded memory: CSV, TSV, Parquet, folders of Parquet, gzipped, or standard input.
+"""`TableFile`: a CSV, TSV or Parquet file, or standard input, read in batches of rows with bounded memory.
 
-What is wrong with a file is told with its line (of text files) or row (of Parquet files) and its column.
+Errors name the line (of text files) or row (of Parquet files) and the column.
 """
 
 import sys
@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from headcount._validation import quoted
-from headcount.data.batch import Batch
-from headcount.data.blocks import Parsing, blocks_of
-from headcount.data.files import PARQUET_MARK
-from headcount.data.lines import MISSING_NUMBERS, Text, without_suffix
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables.batch import Batch
+from headcount.tables.blocks import Parsing, blocks_of
+from headcount.tables.lines import MISSING_NUMBERS, Text, without_suffix
 
 __all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
@@ -29,6 +28,7 @@ Piece: TypeAlias = Callable[[], Iterable[Batch]]
 """Makes batches of one piece of a file, in any thread."""
 
 STDIN = "-"
+_PARQUET_MARK = b"PAR1"
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _BLOCK = 6 << 20
 """Bytes of text that are parsed at a time."""
@@ -39,7 +39,7 @@ _SHARED_BYTES = 4
 
 
 class NoRowsError(FileFormatError):
-    """A table without rows: of one file a mistake, among the files of a folder none."""
+    """A table without rows: an error for a single file, allowed among the files of a folder."""
 
 
 class TableFile:
@@ -73,8 +73,10 @@ class TableFile:
         self.format = format or self._format(source, mark)
         if self.format not in ("csv", "tsv", "parquet"):
             raise DataError(f"There is no format {self.format!r}; known are csv, tsv and parquet.")
-        if (self.format == "parquet") != (mark == PARQUET_MARK):
-            found = "is a Parquet file" if mark == PARQUET_MARK else "is no Parquet file (it lacks the mark PAR1)"
+        if (self.format == "parquet") != (mark == _PARQUET_MARK):
+            found = (
+                "is a Parquet file" if mark == _PARQUET_MARK else "is not a Parquet file (it does not start with PAR1)"
+            )
             raise FileFormatError(
                 f"{self.name} {found}, but was taken for {self.format}: rename it, or say which it is."
             )
@@ -93,10 +95,10 @@ class TableFile:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
         unnamed = self.path != Path(source) or self.path.is_relative_to("/dev")
         if unnamed and suffix not in _FORMATS:
-            return "parquet" if mark == PARQUET_MARK else Text(self.path, self.name, ",").guessed()
+            return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
         if suffix not in _FORMATS:
             raise DataError(
-                f"The format of {self.name} can't be told from its name; known endings are {', '.join(_FORMATS)} (and .gz behind "
+                f"The format of {self.name} can't be inferred from its name; known are {', '.join(_FORMATS)} (and .gz after "
                 "those of text). Rename the file."
             )
         return _FORMATS[suffix]
@@ -282,7 +284,7 @@ def _hidden(path: Path) -> bool:
 
 
 def _kept_input(source: str | Path) -> tuple[Path, str]:
-    """Return a file's path and name; what can be read but once is copied into a temporary file, which goes with the process."""
+    """Return a file's path and name; a stream that can be read only once is copied into a temporary file, deleted at exit."""
     path = Path(source)
     if str(source) != STDIN and not (path.is_fifo() or path.is_char_device()):
         return path, str(source)

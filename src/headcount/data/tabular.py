@@ -1,4 +1,7 @@
-"""Tables with named columns, from CSV, TSV and Parquet files: texts and labels exactly as written, features as numbers."""
+"""Whole CSV, TSV and Parquet files as a `Corpus`: texts and labels exactly as written, features as numbers.
+
+Tables that are larger than memory are read by `headcount.tables`.
+"""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -7,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import typed_labels
 from headcount._typing import AnyArray
 from headcount._validation import quoted
 from headcount.data.corpus import Corpus
 from headcount.data.files import PARQUET_MARK, text_of
-from headcount.data.labels import typed_labels
 from headcount.exceptions import DataError, FileFormatError
 
 __all__ = ["read_csv", "read_parquet", "read_tsv"]
@@ -25,19 +28,19 @@ def read_csv(content: bytes, path: Path, text: Any, label: Any, features: Any) -
 def read_tsv(content: bytes, path: Path, text: Any, label: Any, features: Any) -> Corpus:
     """Read a table separated by tabs, with or without quotes around its fields.
 
-    Without, if every line has as many fields as the header: then a lone quote in a text means nothing. A field that is quoted as a
-    whole is unwrapped all the same.
+    Quotes are literal if every line then has as many fields as the header, so that a single quote in a text does no harm. A field
+    that is quoted as a whole is unquoted in either case.
     """
     try:
         columns = _columns(content, path, "\t", quotes=False)
     except FileFormatError:
         columns = _columns(content, path, "\t", quotes=True)
     else:
-        columns = {name: [_unwrapped(field) for field in fields] for name, fields in columns.items()}
+        columns = {name: [_unquoted(field) for field in fields] for name, fields in columns.items()}
     return _from_columns(columns, path, text, label, features)
 
 
-def _unwrapped(field: str) -> str:
+def _unquoted(field: str) -> str:
     inside = field[1:-1].replace('""', "")
     if len(field) >= 2 and field[0] == field[-1] == '"' and '"' not in inside:
         return field[1:-1].replace('""', '"')
@@ -54,9 +57,9 @@ def _columns(content: bytes, path: Path, delimiter: str, quotes: bool) -> dict[s
         delimiter=delimiter, quote_char='"' if quotes else False, double_quote=quotes, newlines_in_values=quotes
     )
     header = content.lstrip(b"\xef\xbb\xbf").splitlines()[0].decode()
-    every = csv.ConvertOptions(strings_can_be_null=False, column_types=_all_strings(header, delimiter))
+    convert = csv.ConvertOptions(strings_can_be_null=False, column_types=_all_strings(header, delimiter))
     try:
-        table = csv.read_csv(BytesIO(content), parse_options=parse, convert_options=every)
+        table = csv.read_csv(BytesIO(content), parse_options=parse, convert_options=convert)
     except pa.ArrowInvalid as error:
         raise FileFormatError(f"{path} can't be read as a table separated by {delimiter!r}: {error}") from error
     _check_names(table.column_names, path)
@@ -75,14 +78,14 @@ def _all_strings(header: str, delimiter: str) -> dict[str, Any]:
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
-    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
-    if twice:
-        raise FileFormatError(f"{path} has more than one column named {quoted(twice)}: rename one of them.")
+    duplicates = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    if duplicates:
+        raise FileFormatError(f"{path} has more than one column named {quoted(duplicates)}: rename one of them.")
 
 
 def _from_columns(columns: dict[str, list[str]], path: Path, text: Any, label: Any, features: Any) -> Corpus:
-    """Make a corpus of columns of strings."""
-    text, label, names = _chosen(list(columns), path, text, label, features)
+    """Make a corpus from columns of strings."""
+    text, label, names = _choose_columns(list(columns), path, text, label, features)
     labels = None if label is None else _labels(columns[label], path, label)
     if text is not None:
         _check_filled(columns[text], path, text)
@@ -97,7 +100,11 @@ def _from_columns(columns: dict[str, list[str]], path: Path, text: Any, label: A
 
 
 def _not_numeric(path: Path, name: str, columns: list[str]) -> DataError:
-    hint = " It looks separated by semicolons: use commas or tabs." if len(columns) == 1 and ";" in name else ""
+    hint = (
+        " The file seems to be separated by semicolons: use commas or tabs."
+        if len(columns) == 1 and ";" in name
+        else ""
+    )
     return DataError(
         f"{path}: column {name!r} is not numeric.{hint} Name the text column with text=..., or the numeric columns with "
         f"features=[...]; the columns are {quoted(columns, 12)}."
@@ -108,7 +115,7 @@ def _labels(fields: list[str], path: Path, label: str) -> AnyArray:
     empty = [row for row, field in enumerate(fields, start=1) if not field.strip()]
     if empty:
         raise DataError(
-            f"{path}: column {label!r} has no label in row {empty[0]} ({len(empty):,} rows in all): drop such rows or label them."
+            f"{path}: column {label!r} has no label in row {empty[0]} ({len(empty):,} rows in total): drop such rows or label them."
         )
     return typed_labels(fields)
 
@@ -119,17 +126,17 @@ def _check_filled(fields: list[str], path: Path, text: str) -> None:
             raise DataError(f"{path}: column {text!r} is empty in row {row}: drop such rows or fill them.")
 
 
-def _chosen(
+def _choose_columns(
     columns: list[str], path: Path, text: str | None, label: str | None, features: Sequence[str] | None
 ) -> tuple[str | None, str | None, list[str]]:
-    """Say which columns are the text, the label and the features, by name or by convention."""
+    """Choose the columns of the text, the label and the features, by name or by convention."""
     if text is None and features is None and "text" in columns:
         text = "text"
     if label is None and "label" in columns and "label" not in (text, *(features or ())):
         label = "label"
-    for wanted in (text, label, *(features or ())):
-        if wanted is not None and wanted not in columns:
-            raise DataError(f"{path} has no column {wanted!r}; its columns are {quoted(columns, 12)}.")
+    for name in (text, label, *(features or ())):
+        if name is not None and name not in columns:
+            raise DataError(f"{path} has no column {name!r}; its columns are {quoted(columns, 12)}.")
     if text is not None and features is not None:
         raise DataError("Name either a text column or feature columns, not both.")
     names = list(features) if features is not None else [c for c in columns if c != label]
@@ -139,12 +146,12 @@ def _chosen(
 
 
 def read_parquet(content: bytes, path: Path, text: Any, label: Any, features: Any) -> Corpus:
-    """Read a Parquet file, its pandas index as columns like the others."""
+    """Read a Parquet file; a named pandas index is a column like the others."""
     import pyarrow as pa
     from pyarrow import parquet
 
     if not content.startswith(PARQUET_MARK):
-        raise FileFormatError(f"{path} is named as a Parquet file but is none (it lacks the mark PAR1).")
+        raise FileFormatError(f"{path} is named like a Parquet file but is not one (it does not start with PAR1).")
     try:
         file = parquet.ParquetFile(BytesIO(content))
         _check_names(file.schema_arrow.names, path)
@@ -154,7 +161,7 @@ def read_parquet(content: bytes, path: Path, text: Any, label: Any, features: An
     if table.num_rows == 0:
         raise FileFormatError(f"{path} holds no items.")
     table = table.select([name for name in table.column_names if not name.startswith("__index_level_")])
-    text, label, names = _chosen(table.column_names, path, text, label, features)
+    text, label, names = _choose_columns(table.column_names, path, text, label, features)
     labels = None
     if label is not None:
         values = _as_text(table[label], path, label)
@@ -175,7 +182,7 @@ def read_parquet(content: bytes, path: Path, text: Any, label: Any, features: An
 
 
 def _as_text(column: Any, path: Path, name: str) -> list[Any]:
-    """Return the values of a column, bytes as the UTF-8 text that they are."""
+    """Values of a column, bytes decoded as UTF-8 text."""
     try:
         return [value.decode() if isinstance(value, bytes) else value for value in column.to_pylist()]
     except UnicodeDecodeError as error:

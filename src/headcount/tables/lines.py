@@ -1,4 +1,4 @@
-"""Text files with a header and fields: opened plain or unpacked, and searched again for what was wrong in them."""
+"""Text files with a header and fields: open them, gzipped or not, and locate the line of an error."""
 
 import csv
 import gzip
@@ -11,21 +11,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from headcount.data.blocks import OpenQuoteError, Quotes, ends_in_quotes
-from headcount.data.files import GZIP_MARK
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables.blocks import OpenQuoteError, Quotes, ends_in_quotes
 
 __all__ = ["MISSING_NUMBERS", "Text", "without_suffix"]
 
+_GZIP_MARK = b"\x1f\x8b"
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
-"""How files write that there is no number."""
+"""Fields that stand for a missing number."""
 
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
 _SEEN = 1 << 20
-"""Bytes by which it is told whether fields are quoted."""
+"""Bytes read to decide whether fields are quoted."""
 
 
 class Text:
@@ -34,7 +34,7 @@ class Text:
     def __init__(self, path: Path, name: str, delimiter: str) -> None:
         self.path, self.name, self.delimiter = path, name, delimiter
         with path.open("rb") as file:
-            self.packed = file.read(2) == GZIP_MARK
+            self.packed = file.read(2) == _GZIP_MARK
         if path.suffix.lower() == ".gz" and not self.packed:
             raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
 
@@ -182,7 +182,7 @@ class Text:
                 place = next(place for place in places if _not_a_number(odd[1][place]))
                 return DataError(
                     f"{self.name}, line {odd[0]:,}, column {names[place]!r}: {odd[1][place][:40]!r} is not a number. Name columns "
-                    "of numbers, or a column of texts as text."
+                    "of numbers (--features), or the column of texts (--text)."
                 )
         except (OSError, EOFError, zlib.error) as damage:
             return self._cut_off(damage)

@@ -1,4 +1,4 @@
-"""Compiled: where the last whole row of a block of text ends, the places of texts among distinct ones, the days of dates."""
+"""Compiled: find the end of the last whole row of a block of text, encode short texts, parse dates into days."""
 
 import numpy as np
 

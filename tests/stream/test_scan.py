@@ -1,4 +1,4 @@
-"""From files to tallies: black boxes and models, groups and dates, here and on a cluster."""
+"""Scans of files into tallies: black boxes and models, groups and dates, here and on a cluster."""
 
 import threading
 from functools import partial
@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from headcount import ACC, MLPE, PACC, SLD, LogTfidf, Outputs, Samples
 from headcount.exceptions import DataError
 from headcount.stream import Grouping, Reading, Recipe, shares_of, tally_files
-from headcount.stream import reading as module
+from headcount.stream import scan as module
 from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
 
@@ -42,24 +42,24 @@ def scores(quantifier, by="month", names=("p0", "p1")):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("names", [("p0", "p1"), ("p1",)])
-def test_scores_from_files_equal_one_pass(tmp_path, ending, names, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._BLOCK", 1 << 14)
-    monkeypatch.setattr("headcount.data.tablefile._ROWS", 500)
+def test_shares_from_batches_equal_those_of_all_items_at_once(tmp_path, ending, names, monkeypatch):
+    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 1 << 14)
+    monkeypatch.setattr("headcount.tables.tablefile._ROWS", 500)
     P, months, table = scored_table()
     path = tmp_path / f"t.{ending}"
     (csv.write_csv if ending == "csv" else parquet.write_table)(table, path)
-    told = []
-    tally = tally_files([path], scores(pacc(), names=names), told.append)
-    assert sum(told) == 3000
-    assert len(told) > 4
+    rows = []
+    tally = tally_files([path], scores(pacc(), names=names), rows.append)
+    assert sum(rows) == 3000
+    assert len(rows) > 4
     found = shares_of(tally)
     whole = pacc().aggregate(Outputs.from_posteriors(P, [0, 1]), Samples.from_groups(months))
     np.testing.assert_allclose(found.shares, whole, rtol=0, atol=1e-12)
     assert set(found.verdicts) <= {"trust", "caution"}
 
 
-def test_the_same_bits_each_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._ROWS", 300)
+def test_results_are_the_same_to_the_bit_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("headcount.tables.tablefile._ROWS", 300)
     parquet.write_table(scored_table()[2], tmp_path / "t.parquet")
     quantifier = SLD(frozen([0, 1]), calibration="bcts").fit(LABELLED, CODES)
     first, second = (shares_of(tally_files([tmp_path / "t.parquet"], scores(quantifier))) for _ in range(2))
@@ -90,7 +90,7 @@ def test_texts_and_numbers_are_scored(tmp_path):
         tally_files([tmp_path / "n.parquet"], numbers)
 
 
-def test_what_the_classifier_refuses_is_told_with_the_file(tmp_path, monkeypatch):
+def test_errors_of_the_classifier_name_the_file(tmp_path, monkeypatch):
     X, codes = blobs(100, 2, 0)
     model = ACC(random_state=0).fit(X, codes)
     parquet.write_table(pa.table({f"x{j}": X[:, j] for j in range(4)}), tmp_path / "n.parquet")
@@ -99,7 +99,7 @@ def test_what_the_classifier_refuses_is_told_with_the_file(tmp_path, monkeypatch
         tally_files([tmp_path / "n.parquet"], Reading(Recipe(model), "numbers", ("x0", "x1", "x2", "x3")))
 
 
-def test_decisions(tmp_path):
+def test_decisions_are_counted(tmp_path):
     model = ACC(frozen([0, 1])).fit(LABELLED, CODES)
     (tmp_path / "d.csv").write_text("said\n" + "1\n0\n1\n1\n" * 20)
     tally = tally_files([tmp_path / "d.csv"], Reading(Recipe(model), "decisions", ("said",)))
@@ -109,17 +109,19 @@ def test_decisions(tmp_path):
         tally_files([tmp_path / "d.csv"], Reading(Recipe(model), "decisions", ("said",)))
 
 
-def test_wrong_scores_are_told_with_their_line(tmp_path):
+def test_invalid_scores_are_located(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,0.5,0.6\n")
-    with pytest.raises(DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are no probabilities"):
+    with pytest.raises(
+        DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities"
+    ):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,,0.6\n")
-    with pytest.raises(DataError, match=r"line 3, .* the scores nan, 0.6 are no probabilities"):
+    with pytest.raises(DataError, match=r"line 3, .* the scores nan, 0.6 are not probabilities"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
 
 
-def test_the_first_of_several_errors_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.data.tablefile._BLOCK", 256)
+def test_the_first_of_several_errors_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 256)
     rows = ["a,0.5,0.5"] * 400
     rows[123] = rows[399] = "a,0.5,0.9"
     (tmp_path / "t.csv").write_text("month,p0,p1\n" + "\n".join(rows) + "\n")
@@ -128,12 +130,12 @@ def test_the_first_of_several_errors_is_told(tmp_path, monkeypatch):
             tally_files([tmp_path / "t.csv"], scores(pacc()))
 
 
-def test_columns_that_do_not_fit(tmp_path):
+def test_missing_and_conflicting_columns_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0\na,0.5\n")
-    with pytest.raises(DataError, match=r"has no column 'p1', which is asked for here \(scores\)"):
+    with pytest.raises(DataError, match=r"has no column 'p1', from which the model reads scores"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\n")
-    with pytest.raises(DataError, match="--by p0: column 'p0' is read as number already"):
+    with pytest.raises(DataError, match="can't be grouped by column 'p0': the model reads scores"):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "p0"))
     with pytest.raises(DataError, match="has no column 'nothing'"):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "nothing"))
@@ -149,7 +151,7 @@ def test_columns_that_do_not_fit(tmp_path):
         ("year", ["2016", "2017"]),
     ],
 )
-def test_dates(tmp_path, unit, names):
+def test_dates_are_grouped_by_unit(tmp_path, unit, names):
     from datetime import date, datetime
 
     rows = ["2016-07-09T10:00:00", "2017-01-01"]
@@ -160,7 +162,7 @@ def test_dates(tmp_path, unit, names):
         assert tally.names == [*names, None]
 
 
-def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
+def test_incomplete_dates_odd_column_names_and_invalid_dates(tmp_path):
     grouping = Grouping("d", "quarter")
     assert [grouping.name(value) for value in ("2016-08", " ", None)] == ["2016-Q3", None, None]
     assert Grouping("d", "year").name("2016") == "2016"
@@ -174,32 +176,34 @@ def test_short_dates_odd_names_and_what_is_no_date(tmp_path):
         ("day", "2016-08"),
         ("week", "2016-08"),
     ):
-        with pytest.raises(ValueError, match=f"is no {unit}"):
+        with pytest.raises(ValueError, match=f"is not a {unit}"):
             Grouping("d", unit).name(short)
     assert Grouping("d").name(7) == Grouping("d").name(7.0) == "7"
     assert Grouping("d").name(True) == "True"
     assert Grouping.parse("a:b", ["a:b"]) == Grouping("a:b")
-    with pytest.raises(DataError, match="--by d:moon: there is no unit 'moon'; group dates by day, week, month"):
+    with pytest.raises(
+        DataError, match="'d:moon' can't be grouped by: there is no unit 'moon'; group dates by day, week, month"
+    ):
         Grouping.parse("d:moon", ["d"])
     (tmp_path / "t.csv").write_text("day,p0,p1\n2016-01-02,0.5,0.5\n07/09/2016,0.5,0.5\n")
     with pytest.raises(
-        DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is no date. Write dates as 2016-07-09"
+        DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is not a date. Write dates as 2016-07-09"
     ):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "day:month"))
     shares_of(tally_files([tmp_path / "t.csv"], scores(pacc(), "day")))
 
 
-def test_small_batches_of_a_larger_block_know_their_own_groups(tmp_path, monkeypatch):
+def test_small_batches_of_a_larger_block_locate_their_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_ROWS_TO_SCORE", 10)
     words, y = texts(100)
     model = PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0).fit(words, y)
     days = ["2016-01-01"] * 95 + ["never"] + ["2016-01-02"] * 4
     csv.write_csv(pa.table({"t": words, "d": days}), tmp_path / "t.csv")
-    with pytest.raises(DataError, match="line 97, column 'd': 'never' is no date"):
+    with pytest.raises(DataError, match="line 97, column 'd': 'never' is not a date"):
         tally_files([tmp_path / "t.csv"], Reading(Recipe(model), "text", ("t",), "d:month"))
 
 
-def test_clusters_that_can_not_be_used(tmp_path, monkeypatch):
+def test_unusable_clusters_are_refused(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="Standard input can't be read on a cluster"):
         tally_files(["-"], scores(pacc()), None, "tcp://127.0.0.1:1")
     parquet.write_table(scored_table(30)[2], tmp_path / "t.parquet")
@@ -208,7 +212,7 @@ def test_clusters_that_can_not_be_used(tmp_path, monkeypatch):
         tally_files([tmp_path / "t.parquet"], scores(pacc()), None, "tcp://127.0.0.1:1")
 
 
-def test_of_errors_close_together_the_earliest_is_told():
+def test_the_earliest_of_simultaneous_errors_is_raised():
     waited = threading.Event()
 
     def fails(number):
@@ -222,10 +226,10 @@ def test_of_errors_close_together_the_earliest_is_told():
     lanes = [lambda piece: piece(), lambda piece: (piece(), waited.set())]
     pieces = [late, lambda: None, partial(fails, 2), partial(fails, 3)]
     with pytest.raises(DataError, match="piece 2"):
-        module._in_lanes(pieces, lanes)
+        module._run_lanes(pieces, lanes)
 
 
-def test_too_many_groups_are_refused_before_there_is_room_for_them():
+def test_too_many_groups_are_refused_before_memory_is_allocated():
     quantifier = pacc()
     tally = Recipe(quantifier).start()
     codes = np.arange(20_000, dtype=np.int32)
@@ -236,7 +240,7 @@ def test_too_many_groups_are_refused_before_there_is_room_for_them():
         tally_files([], scores(quantifier))
 
 
-def test_a_method_that_never_looks_counts_items_all_the_same(tmp_path):
+def test_a_method_that_reads_no_scores_still_counts_items(tmp_path):
     (tmp_path / "t.csv").write_text("x,g\n" + "1,a\n" * 40 + "2,b\n" * 35)
     quantifier = MLPE().fit(np.zeros((10, 1)), [0, 1] * 5)
     tally = tally_files([tmp_path / "t.csv"], Reading(Recipe(quantifier), "numbers", ("x",), "g"))

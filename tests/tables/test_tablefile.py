@@ -1,4 +1,4 @@
-"""Tables in batches: what is read, and what is said of what can't be."""
+"""Tables in batches: what is read, and the messages for what can't be read."""
 
 import csv
 import gzip
@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from headcount.data import tablefile as module
-from headcount.data.batch import Batch
-from headcount.data.blocks import ends_in_quotes, whole_rows
-from headcount.data.tablefile import TableFile, files_of
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables import tablefile as module
+from headcount.tables.batch import Batch
+from headcount.tables.blocks import ends_in_quotes, whole_rows
+from headcount.tables.tablefile import TableFile, files_of
 
 CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
 
 
-def written(path, content):
+def write(path, content):
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
@@ -38,14 +38,14 @@ def three(tmp_path):
     table = pa.table({"month": ["a", "b", "a"], "x": [0.5, None, 1e3], "text": ["t1", "t2", "t3"]})
     parquet.write_table(table, tmp_path / "t.parquet")
     lines = ["month,x,text", "a,0.5,t1", "b,,t2", "a,1e3,t3", ""]
-    written(tmp_path / "t.csv", "\n".join(lines))
-    written(tmp_path / "t.tsv", "\n".join(lines).replace(",", "\t"))
-    written(tmp_path / "t.csv.gz", gzip.compress("\n".join(lines).encode()))
+    write(tmp_path / "t.csv", "\n".join(lines))
+    write(tmp_path / "t.tsv", "\n".join(lines).replace(",", "\t"))
+    write(tmp_path / "t.csv.gz", gzip.compress("\n".join(lines).encode()))
     return [tmp_path / name for name in ("t.csv", "t.tsv", "t.csv.gz", "t.parquet")]
 
 
 @pytest.mark.parametrize("rows", [None, 1, 2])
-def test_all_formats_hold_the_same(three, rows):
+def test_all_formats_give_the_same_rows(three, rows):
     for path in three:
         table = TableFile(path)
         assert table.columns == ["month", "x", "text"]
@@ -63,8 +63,8 @@ def test_all_formats_hold_the_same(three, rows):
         np.testing.assert_array_equal(parts[0].matrix(["x", "x"])[0], [0.5, 0.5])
 
 
-def test_places_are_lines_of_text_files_and_rows_of_others(tmp_path, three):
-    table = TableFile(written(tmp_path / "q.csv", CSV))
+def test_errors_name_lines_of_text_files_and_rows_of_others(tmp_path, three):
+    table = TableFile(write(tmp_path / "q.csv", CSV))
     batch = all_of(table, {"text": "text"})[0]
     assert batch.texts("text").tolist() == ["good, really", "two\nlines", "fine"]
     assert batch.place(1, "x") == f"{tmp_path / 'q.csv'}, line 3, column 'x'"
@@ -73,7 +73,7 @@ def test_places_are_lines_of_text_files_and_rows_of_others(tmp_path, three):
     assert TableFile(three[0]).text.line_of(99) == 101
 
 
-def test_missing_values_are_a_group_of_their_own(tmp_path):
+def test_missing_values_form_a_group(tmp_path):
     parquet.write_table(pa.table({"g": ["a", None, "a"], "d": [date(2016, 1, 2)] * 3}), tmp_path / "t.parquet")
     batch = all_of(TableFile(tmp_path / "t.parquet"), {"g": "group", "d": "group"})[0]
     codes, values = batch.groups("g")
@@ -140,45 +140,45 @@ def refused(path, words, kinds=None):
         ("PAR1", "is a Parquet file, but was taken for csv", None),
     ],
 )
-def test_a_text_file_that_is_wrong(tmp_path, content, words, kinds):
-    refused(written(tmp_path / "t.csv", content), words, kinds)
+def test_unusable_text_files_are_refused(tmp_path, content, words, kinds):
+    refused(write(tmp_path / "t.csv", content), words, kinds)
 
 
 def test_a_byte_order_mark_and_other_line_ends(tmp_path):
     for content in (b"\xef\xbb\xbfx,y\n1,2\n", b"x,y\r\n1,2\r\n"):
-        batch = all_of(TableFile(written(tmp_path / "t.csv", content)), {"x": "number"})[0]
+        batch = all_of(TableFile(write(tmp_path / "t.csv", content)), {"x": "number"})[0]
         assert batch.numbers("x").tolist() == [1.0]
 
 
 def test_quotes_in_tables_separated_by_tabs(tmp_path):
-    lone = written(tmp_path / "a.tsv", 'x\tt\n1\t24" screen\n2\tfine\n')
+    lone = write(tmp_path / "a.tsv", 'x\tt\n1\t24" screen\n2\tfine\n')
     assert all_of(TableFile(lone), {"t": "text"})[0].texts("t").tolist() == ['24" screen', "fine"]
-    quoted = written(tmp_path / "b.tsv", 'x\tt\n1\t"a\tb"\n2\tfine\n')
+    quoted = write(tmp_path / "b.tsv", 'x\tt\n1\t"a\tb"\n2\tfine\n')
     assert all_of(TableFile(quoted), {"t": "text"})[0].texts("t").tolist() == ["a\tb", "fine"]
 
 
-def test_files_that_end_in_the_middle(tmp_path, three):
+def test_truncated_files_are_refused(tmp_path, three):
     whole = gzip.compress(("x,t\n" + "0.5,some words here\n" * 20000).encode())
-    refused(written(tmp_path / "cut.csv.gz", whole[:-20]), "damaged gzip file, or one that ends in the middle")
-    refused(written(tmp_path / "early.csv.gz", whole[:12]), "ends in the middle")
-    refused(written(tmp_path / "odd.csv.gz", b"x,t\n1,2\n"), "ends in .gz but is not gzipped")
+    refused(write(tmp_path / "cut.csv.gz", whole[:-20]), "damaged gzip file, or one that ends in the middle")
+    refused(write(tmp_path / "early.csv.gz", whole[:12]), "ends in the middle")
+    refused(write(tmp_path / "odd.csv.gz", b"x,t\n1,2\n"), "ends in .gz but is not gzipped")
     content = three[-1].read_bytes()
-    refused(written(tmp_path / "cut.parquet", content[: len(content) // 2]), "ends in the middle")
-    refused(written(tmp_path / "no.parquet", b"nothing"), "is no Parquet file")
+    refused(write(tmp_path / "cut.parquet", content[: len(content) // 2]), "ends in the middle")
+    refused(write(tmp_path / "no.parquet", b"nothing"), "is not a Parquet file")
     broken = bytearray(content)
     broken[4:40] = b"\xff" * 36
-    refused(written(tmp_path / "bad.parquet", bytes(broken)), "damaged Parquet file", {"month": "group"})
+    refused(write(tmp_path / "bad.parquet", bytes(broken)), "damaged Parquet file", {"month": "group"})
 
 
-def test_names_that_say_nothing(tmp_path):
+def test_the_format_follows_from_name_or_content(tmp_path):
     with pytest.raises(DataError, match="There is no file"):
         TableFile(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is a folder"):
         TableFile(tmp_path)
-    with pytest.raises(DataError, match=r"can't be told from its name; known endings are \.csv"):
-        TableFile(written(tmp_path / "t.xlsx", "x\n1\n"))
+    with pytest.raises(DataError, match=r"can't be inferred from its name; known are \.csv"):
+        TableFile(write(tmp_path / "t.xlsx", "x\n1\n"))
     with pytest.raises(DataError, match="There is no format 'xml'"):
-        TableFile(written(tmp_path / "t.csv", "x\n1\n"), "xml")
+        TableFile(write(tmp_path / "t.csv", "x\n1\n"), "xml")
     parquet.write_table(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "e.parquet")
     refused(tmp_path / "e.parquet", "holds no rows")
 
@@ -198,20 +198,20 @@ def test_folders_hold_parquet_files(tmp_path):
     with pytest.raises(DataError, match="a folder without Parquet files"):
         files_of(tmp_path)
     for name in ("b.parquet", "a.pq"):
-        written(tmp_path / name, b"")
+        write(tmp_path / name, b"")
     assert [path.name for path in files_of(tmp_path)] == ["a.pq", "b.parquet"]
     assert files_of("-") == ["-"]
 
 
 def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 1 << 10)
-    path = written(tmp_path / "t.csv", "x,g\n" + "".join(f"{i},g{i % 3}\n" for i in range(2000)))
+    path = write(tmp_path / "t.csv", "x,g\n" + "".join(f"{i},g{i % 3}\n" for i in range(2000)))
     parts = all_of(TableFile(path), {"x": "number", "g": "group"})
     assert len(parts) > 5
     np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(2000))
     first = 2 + np.cumsum([0, *(len(part) for part in parts[:-1])])
     assert [part.place(0) for part in parts] == [f"{path}, line {line:,}" for line in first]
-    written(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
+    write(path, "x,g\n" + "".join(f"{i},g\n" for i in range(2000)) + "y,g\n")
     refused(path, "line 2,002, column 'x': 'y' is not a number")
 
 
@@ -227,7 +227,7 @@ def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
 )
 def test_blocks_with_quotes_hold_what_one_block_holds(tmp_path, monkeypatch, fields):
     rows = [f"{i},{fields[i % 3]}\n" for i in range(500)]
-    path = written(tmp_path / "t.csv", '"x",t\n' + "".join(rows))
+    path = write(tmp_path / "t.csv", '"x",t\n' + "".join(rows))
     whole = all_of(TableFile(path), {"x": "number", "t": "group"})
     for size in (64, 257, 1 << 10):
         monkeypatch.setattr(module, "_BLOCK", size)
@@ -249,12 +249,12 @@ _FIELD = st.text(alphabet='ab"\n,; é', max_size=12)
     st.integers(20, 400),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_text_comes_back_whatever_the_blocks(tmp_path, rows, quoting, line_end, size):
+def test_any_text_survives_any_block_size(tmp_path, rows, quoting, line_end, size):
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=quoting, lineterminator=line_end)
     writer.writerow(["a", "n", "b"])
     writer.writerows([one, i, two] for i, (one, two) in enumerate(rows))
-    table = TableFile(written(tmp_path / "t.csv", text.getvalue()))
+    table = TableFile(write(tmp_path / "t.csv", text.getvalue()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", size)
         parts = all_of(table, {"a": "group", "n": "number", "b": "group"})
@@ -266,7 +266,7 @@ def test_any_text_comes_back_whatever_the_blocks(tmp_path, rows, quoting, line_e
 
 @given(st.binary(max_size=80).map(lambda letters: bytes(b'"\n,a'[byte % 4] for byte in letters)))
 @pytest.mark.kernels
-def test_whole_rows_are_those_that_a_reader_letter_by_letter_finds(letters):
+def test_whole_rows_equal_those_of_a_character_by_character_reader(letters):
     inside, end, plain = False, 0, True
     for i, letter in enumerate(letters):
         before = letters[i - 1 : i] if i else b"\n"
@@ -280,7 +280,7 @@ def test_whole_rows_are_those_that_a_reader_letter_by_letter_finds(letters):
 
 @given(st.binary(max_size=60).map(lambda letters: bytes(b'"\n,a'[byte % 4] for byte in letters)))
 @pytest.mark.kernels
-def test_quotes_that_are_open_at_the_end_are_those_that_one_more_row_falls_into(letters):
+def test_open_quotes_at_the_end_are_detected(letters):
     """Python's own reader takes what follows an open quote into the same field."""
     rows = list(csv.reader(io.StringIO(f"{letters.decode()}\nlast,row\n", newline="")))
     assert ends_in_quotes(letters, b",") == (rows[-1] != ["last", "row"])
@@ -304,7 +304,7 @@ _CLOCK = st.one_of(
 
 @given(st.lists(_CLOCK, min_size=1, max_size=20))
 @pytest.mark.kernels
-def test_the_days_of_dates_and_times_are_those_of_their_own_clock(texts):
+def test_times_are_encoded_by_local_calendar_day(texts):
     expected = [text[:10] or None for text in texts]
     assert days(texts) == (expected if any(texts) else texts)
     assert days(texts, pa.dictionary(pa.int32(), pa.string())) == (expected if any(texts) else texts)
@@ -312,7 +312,7 @@ def test_the_days_of_dates_and_times_are_those_of_their_own_clock(texts):
 
 @given(st.text(alphabet="0123456789-T :.Z+", min_size=1, max_size=30) | _CLOCK, st.data())
 @pytest.mark.kernels
-def test_what_is_taken_for_a_time_is_one(text, data):
+def test_only_valid_times_are_parsed_as_times(text, data):
     place = data.draw(st.integers(0, max(len(text) - 1, 0)))
     changed = text[:place] + data.draw(st.sampled_from("0959-T :.Z+")) + text[place + 1 :]
     (found,) = days([changed])
@@ -332,7 +332,7 @@ def test_days_of_missing_texts_and_of_parts_of_columns():
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-def test_texts_of_parquet_are_groups_whatever_their_type_and_number(tmp_path, kind):
+def test_texts_of_parquet_are_groups_for_every_string_type(tmp_path, kind):
     table = pa.table(
         {"few": pa.array(["a", "b"] * 500, kind), "many": pa.array([f"name {i}" for i in range(1000)], kind)}
     )
@@ -343,11 +343,11 @@ def test_texts_of_parquet_are_groups_whatever_their_type_and_number(tmp_path, ki
         assert [values[code] for code in codes] == table[name].to_pylist()
 
 
-def test_quotes_inside_of_fields_are_themselves(tmp_path, monkeypatch):
+def test_quotes_inside_fields_are_literal(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 300)
     rows = [f'{i},a {i}" screen,"two\nlines, ""{i}"""' for i in range(200)]
     rows[:100] = [row.replace('" screen', "") for row in rows[:100]]
-    table = TableFile(written(tmp_path / "t.csv", "n,t,u\n" + "\n".join(rows) + "\n"))
+    table = TableFile(write(tmp_path / "t.csv", "n,t,u\n" + "\n".join(rows) + "\n"))
     parts = all_of(table, {"n": "number", "t": "text", "u": "text"})
     assert np.concatenate([part.numbers("n") for part in parts]).tolist() == list(range(200))
     assert [text for part in parts for text in part.texts("t")][99:101] == ["a 99", 'a 100" screen']
@@ -358,43 +358,43 @@ def test_quotes_inside_of_fields_are_themselves(tmp_path, monkeypatch):
 def test_a_field_may_be_larger_than_a_block(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 1 << 12)
     long = 'a ""word"" and another,\n' * 1000
-    table = TableFile(written(tmp_path / "t.csv", f'n,t\n1,"{long}"\n2,"short"\n'))
+    table = TableFile(write(tmp_path / "t.csv", f'n,t\n1,"{long}"\n2,"short"\n'))
     parts = all_of(table, {"n": "number", "t": "text"})
     assert [text for part in parts for text in part.texts("t")] == [long.replace('""', '"'), "short"]
 
 
 def test_quoted_names_in_a_table_with_tabs(tmp_path):
-    table = TableFile(written(tmp_path / "t.tsv", '"x"\t"t"\n1\t"a ""word"""\n'))
+    table = TableFile(write(tmp_path / "t.tsv", '"x"\t"t"\n1\t"a ""word"""\n'))
     assert table.columns == ["x", "t"]
     assert all_of(table, {"t": "text"})[0].texts("t").tolist() == ['a "word"']
-    plain = TableFile(written(tmp_path / "p.tsv", 'x\tt\n1\t"a\n2\tb"\n'))
+    plain = TableFile(write(tmp_path / "p.tsv", 'x\tt\n1\t"a\n2\tb"\n'))
     assert all_of(plain, {"t": "text"})[0].texts("t").tolist() == ['"a', 'b"']
 
 
 def test_headers_alone_and_blank_ones(tmp_path):
     for content in ("x,y", "x,y\n", "x,y\n\n"):
-        refused(written(tmp_path / "t.csv", content), "holds no rows below its header")
-    refused(written(tmp_path / "t.csv", "\nx,y\n1,2\n"), "line 1 is blank: there must be the names of the columns")
+        refused(write(tmp_path / "t.csv", content), "holds no rows below its header")
+    refused(write(tmp_path / "t.csv", "\nx,y\n1,2\n"), "line 1 is blank: there must be the names of the columns")
 
 
-def test_the_last_line_need_not_end_and_lines_may_end_in_another_way(tmp_path):
+def test_line_ends_may_be_missing_or_carriage_returns(tmp_path):
     for content in ("x,y\n1,2\n3,4", "x,y\r1,2\r3,4\r", '"x\nz",y\n1,2\n3,4\n'):
-        table = TableFile(written(tmp_path / "t.csv", content))
+        table = TableFile(write(tmp_path / "t.csv", content))
         assert np.concatenate([part.numbers("y") for part in all_of(table, {"y": "number"})]).tolist() == [2.0, 4.0]
 
 
 def test_a_file_that_was_cut_after_it_was_opened(tmp_path):
     whole = gzip.compress(("x,t\n" + "".join(f"{i},words {i * 7919}\n" for i in range(300000))).encode())
-    path = written(tmp_path / "t.csv.gz", whole)
+    path = write(tmp_path / "t.csv.gz", whole)
     table = TableFile(path)
-    written(path, whole[: len(whole) // 2])
+    write(path, whole[: len(whole) // 2])
     with pytest.raises(FileFormatError, match="ends in the middle"):
         all_of(table, {"x": "number"})
     assert table.place(299_999).endswith("line 300,001")
 
 
-def test_what_has_no_better_explanation_is_told_as_it_is(tmp_path):
-    table = TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNA,b\n"))
+def test_unexplained_parser_errors_are_passed_on(tmp_path):
+    table = TableFile(write(tmp_path / "t.csv", "x,t\n1,a\nNA,b\n"))
     told = str(table.text.explained(ValueError("an odd\nreason"), {"x": "number", "t": "text"}))
     assert told.endswith("can't be read as a table separated by ',': an odd reason")
 
@@ -403,34 +403,34 @@ def rows_of(path):
     return sum(len(part) for part in all_of(TableFile(path), {"t": "text"}))
 
 
-def test_a_mark_before_a_long_table_with_tabs_changes_nothing(tmp_path):
+def test_a_byte_order_mark_in_a_long_table_with_tabs_is_ignored(tmp_path):
     content = ("t\tx\n" + ('"' + "w" * 90 + "\t0.5\n") * 15000).encode()
     assert len(content) > 1 << 20
     for mark in (b"", b"\xef\xbb\xbf"):
-        assert rows_of(written(tmp_path / "t.tsv", mark + content)) == 15000
+        assert rows_of(write(tmp_path / "t.tsv", mark + content)) == 15000
 
 
-def test_an_open_quote_is_told_wherever_it_is(tmp_path, monkeypatch):
+def test_an_open_quote_is_located_wherever_it_is(tmp_path, monkeypatch):
     for before in ("", '0.5,5" x\n'):
-        path = written(tmp_path / "t.csv", "p,t\n" + before + "0.5,a\n" * 9 + '0.5,"open\n' + "0.5,b\n" * 100)
+        path = write(tmp_path / "t.csv", "p,t\n" + before + "0.5,a\n" * 9 + '0.5,"open\n' + "0.5,b\n" * 100)
         refused(path, "ends in the middle: the quote that opens in line", {"t": "text"})
     monkeypatch.setattr(module, "_BLOCK", 64)
     refused(path, "ends in the middle", {"t": "text"})
-    refused(written(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
+    refused(write(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
     refused(
-        written(path, '"p,t\n' + "0.5,b\n" * 50000), "line 1: a quote opens in the names of the columns", {"t": "text"}
+        write(path, '"p,t\n' + "0.5,b\n" * 50000), "line 1: a quote opens in the names of the columns", {"t": "text"}
     )
 
 
 def test_lines_that_end_in_different_ways(tmp_path):
-    assert rows_of(written(tmp_path / "t.csv", "x,t\r" + "1,a\r" * 100 + "1,a\n" * 11)) == 111
-    assert rows_of(written(tmp_path / "t.csv", "x,t\r1,2\r3,4\n")) == 2
+    assert rows_of(write(tmp_path / "t.csv", "x,t\r" + "1,a\r" * 100 + "1,a\n" * 11)) == 111
+    assert rows_of(write(tmp_path / "t.csv", "x,t\r1,2\r3,4\n")) == 2
 
 
 def test_long_rows_in_a_file_with_quotes_inside_of_fields(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 1 << 10)
     long = "word\n" * 800
-    path = written(tmp_path / "t.csv", f'x,t\n1,5" wide\n2,"{long}"\n3,b\n')
+    path = write(tmp_path / "t.csv", f'x,t\n1,5" wide\n2,"{long}"\n3,b\n')
     assert [text for part in all_of(TableFile(path), {"t": "text"}) for text in part.texts("t")] == [
         '5" wide',
         long,
@@ -439,7 +439,7 @@ def test_long_rows_in_a_file_with_quotes_inside_of_fields(tmp_path, monkeypatch)
 
 
 def test_names_of_blanks_and_columns_of_lists(tmp_path):
-    refused(written(tmp_path / "t.csv", "x, \n1,2\n"), "line 1: column 2 has no name")
+    refused(write(tmp_path / "t.csv", "x, \n1,2\n"), "line 1: column 2 has no name")
     parquet.write_table(pa.table({"x": [[1.0, 2.0]]}), tmp_path / "t.parquet")
     with pytest.raises(DataError, match=r"column 'x' holds list.* not one number a row"):
         all_of(TableFile(tmp_path / "t.parquet"), {"x": "number"})[0].numbers("x")
@@ -455,13 +455,13 @@ def test_small_codes_of_many_values_and_a_missing_one(tmp_path):
 
 
 def test_empty_lines_of_a_table_of_one_column_are_rows(tmp_path):
-    path = written(tmp_path / "t.csv", "t\n" + "good\n" * 3 + "\n" + "bad\n" * 2)
+    path = write(tmp_path / "t.csv", "t\n" + "good\n" * 3 + "\n" + "bad\n" * 2)
     table = TableFile(path)
     (batch,) = all_of(table, {"t": "text"})
     assert len(batch) == 6
     with pytest.raises(DataError, match="line 5, column 't' is empty"):
         batch.texts("t")
-    assert rows_of(written(path, "t,u\na,b\n\nc,d\n")) == 2
+    assert rows_of(write(path, "t,u\na,b\n\nc,d\n")) == 2
 
 
 @pytest.mark.parametrize(
@@ -472,17 +472,17 @@ def test_empty_lines_of_a_table_of_one_column_are_rows(tmp_path):
         (b"y,text\na,b,c,d \xff\n", "line 2: the byte 0xff"),
     ],
 )
-def test_a_byte_that_is_no_text_is_placed(tmp_path, content, where):
-    refused(written(tmp_path / "t.csv", content), where, {"text": "text"})
+def test_a_byte_that_is_not_utf8_is_located(tmp_path, content, where):
+    refused(write(tmp_path / "t.csv", content), where, {"text": "text"})
 
 
 def test_missing_numbers_as_databases_write_them(tmp_path):
-    (batch,) = all_of(TableFile(written(tmp_path / "t.csv", "x,t\n1,a\nNULL,b\nN/A,c\n,d\n")), {"x": "number"})
+    (batch,) = all_of(TableFile(write(tmp_path / "t.csv", "x,t\n1,a\nNULL,b\nN/A,c\n,d\n")), {"x": "number"})
     assert np.isnan(batch.numbers("x")[1:]).all()
-    refused(written(tmp_path / "t.csv", "x,t\n1,a\n1_0,b\n"), "line 3, column 'x': '1_0' is not a number")
+    refused(write(tmp_path / "t.csv", "x,t\n1,a\n1_0,b\n"), "line 3, column 'x': '1_0' is not a number")
 
 
-def test_texts_with_quotes_come_back_from_tables_with_tabs(tmp_path):
+def test_texts_with_quotes_survive_tables_with_tabs(tmp_path):
     for values in (['c "d" e', '"q"', "plain"], ['"Great" they said', "plain", 'a "word"']):
         text = io.StringIO(newline="")
         quoting = csv.QUOTE_MINIMAL if values[0].startswith("c") else csv.QUOTE_NONE
@@ -490,7 +490,7 @@ def test_texts_with_quotes_come_back_from_tables_with_tabs(tmp_path):
             text, delimiter="\t", lineterminator="\n", quoting=quoting, quotechar='"' if quoting == 0 else None
         )
         writer.writerows([["t", "x"], *([value, 1] for value in values)])
-        table = TableFile(written(tmp_path / "t.tsv", text.getvalue()))
+        table = TableFile(write(tmp_path / "t.tsv", text.getvalue()))
         assert [word for part in all_of(table, {"t": "text"}) for word in part.texts("t")] == values
 
 
@@ -508,31 +508,31 @@ def test_bytes_are_texts_in_groups(tmp_path):
     assert batch.groups("g")[1] == ["a", "b"]
 
 
-def test_a_quote_far_down_in_a_table_with_tabs_swallows_nothing(tmp_path):
+def test_a_late_quote_in_a_table_with_tabs_is_literal(tmp_path):
     rows = [f"{i}\tword word word word word word word {i}" for i in range(30000)]
     rows[0], rows[25000], rows[25700] = '0\t"Great!"', '25000\t"hello, he said', '25700\t"bye'
-    path = written(tmp_path / "t.tsv", "id\tt\n" + "\n".join(rows) + "\n")
+    path = write(tmp_path / "t.tsv", "id\tt\n" + "\n".join(rows) + "\n")
     assert rows_of(path) == 30000
     rows[25000], rows[25700] = rows[24999], '25700\t"well ""quoted"""'
-    assert rows_of(written(path, "id\tt\n" + "\n".join(rows) + "\n")) == 30000
+    assert rows_of(write(path, "id\tt\n" + "\n".join(rows) + "\n")) == 30000
     assert TableFile(path).text.quotes
 
 
 def test_rows_of_empty_fields_are_rows(tmp_path):
     for content in ("x\tt\n\t\n\t\n", "x\tt\n\t\n\t"):
-        assert rows_of(written(tmp_path / "t.tsv", content)) == 2
-    assert rows_of(written(tmp_path / "o.csv", "t\na\n ")) == 2
+        assert rows_of(write(tmp_path / "t.tsv", content)) == 2
+    assert rows_of(write(tmp_path / "o.csv", "t\na\n ")) == 2
 
 
-def test_the_line_of_an_open_quote_behind_quotes_inside_of_fields(tmp_path):
-    path = written(tmp_path / "t.csv", 'x,t\n1,24" wide\n2,"abc\n')
+def test_the_line_of_an_open_quote_after_quotes_inside_fields(tmp_path):
+    path = write(tmp_path / "t.csv", 'x,t\n1,24" wide\n2,"abc\n')
     refused(path, "the quote that opens in line 3 is not closed", {"t": "text"})
-    refused(written(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")
+    refused(write(path, b'x,\xe9\n1,"\xff"\n'), "line 1: the byte 0xe9 is not UTF-8")
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=80) | st.lists(st.text("ab", max_size=16), min_size=1))
 @pytest.mark.kernels
-def test_texts_are_told_apart_whatever_their_length(texts):
+def test_texts_of_any_length_are_distinguished(texts):
     for column in (pa.array(texts), pa.array(["other", *texts]).slice(1)):
         codes, names = Batch("t", pa.RecordBatch.from_arrays([column], ["g"]), str).groups("g")
         assert [names[code] for code in codes] == texts

@@ -1,4 +1,4 @@
-"""Text tables in blocks of whole rows, each of which can be parsed in a thread of its own."""
+"""Split text tables into blocks of whole rows that can be parsed in parallel threads."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -86,7 +86,7 @@ def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
     >>> whole_rows(np.frombuffer(b'1,24" wide\n', dtype=np.uint8), b",")
     -1
     """
-    from headcount.data._kernels import after_last_row
+    from headcount.tables._kernels import after_last_row
 
     ends = _field_ends(delimiter)
     with np.errstate(over="ignore"):  # reckoned modulo 2^64, as plain Python too
@@ -112,14 +112,14 @@ class Quotes:
 
     def read(self, content: bytes) -> None:
         """Go on behind some more content."""
-        from headcount.data._kernels import state_after
+        from headcount.tables._kernels import state_after
 
         self._state = int(state_after(np.frombuffer(content, dtype=np.uint8), self._ends, self._state))
 
     @property
     def inside(self) -> bool:
         """Whether a quote is open."""
-        from headcount.data._kernels import QUOTED
+        from headcount.tables._kernels import QUOTED
 
         return self._state == QUOTED
 

@@ -1,4 +1,4 @@
-"""`Batch`: some rows of a table, as numbers, texts or groups."""
+"""`Batch`: consecutive rows of a table, as numbers, texts or groups."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _FEW_TEXTS = 512
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows of a table, and where they are in it.
+    """Consecutive rows of a table, and where they are in it.
 
     Attributes
     ----------
@@ -73,10 +73,7 @@ class Batch:
         return _encoded(self._flat(name))
 
     def days(self, name: str) -> tuple[AnyArray, list[Any]]:
-        """Return the like of the days of a column of dates or times; of times, those that their own clock shows.
-
-        What is neither is left as it is.
-        """
+        """Encode dates and times by local calendar day; other values stay as they are."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -146,7 +143,7 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
 
 def _short(texts: Any) -> tuple[AnyArray, list[Any]] | None:
     """Return the places of texts among the distinct ones, and these; None if some are long, or many are distinct."""
-    from headcount.data._kernels import places_of_short
+    from headcount.tables._kernels import places_of_short
 
     codes, first = np.empty(len(texts), dtype=np.int32), np.empty(_FEW_TEXTS, dtype=np.int64)
     with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
@@ -168,7 +165,7 @@ def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
     """
     import pyarrow as pa
 
-    from headcount.data._kernels import NO_DAY, NOTHING, days_of
+    from headcount.tables._kernels import NO_DAY, NOTHING, days_of
 
     if not pa.types.is_string(texts.type) or not len(texts):
         return None

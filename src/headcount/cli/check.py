@@ -1,0 +1,46 @@
+"""`headcount check`: whether the shares of new items can be trusted."""
+
+import typer
+
+from headcount.cli import options
+from headcount.cli.model import model_from
+from headcount.cli.progress import progress_bar
+
+__all__ = ["check"]
+
+
+def check(
+    model: options.MODEL,
+    files: options.FILES,
+    by: options.BY = None,
+    as_json: options.JSON = False,
+    min_items: options.MIN_ITEMS = 30,
+    scored: options.SCORED = False,
+    confusion: options.CONFUSION = False,
+    label: options.LABEL = None,
+    scores: options.SCORES = None,
+    decisions: options.DECISIONS = None,
+    method: options.SCORED_METHOD = "auto",
+) -> None:
+    """Check, without labels, whether the shares of new items can be trusted, group by group.
+
+    Example: headcount check stars.headcount new.csv --by date:month
+    """
+    from headcount.cli.output import json_bytes, to_stdout
+    from headcount.desk import check_tables
+    from headcount.report.shares_page import verdict_summary
+
+    loaded = model_from(
+        model, files, scored=scored, confusion=confusion, label=label, scores=scores, decisions=decisions, method=method
+    )
+    with progress_bar("Reading") as progress:
+        records = check_tables(loaded, files, by=by, min_items=min_items, counts=confusion, progress=progress)
+    if as_json:
+        to_stdout(json_bytes(records))
+        return
+    for record in records:
+        typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}")
+        for sentence in record["advice"]:
+            typer.echo(f"  - {sentence}")
+    verdicts, advice = zip(*((record["verdict"], record["advice"]) for record in records), strict=True)
+    typer.echo(f"\n{verdict_summary(verdicts, advice)}")

@@ -1,0 +1,259 @@
+"""Models of black-box classifiers: from a labelled table with scores or decisions, or from a confusion matrix."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from headcount._labels import class_positions, label_text, typed_labels
+from headcount._typing import AnyArray, FloatArray
+from headcount._validation import plain, quoted
+from headcount.desk._method import quantifier_for_scores
+from headcount.desk.labels import check_labels, describe_source, label_column
+from headcount.exceptions import DataError, HeadcountWarning
+from headcount.learners import BlackBox, Outputs
+from headcount.modelfile import Columns, Model
+from headcount.stream import Grouping, Recipe, Tally
+from headcount.stream.scan import decision_codes, group_codes, invalid_scores_error, posterior_columns
+from headcount.stream.tally import first_wrong
+from headcount.tables import Kind, TableFile
+
+__all__ = ["confusion_model", "scored_model", "tally_counts"]
+
+_MIN_ITEMS_PER_CLASS = 2
+_MAX_LABELLED = 20_000_000
+"""Labelled items of a confusion matrix, each of which becomes an entry of an array."""
+_SWAPPED_MARGIN = 0.05
+"""Difference of mean scores from which columns of scores look swapped."""
+_MAX_COUNT = 2.0**53
+"""Largest count: above it, floats can't represent every integer."""
+
+
+def scored_model(
+    source: str | Path, *, label: str, scores: str | None = None, decisions: str | None = None, method: str = "auto"
+) -> Model:
+    r"""Make a model from a labelled table with the scores, or the decisions, of any classifier.
+
+    The labelled items must not be those that the classifier was trained on.
+
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, TSV or Parquet file, or ``-`` for standard input.
+    label : str
+        The column of true labels.
+    scores : str, optional
+        ``neg=p_neg,pos=p_pos`` (the column of each class), ``p_*`` (the star stands for the class), or columns in the order of the
+        classes; for two classes the column of the second is enough. Default: ``score_*``.
+    decisions : str, optional
+        The column of decided labels, instead of scores.
+    method : str, default="auto"
+        A method that `headcount.quantifiers.method_named` accepts, or ``"auto"``: PACC for scores, ACC for decisions.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> rows = ["neg,0.9,0.1", "neg,0.6,0.4", "pos,0.3,0.7", "pos,0.2,0.8"] * 25
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labelled.csv")
+    ...     _ = file.write_text("\n".join(["y,score_neg,score_pos", *rows]))
+    ...     scored_model(file, label="y", method="SLD")
+    Model(SLD over BlackBox, 2 classes, scores)
+    """
+    table = TableFile(source)
+    table.require([label])
+    if scores is not None and decisions is not None:
+        raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
+    if decisions is not None:
+        table.require([decisions])
+    labels = check_labels(table, label_column(table, label), label, _MIN_ITEMS_PER_CLASS)
+    classes = np.unique(labels)
+    if decisions is not None:
+        batches = table.batches({decisions: "group"})
+        codes = [decision_codes(batch, decisions, classes, f"column {label!r}") for batch in batches]
+        return _decisions_model(table, np.concatenate(codes), labels, decisions, label, method)
+    columns = _score_columns(table, classes, scores or "score_*")
+    P = _read_posteriors(table, columns, len(classes))
+    model = _model(table, "PACC" if method.lower() == "auto" else method, P, labels, Columns("scores", columns, label))
+    _warn_if_swapped(P, np.searchsorted(classes, labels), columns, classes)
+    return model
+
+
+def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
+    r"""Make a model from a confusion matrix of any classifier.
+
+    Parameters
+    ----------
+    source : str or Path
+        A table with a row for each true class, named in the first column, and a column of counts for each decided class.
+    method : str, default="auto"
+        A method that needs nothing but decisions; ``"auto"``: ACC.
+
+    Returns
+    -------
+    Model
+        For tables of counts: `estimate_tables` with ``counts=True``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "confusion.csv")
+    ...     _ = file.write_text("true,neg,pos\nneg,80,20\npos,10,90\n")
+    ...     confusion_model(file)
+    Model(ACC over BlackBox, 2 classes, decisions)
+    """
+    table = TableFile(source)
+    decided = table.columns[1:]
+    rows = [label_text(value) for value in label_column(table, table.columns[0])]
+    if sorted(rows) != sorted(map(label_text, decided)) or len(set(rows)) < len(rows):
+        raise DataError(
+            f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 10)} and its columns for "
+            f"{quoted(decided, 10)}. It needs a row for each true class, named in the first column, and a column for each decided "
+            "class."
+        )
+    counts = np.concatenate([batch.matrix(decided) for batch in table.batches(dict.fromkeys(decided, "number"))])
+    invalid = invalid_counts(counts)
+    if invalid.any():
+        row, column = np.argwhere(invalid)[0].tolist()
+        raise DataError(f"{table.place(row, decided[column])}: {counts[row, column]:g} is not a valid count.")
+    if not (counts.sum(axis=1) >= _MIN_ITEMS_PER_CLASS).all():
+        row = int(counts.sum(axis=1).argmin())
+        raise DataError(
+            f"{table.place(row)}: class {rows[row]!r} has fewer than {_MIN_ITEMS_PER_CLASS} labelled items."
+        )
+    if counts.sum() > _MAX_LABELLED:
+        raise DataError(f"{table.name} counts more than {_MAX_LABELLED:,} items: divide all counts by a number.")
+    if len(rows) < 2:
+        raise DataError(f"{table.name} has only one class; a confusion matrix needs at least two.")
+    row_labels = typed_labels(rows)
+    position = {label_text(label): j for j, label in enumerate(np.unique(row_labels))}
+    columns = [position[label_text(name)] for name in decided]
+    cells = counts.astype(np.int64)
+    decisions = np.concatenate([np.repeat(columns, row_counts) for row_counts in cells])
+    labels = np.repeat(row_labels, cells.sum(axis=1))
+    return _decisions_model(table, decisions, labels, "class", table.columns[0], method)
+
+
+def _decisions_model(
+    table: TableFile, decisions: AnyArray, labels: AnyArray, column: str, label: str, method: str
+) -> Model:
+    name = "ACC" if method.lower() == "auto" else method
+    if "posteriors" in quantifier_for_scores(name).needs:
+        raise DataError(f"{name} needs scores; with decisions alone use a method that needs only those, such as ACC.")
+    P = np.eye(len(np.unique(labels)))[decisions]
+    return _model(table, name, P, labels, Columns("decisions", (column,), label))
+
+
+def _model(table: TableFile, method: str, P: FloatArray, labels: AnyArray, columns: Columns) -> Model:
+    """Fit a quantifier over a classifier whose posteriors are given."""
+    classes = np.unique(labels)
+    quantifier: Any = quantifier_for_scores(method)
+    if quantifier.needs:  # a method that needs no outputs of a classifier takes none
+        quantifier.set_params(classifier=FrozenEstimator(BlackBox(tuple(plain(c) for c in classes)).fit()))
+    quantifier.fit(P, labels)
+    reference = Outputs(quantifier.classes_, len(P), posteriors=P)
+    codes = np.searchsorted(classes, labels).astype(np.int32)
+    return Model(quantifier, columns, reference, codes, describe_source(table, labels))
+
+
+def _warn_if_swapped(P: FloatArray, codes: AnyArray, columns: Sequence[str], classes: AnyArray) -> None:
+    """Warn if the scores of a class are lower for its items than for others: columns of scores are easily swapped."""
+    for j, label in enumerate(classes):
+        mean, mean_of_others = P[codes == j, j].mean(), P[codes != j, j].mean()
+        if mean < mean_of_others - _SWAPPED_MARGIN:
+            column = columns[j] if len(columns) == len(classes) else columns[0]
+            warnings.warn(
+                f"The scores of class {plain(label)} (column {column!r}) are lower for items of that class than for others "
+                f"({mean:.2f} and {mean_of_others:.2f} on average): are the columns swapped? Say which is which, as in "
+                "scores CLASS=COLUMN,...",
+                HeadcountWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[str, ...]:
+    """Column of scores of each class, or of the second of two."""
+    positions, text = class_positions(classes)
+    labels = list(positions)
+    parts = [part.strip() for part in scores.split(",") if part.strip()]
+    if any("=" in part for part in parts):
+        column_of = {text(label): column for label, _, column in (part.partition("=") for part in parts)}
+        if len(column_of) < len(parts):
+            raise DataError(f"The scores {scores!r} name a class more than once.")
+        missing = [label for label in labels if label not in column_of]
+        if len(labels) == 2 and missing == labels[:1] and len(column_of) == 1:
+            names = [column_of[labels[1]]]
+        elif missing or len(column_of) != len(labels):
+            raise DataError(
+                f"The scores {scores!r} name the classes {quoted(column_of)}; the labels of {table.name} are {quoted(labels, 10)}."
+            )
+        else:
+            names = [column_of[label] for label in labels]
+    elif len(parts) == 1 and "*" in parts[0]:
+        head, _, tail = parts[0].partition("*")
+        matches = {
+            head + text(name[len(head) : len(name) - len(tail)]) + tail: name
+            for name in table.columns
+            if len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+        }
+        names = [matches.get(head + label + tail, head + label + tail) for label in labels]
+    else:
+        names = parts
+        if len(names) != len(labels) and not (len(labels) == 2 and len(names) == 1):
+            raise DataError(
+                f"The scores {scores!r} name {len(names)} columns for {len(labels)} classes ({quoted(labels, 10)}): name one for "
+                "each."
+            )
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise DataError(
+            f"{table.name} has no column {quoted(absent)} for the scores; its columns are {quoted(table.columns, 12)}. Name those "
+            "of scores (--scores) or one of decisions (--decisions)."
+        )
+    return tuple(names)
+
+
+def _read_posteriors(table: TableFile, columns: Sequence[str], k: int) -> FloatArray:
+    parts = []
+    for batch in table.batches(dict.fromkeys(columns, "number")):
+        C = posterior_columns(batch, columns, k)
+        row = first_wrong(C)
+        if row >= 0:
+            raise invalid_scores_error(batch, row, C[:, row].tolist(), columns)
+        parts.append(C.T)
+    return np.ascontiguousarray(np.concatenate(parts))
+
+
+def invalid_counts(counts: FloatArray) -> AnyArray:
+    """Mask of entries that are not valid counts: integers from 0 to `_MAX_COUNT`."""
+    with np.errstate(invalid="ignore"):
+        invalid: AnyArray = ~((counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0))
+    return invalid
+
+
+def tally_counts(source: str | Path, recipe: Recipe, by: str | None) -> Tally:
+    """Add up a table of counts: a column ``class`` of decisions, a column ``count``, and a column to group by."""
+    table = TableFile(source)
+    table.require(["class", "count"])
+    grouping = None if by is None else Grouping.parse(by, table.columns)
+    kinds: dict[str, Kind] = {"class": "group", "count": "number"}
+    if grouping is not None:
+        kinds.setdefault(grouping.column, grouping.kind)
+    tally = recipe.start()
+    for batch in table.batches(kinds):
+        codes = decision_codes(batch, "class", recipe.quantifier.classes_, "the confusion matrix")
+        counts = batch.numbers("count")
+        invalid = np.flatnonzero(invalid_counts(counts))
+        if invalid.size:
+            raise DataError(f"{batch.place(int(invalid[0]), 'count')}: {counts[invalid[0]]:g} is not a valid count.")
+        tally.add(Outputs(recipe.quantifier.classes_, len(codes), codes), *group_codes(batch, grouping), counts)
+    return tally

@@ -1,0 +1,170 @@
+"""`fit_table`: from a labelled table to a model; read items and labels, check them, choose a quantifier and fit it."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from headcount._typing import AnyArray
+from headcount._validation import quoted
+from headcount.desk._method import quantifier_for_tables
+from headcount.desk.labels import batch_labels, check_labels, describe_source
+from headcount.exceptions import DataError
+from headcount.intervals import why_no_interval
+from headcount.modelfile import Columns, Model
+from headcount.protocols import NaturalPrevalence
+from headcount.tables import Kind, TableFile
+
+__all__ = ["fit_table"]
+
+_MIN_ITEMS_PER_CLASS = 10
+
+
+def fit_table(
+    source: str | Path,
+    *,
+    label: str,
+    text: str | None = None,
+    features: str | Sequence[str] | None = None,
+    method: str = "auto",
+    learner: str = "auto",
+    budget: float | None = None,
+    shift: str = "any",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Model:
+    """Choose and fit a quantifier on a labelled table.
+
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, TSV or Parquet file, or ``-`` for standard input.
+    label : str
+        The column of labels.
+    text : str, optional
+        The column of texts. Default: ``text``, if there is such a column and no features are named.
+    features : str or sequence of str, optional
+        The columns of numbers, or the column of embeddings, instead of texts: names and patterns such as ``e*``, in one string
+        separated by commas. Default: all columns but the label.
+    method : str, default="auto"
+        ``"auto"`` or a method that `headcount.quantifiers.method_named` accepts.
+    learner : str, default="auto"
+        ``"auto"``, ``"lr"``, ``"nb"``, ``"forest"`` or ``"svm"``.
+    budget : float, optional
+        Seconds to spend on the choice.
+    shift : {"any", "mild"}, default="any"
+        Judge methods on samples with all kinds of shares, or on samples with about the shares of the table, for data whose shares
+        are known to change little. With ``"mild"`` a method without intervals may be chosen.
+    random_state : int, default=0
+    n_jobs : int, optional
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount.data.example import example_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "reviews.csv")
+    ...     _ = file.write_text(example_files(n_labelled=200)["reviews.csv"])
+    ...     fit_table(file, text="review", label="stars", method="PACC", learner="nb")
+    Model(PACC over MultinomialNB, 3 classes, text)
+    """
+    from headcount.auto import (
+        AutoQuantifier,
+    )  # only here: the search machinery is slow to import and estimates do without
+
+    table = TableFile(source)
+    kind, names = _item_columns(table, label, text, features)
+    items, labels = _read_items(table, kind, names, label)
+    if shift not in ("any", "mild"):
+        raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
+    automatic = method.lower() == "auto"
+    has_interval = automatic or not why_no_interval(quantifier_for_tables(method))
+    sample_size = int(np.clip(len(labels) // 5, 50, 500))
+    choice = AutoQuantifier(
+        None if automatic else [method],
+        None if learner.lower() == "auto" else [learner],
+        budget=budget,
+        intervals=has_interval and shift == "any",
+        protocol=NaturalPrevalence(500, sample_size=sample_size, random_state=random_state)
+        if shift == "mild"
+        else None,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    try:
+        auto = choice.fit(items, labels)
+    except DataError as error:
+        raise DataError(f"{table.name}, column {quoted(names, 3)}: {error}") from error
+    reference, codes = auto.held_out_ or (None, None)
+    return Model(
+        auto.best_estimator_,
+        Columns(kind, tuple(names), label),
+        reference,
+        codes,
+        describe_source(table, labels),
+        random_state,
+        _json_values(auto.ranking_.drop(columns=["seconds"]).to_dict("records")),
+        _json_values(auto.skipped_),
+    )
+
+
+def _item_columns(
+    table: TableFile, label: str, text: str | None, features: str | Sequence[str] | None
+) -> tuple[Literal["text", "numbers"], list[str]]:
+    """Columns to learn from, by name or by convention, and what they hold."""
+    table.require([label])
+    if text is not None and features is not None:
+        raise DataError("Name either a text column (text) or columns of numbers (features), not both.")
+    if text is None and features is None and "text" in table.columns and label != "text":
+        text = "text"
+    if text is not None:
+        table.require([text])
+        if text == label:
+            raise DataError(f"{table.name}: column {text!r} can't be both the text and the label.")
+        return "text", [text]
+    patterns = features.split(",") if isinstance(features, str) else features or ["*"]
+    names: list[str] = []
+    for pattern in (part.strip() for part in patterns if part.strip()):
+        matches = [name for name in table.columns if name == pattern or fnmatchcase(name, pattern)]
+        if not matches:
+            raise DataError(f"{table.name} has no column {pattern!r}; its columns are {quoted(table.columns, 12)}.")
+        names += [name for name in matches if name != label and name not in names]
+    if not names:
+        raise DataError(f"{table.name} has no columns besides the label {label!r}: there is nothing to learn from.")
+    return "numbers", names
+
+
+def _read_items(table: TableFile, kind: str, names: Sequence[str], label: str) -> tuple[Any, AnyArray]:
+    column_kind: Kind = "text" if kind == "text" else "number"
+    parts: list[Any] = []
+    labels: list[Any] = []
+    for batch in table.batches({**dict.fromkeys(names, column_kind), label: "group"}):
+        labels += batch_labels(batch, label)
+        parts.append(batch.texts(names[0]) if kind == "text" else batch.matrix(names))
+        if parts[-1].shape[1:] != parts[0].shape[1:]:
+            row = sum(len(part) for part in parts[:-1])
+            raise DataError(
+                f"{table.place(row, names[0])} holds {parts[-1].shape[1]} numbers, the first row {parts[0].shape[1]}: an "
+                "embedding must have the same length in each row."
+            )
+    items = np.concatenate(parts)
+    if kind == "numbers" and np.isinf(items).any():
+        row, column = np.argwhere(np.isinf(items))[0].tolist()
+        raise DataError(f"{table.place(row, names[column] if len(names) > 1 else names[0])}: the number is infinite.")
+    return items, check_labels(table, labels, label, _MIN_ITEMS_PER_CLASS)
+
+
+def _json_values(value: Any) -> Any:
+    """Nested records with numpy's numbers as Python's own, and NaN as None."""
+    if isinstance(value, dict):
+        return {str(key): _json_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_values(item) for item in value]
+    number = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(number, float) and number != number else number

@@ -1,0 +1,307 @@
+"""Scan tables into a tally: score rows with a model, or take scores and decisions from columns, here or on a Dask cluster."""
+
+import queue
+import threading
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headcount._labels import class_positions
+from headcount._dask import connect
+from headcount._typing import FloatArray, IntArray
+from headcount._validation import quoted
+from headcount.exceptions import DataError
+from headcount.learners import Outputs
+from headcount.stream.groups import Grouping
+from headcount.stream.tally import Recipe, Tally, WrongRowError
+from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
+
+__all__ = ["Reading", "decision_codes", "group_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
+
+_ROWS_TO_SCORE = 1 << 13
+"""Rows that a classifier scores at a time."""
+_LANES, _QUEUED_PIECES = 2, 2
+"""Threads that parse batches and add them up, each into its own tally; pieces of a file queued for each thread."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which columns of each file are read, and how their rows are scored and grouped.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    kind : {"text", "numbers", "scores", "decisions"}
+        Texts and numbers are scored by the quantifier's classifier; scores and decisions are taken as they are.
+    names : tuple of str
+        The column of texts or decisions, the columns of features, or those of scores in the order of the classes (for two classes
+        the column of the second class is enough).
+    by : str, optional
+        A column to group by, or ``column:unit``.
+    format : {"csv", "tsv", "parquet"}, optional
+        Default: from the ending of the file name.
+    """
+
+    recipe: Recipe
+    kind: str
+    names: tuple[str, ...]
+    by: str | None = None
+    format: str | None = None
+
+    def tally(self, source: str | Path, progress: Callable[[int], None] | None = None) -> Tally:
+        """Read one file and add up its rows."""
+        table = TableFile(source, self.format)
+        grouping = None if self.by is None else Grouping.parse(self.by, table.columns)
+        column_kind: Kind = {"text": "text", "decisions": "group"}.get(self.kind, "number")  # type: ignore[assignment]
+        kinds: dict[str, Kind] = dict.fromkeys(self.names, column_kind)
+        missing = [name for name in self.names if name not in table.columns]
+        if missing:
+            raise DataError(
+                f"{table.name} has no column {quoted(missing)}, from which the model reads {self.kind}; its columns are "
+                f"{quoted(table.columns, 12)}."
+            )
+        if grouping is not None:
+            if grouping.column in kinds and column_kind != "group":
+                raise DataError(
+                    f"Rows can't be grouped by column {grouping.column!r}: the model reads {self.kind} from it."
+                )
+            kinds.setdefault(grouping.column, grouping.kind)
+        tallies = [self.recipe.start() for _ in range(_LANES)]
+
+        def add_piece(tally: Tally, piece: Piece) -> None:
+            for batch in piece():
+                self._add(tally, batch, grouping)
+                if progress is not None:
+                    progress(len(batch))
+
+        scored_here = self.kind in ("text", "numbers")
+        pieces = table.pieces(kinds, _ROWS_TO_SCORE if scored_here else None)
+        _run_lanes(pieces, [partial(add_piece, tally) for tally in tallies])
+        total = reduce(Tally.merge, tallies)
+        if total.n_items == 0:
+            raise table.no_rows()
+        return total
+
+    def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
+        groups, values = group_codes(batch, grouping)
+        if self.kind == "text":
+            tally.add(self._score(batch, batch.texts(self.names[0])), groups, values)
+        elif self.kind == "numbers":
+            tally.add(self._score(batch, self._features(batch)), groups, values)
+        elif self.kind == "decisions":
+            classes = self.recipe.quantifier.classes_
+            codes = decision_codes(batch, self.names[0], classes, "the labelled items")
+            tally.add(Outputs(classes, len(codes), codes), groups, values)
+        else:
+            try:
+                tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
+            except WrongRowError as error:
+                raise invalid_scores_error(batch, error.row, error.values, self.names) from error
+
+    def _features(self, batch: Batch) -> FloatArray:
+        X = batch.matrix(self.names)
+        expected = getattr(self.recipe.quantifier, "n_features_in_", X.shape[1])
+        if X.shape[1] != expected:
+            raise DataError(
+                f"{batch.file} has {X.shape[1]} features in {quoted(self.names)}; the model was fitted on {expected}."
+            )
+        invalid = np.isinf(X) if self._imputes() else ~np.isfinite(X)
+        if invalid.any():
+            row, column = np.argwhere(invalid)[0].tolist()
+            name = self.names[column] if len(self.names) > 1 else self.names[0]
+            raise DataError(
+                f"{batch.place(row, name)}: the number is missing or infinite, and the model was fitted on complete rows. "
+                "Fill it in, or omit the row."
+            )
+        return X
+
+    def _imputes(self) -> bool:
+        """Whether the model fills in missing numbers, at any level of its pipeline."""
+        classifier = getattr(self.recipe.quantifier, "classifier_", None)
+        steps = [step for _, step in getattr(classifier, "steps", [])]
+        inner = [step for outer in steps for _, step in getattr(outer, "steps", [])]
+        return any(type(step).__name__ == "SimpleImputer" for step in [*steps, *inner])
+
+    def _score(self, batch: Batch, X: Any) -> Any:
+        try:
+            return self.recipe.quantifier.outputs(X, self.recipe.needs)
+        except DataError:
+            raise
+        except ValueError as error:
+            raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
+
+
+def group_codes(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
+    """Encode the group of each row as a position in the list of group names, and return that list."""
+    if grouping is None:
+        return None, ("all",)
+    codes, values = batch.days(grouping.column) if grouping.unit else batch.groups(grouping.column)
+
+    def locate(position: int) -> str:
+        return batch.place(int(np.flatnonzero(codes == position)[0]), grouping.column)
+
+    used = np.bincount(codes, minlength=len(values)) > 0
+    if not used.all():  # the dictionary of a Parquet column may hold values of other batches
+        values = [value for value, is_used in zip(values, used, strict=True) if is_used]
+        codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
+    names = grouping.names(values, locate)
+    distinct = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    if len(distinct) < len(names):  # e.g. many dates of one month: the tally has one row for the month
+        codes = np.array([distinct[name] for name in names], dtype=np.int32)[codes]
+    return codes, list(distinct)
+
+
+def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
+    """Error for a row whose scores are not posteriors."""
+    scores = ", ".join(f"{value:.6g}" for value in values)
+    return DataError(
+        f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which must be at least 0 and "
+        "sum to 1 over the classes. Divide scores by their sum, or omit such rows."
+    )
+
+
+def posterior_columns(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
+    """Posteriors of a batch, one row for each class; for two classes the column of the second is enough."""
+    C = np.empty((k, len(batch)))
+    if len(names) == k:
+        for j, name in enumerate(names):
+            C[j] = batch.numbers(name)
+    else:
+        C[1] = batch.numbers(names[0])
+        np.subtract(1.0, C[1], out=C[0])
+    return C
+
+
+def decision_codes(batch: Batch, column: str, classes: Iterable[Any], origin: str) -> IntArray:
+    """Encode a column of decisions as positions in ``classes``; ``origin`` says in messages where the classes come from."""
+    codes, values = batch.groups(column)
+    positions, text = class_positions(classes)
+    for i, value in enumerate(values):
+        rows = np.flatnonzero(codes == i) if text(value) not in positions else codes[:0]
+        if rows.size:
+            raise DataError(
+                f"{batch.place(int(rows[0]), column)}: {value!r} is not among the classes of {origin} ({quoted(positions, 10)})."
+            )
+    class_of_value = np.array([positions.get(text(value), 0) for value in values], dtype=np.int32)
+    return class_of_value[codes]
+
+
+def _run_lanes(pieces: Iterable[Piece], lanes: Sequence[Callable[[Piece], None]]) -> None:
+    """Hand the pieces of a file to lanes in turn; each lane runs in its own thread while the next pieces are read.
+
+    The lane of a piece does not depend on the speed of the threads, so the result does not either. Of several errors the one of
+    the earliest piece is raised.
+    """
+    queues: list[queue.Queue[Any]] = [queue.Queue(_QUEUED_PIECES) for _ in lanes]
+    errors: dict[int, BaseException] = {}
+
+    def work(lane: int) -> None:
+        while (item := queues[lane].get()) is not None:
+            number, piece = item
+            if number < min(list(errors), default=number + 1):
+                try:
+                    lanes[lane](piece)
+                except BaseException as error:
+                    errors[number] = error
+
+    threads = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(len(lanes))]
+    for thread in threads:
+        thread.start()
+    number = -1
+    try:
+        for number, piece in enumerate(pieces):
+            queues[number % len(lanes)].put((number, piece))
+            if errors:
+                break
+    except BaseException as error:
+        errors[number + 1] = error
+    finally:
+        for lane_queue in queues:
+            lane_queue.put(None)
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise errors[min(errors)]
+
+
+def tally_files(
+    sources: Sequence[str | Path],
+    reading: Reading,
+    progress: Callable[[int], None] | None = None,
+    cluster: str | None = None,
+) -> Tally:
+    r"""Add up the rows of files, and of all Parquet files of folders.
+
+    Parameters
+    ----------
+    sources : sequence of paths
+    reading : Reading
+    progress : callable, optional
+        Called with the number of rows of each batch after it was added up.
+    cluster : str, optional
+        The address of a Dask scheduler whose workers see the files under the same paths: one task for each file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount import PACC
+    >>> from headcount.stream import shares_of
+    >>> X = np.random.default_rng(0).normal(np.repeat([0.0, 3.0], 100), 1.0)[:, None]
+    >>> quantifier = PACC(random_state=0).fit(X, np.repeat(["no", "yes"], 100))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "new.csv"
+    ...     _ = file.write_text("shop,x\n" + "".join(f"{'ab'[i % 2]},{x:.3f}\n" for i, x in enumerate(X[:, 0])))
+    ...     tally = tally_files([file], Reading(Recipe(quantifier), "numbers", ("x",), by="shop"))
+    >>> shares_of(tally)
+    GroupShares(2 groups, 2 classes, 200 items)
+    """
+    if not sources:
+        raise DataError("There are no files to read.")
+    files = [file for source in sources for file in files_of(source)]
+    in_folders = {str(file) for source in sources for file in files_of(source) if str(file) != str(source)}
+    if cluster is None:
+        tallies: Iterable[Tally] = (_tally_file(reading, file, str(file) in in_folders, progress) for file in files)
+    elif "-" in map(str, files):
+        raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
+    else:
+        tallies = _tally_on_cluster(cluster, files, in_folders, reading, progress)
+    total = reduce(Tally.merge, tallies)
+    if total.n_items == 0:
+        raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
+    return total
+
+
+def _tally_on_cluster(
+    cluster: str,
+    files: Sequence[str | Path],
+    in_folders: Container[str],
+    reading: Reading,
+    progress: Callable[[int], None] | None,
+) -> Iterator[Tally]:
+    with connect(cluster) as client:
+        shared = client.scatter(reading, broadcast=True)
+        futures = [
+            client.submit(_tally_file, shared, str(Path(file).resolve()), str(file) in in_folders, pure=False)
+            for file in files
+        ]
+        for future in futures:
+            tally: Tally = future.result()
+            if progress is not None:
+                progress(tally.n_items)
+            yield tally
+            future.release()
+
+
+def _tally_file(
+    reading: Reading, path: str | Path, may_be_empty: bool, progress: Callable[[int], None] | None = None
+) -> Tally:
+    try:
+        return reading.tally(path, progress)
+    except NoRowsError:
+        if may_be_empty:
+            return reading.recipe.start()
+        raise

@@ -1,0 +1,187 @@
+"""`headcount estimate`: what is written, and which input is refused."""
+
+import io
+import json
+import os
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import SCORED, scored_files, scored_table
+
+
+def test_fit_estimate_and_inspect_a_model(model, run):
+    code, out, err = run(
+        *("estimate", "m.headcount", "new.parquet", "--by", "day:month", "-o", "shares.csv", "--html", "p.html"),
+        *("--plot", "p.svg"),
+    )
+    assert code == 0, err
+    assert "2016-01" in out
+    assert "too few items" in out
+    assert "2016-05: 3 items are too few" in out
+    frame = pd.read_csv("shares.csv")
+    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", "n", "verdict"]
+    assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
+    assert (frame.low.dropna() <= frame.share.dropna()).all()
+    page = (model.parent / "p.html").read_text()
+    assert "<svg" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons", ""
+    )
+    assert (model.parent / "p.svg").read_bytes().startswith(b"<?xml")
+    assert err.count("Written: ") == 3
+    code, out, _ = run("inspect", "m.headcount")
+    assert code == 0
+    assert "labelled.csv, 400 rows" in out
+    assert "seed 0" in out
+    record = json.loads(run("inspect", "m.headcount", "--json")[1])
+    assert record["columns"] == {"kind": "text", "names": ["review"], "label": "stars"}
+    assert record["ranking"][0]["method"] == "PACC"
+
+
+def test_all_input_and_output_formats_agree(model, run, monkeypatch):
+    base = run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", "-")[1]
+    assert base.startswith("group,class,share,low,high,n,verdict\nx,bad,")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((model.parent / "new.csv").read_bytes())))
+    assert run("estimate", "m.headcount", "-", "--by", "shop", "-o", "-")[1] == base
+    answer = json.loads(run("estimate", "m.headcount", "new.parquet", "--by", "shop", "--json")[1])
+    first = pd.read_csv(io.StringIO(base)).iloc[0]
+    assert answer["groups"]["x"]["shares"]["bad"]["share"] == pytest.approx(first.share)
+    for name in ("s.tsv", "s.json", "s.parquet"):
+        assert run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", name)[0] == 0
+    assert pd.read_csv("s.tsv", sep="\t").share[0] == pytest.approx(first.share)
+    assert json.loads((model.parent / "s.json").read_text())[0]["share"] == pytest.approx(first.share)
+    assert pd.read_parquet("s.parquet").share[0] == pytest.approx(first.share)
+
+
+def test_unusable_new_tables_and_options_are_refused(model, refused):
+    folder = model.parent
+    out = "-o", "shares.csv", "--html", "p.html", "--plot", "p.svg"
+    (folder / "odd.csv").write_text("words\ngood\n")
+    refused(
+        "odd.csv has no column 'review', from which the model reads text", "estimate", "m.headcount", "odd.csv", *out
+    )
+    (folder / "bad.csv").write_bytes(b"review,day\ngood,2016-01-01\ncaf\xe9,2016-01-01\n")
+    refused("bad.csv, line 3, column 'review': the byte 0xe9", "estimate", "m.headcount", "bad.csv", *out)
+    (folder / "ragged.csv").write_text("review,day\ngood,2016-01-01\ngood\n")
+    refused("ragged.csv, line 3: expected 2 fields", "estimate", "m.headcount", "ragged.csv", *out)
+    (folder / "late.csv").write_text("review,day\ngood,2016-01-01\ngood,soon\n")
+    refused(
+        "late.csv, line 3, column 'day': 'soon' is not a date",
+        "estimate",
+        "m.headcount",
+        "late.csv",
+        "--by",
+        "day:week",
+        *out,
+    )
+    cut = (folder / "new.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(cut[: len(cut) // 2])
+    refused("ends in the middle", "estimate", "m.headcount", "cut.parquet", *out)
+    refused("results are written as .csv", "estimate", "m.headcount", "new.csv", "-o", "shares.xlsx")
+    refused("plots are written as .svg", "estimate", "m.headcount", "new.csv", "--plot", "p.gif")
+    refused("level must be between 0 and 1", "estimate", "m.headcount", "new.csv", "--level", "95")
+    refused(
+        "no/p.html can't be written: No such file",
+        "estimate",
+        "m.headcount",
+        "new.csv",
+        "-o",
+        "s.csv",
+        "--html",
+        "no/p.html",
+    )
+    refused("go with --scored", "estimate", "m.headcount", "new.csv", "--label", "stars")
+    refused("There is no Dask scheduler", "estimate", "m.headcount", "new.csv", "--dask", "not an address")
+
+
+def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
+    scored_files(tmp_path)
+    out = run(*SCORED, "--method", "PCC", "--assume-no-shift")[1]
+    assert "The intervals assume that the shares have not changed" in out
+    assert "No intervals" not in out
+
+
+def test_formula_like_names_and_many_classes_are_plotted(tmp_path, run):
+    rng = np.random.default_rng(0)
+    names = [r"$\frac$", "_hidden", "$200 & $300", *(f"class {i}" for i in range(12))]
+    P = rng.dirichlet(np.full(len(names), 0.2), 1500)
+    table = pd.DataFrame(P, columns=[f"score_{name}" for name in names])
+    table["y"] = [names[j] for j in P.argmax(axis=1)]
+    table["g"] = [f"group {i % 3}" for i in range(1500)]
+    table.to_csv(tmp_path / "labelled.csv", index=False)
+    command = (
+        "estimate",
+        "--scored",
+        "labelled.csv",
+        "labelled.csv",
+        "--label",
+        "y",
+        "--by",
+        "g",
+        "--html",
+        "p.html",
+        "--plot",
+        "p.svg",
+    )
+    code, _, err = run(*command)
+    assert code == 0, err
+    plot = (tmp_path / "p.svg").read_text()
+    assert "more, with smaller shares" in plot
+    assert r"$\frac$" in (tmp_path / "p.html").read_text()
+
+
+def test_the_page_of_a_counting_method_does_not_claim_to_correct(tmp_path, run):
+    scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
+    command = "estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "--html", "p.html", "--method"
+    code, _, err = run(*command, "PCC", "--assume-no-shift")
+    assert code == 0, err
+    page = (tmp_path / "p.html").read_text()
+    assert "does not correct the classifier's mistakes" in page
+    assert "assumes that the shares have not changed" in page
+    assert "contain the true share" not in " ".join(page.split())
+    run(*command, "PACC")
+    page = (tmp_path / "p.html").read_text()
+    assert "the method PACC corrects them" in page
+    assert "contain the true share" in " ".join(page.split())
+
+
+def test_a_pipe_is_read_like_a_file(tmp_path, run):
+    scored_files(tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    content = (tmp_path / "new.csv").read_bytes()
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe.csv").write_bytes(content))
+    writer.start()
+    code, out, err = run(*SCORED[:3], "pipe.csv", *SCORED[4:], "-o", "-")
+    writer.join(5)
+    assert code == 0, err
+    assert out == run(*SCORED, "-o", "-")[1]
+
+
+def test_invalid_option_values_are_refused(tmp_path, refused):
+    scored_files(tmp_path)
+    for level in ("95", "0", "1", "nan"):
+        refused("level must be between 0 and 1", *SCORED, "--level", level, "--min-items", "10000")
+    refused("--jobs must not be 0", "fit", "labelled.csv", "--label", "y", "-o", "m", "-j", "0")
+    refused("--budget must be a finite number", "fit", "labelled.csv", "--label", "y", "-o", "m", "--budget", "inf")
+    refused("name a class more than once", *SCORED, "--scores", "neg=score_neg,neg=score_pos")
+    two = "compare", *SCORED[1:4], "new.csv", "--label", "y"
+    refused("The groups to compare are values of a column", *two, "--from", "a", "--to", "b")
+    refused("too few items to be compared", *two, "--min-items", "5000")
+
+
+def test_sample_gives_shorter_intervals_and_pile_is_its_former_name(tmp_path, run):
+    scored_files(tmp_path)
+    population, sample, pile = (
+        json.loads(run(*SCORED, "--json", *more)[1]) for more in ((), ("--sample",), ("--pile",))
+    )
+    assert pile == sample
+    assert (population["estimand"], sample["estimand"]) == ("population", "sample")
+    wide, short = (answer["groups"]["all"]["shares"]["pos"] for answer in (population, sample))
+    assert short["high"] - short["low"] < wide["high"] - wide["low"]
+    assert "shares in these items" in run(*SCORED, "--sample")[1]
+    assert "--pile" not in run("estimate", "--help")[1]

@@ -1,0 +1,20 @@
+"""Which model a command uses: a model file, a scored table or a confusion matrix."""
+
+import pickle
+import zipfile
+
+
+def test_options_of_scores_are_refused_with_a_confusion_matrix(tmp_path, refused):
+    (tmp_path / "matrix.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
+    (tmp_path / "counts.csv").write_text("class,count\na,500\nb,500\n")
+    for more in (("--scored", "--label", "y"), ("--decisions", "d"), ("--dask", "tcp://127.0.0.1:1")):
+        refused("--confusion takes a matrix and counts", "estimate", "--confusion", "matrix.csv", "counts.csv", *more)
+
+
+def test_a_model_file_with_a_pickle_is_refused(model, refused):
+    with zipfile.ZipFile(model, "a") as archive:
+        archive.writestr("extra.pkl", pickle.dumps({"a": 1}))
+    refused("m.headcount is refused: besides a model it holds ['extra.pkl']", "estimate", "m.headcount", "new.csv")
+    refused("is refused", "inspect", "m.headcount")
+    model.write_bytes(pickle.dumps([1]))
+    refused("is not a model file", "estimate", "m.headcount", "new.csv")
