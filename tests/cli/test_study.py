@@ -4,6 +4,7 @@ import contextlib
 import io
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
 
@@ -15,12 +16,11 @@ def headcount(*words, ok=True):
     """Run the command line in this process: forty new ones would take minutes only to import."""
     out, err = io.StringIO(), io.StringIO()
     with (
-        pytest.MonkeyPatch.context() as patch,
+        mock.patch.object(sys, "argv", ["headcount", *map(str, words)]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as stop,
     ):
-        patch.setattr(sys, "argv", ["headcount", *map(str, words)])
         main()
     if ok:
         assert stop.value.code == 0, err.getvalue()
