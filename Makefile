@@ -1,16 +1,22 @@
-# The one list of what is checked, measured and built. Needs Python 3.11 or newer and make; sets up the rest by itself.
+# All checks, measurements and builds. Needs Python 3.11 or newer and make; everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Test processes, one per core, at most four: each takes up to 1 GB. The tests of a file stay in one process, in order, so that its
+# fixtures are made once. What has been compiled is shared through numba's cache on disk.
+PYTEST := pytest -q --numprocesses auto --maxprocesses 4 --dist loadfile
+
+NOTE_ON_BROWSER = command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
 
 .PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table docs clean
 
-help:            ## this list
+help:            ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-setup: $(VENV)/.dev  ## an environment of its own in .venv, with all that the tests need
+setup: $(VENV)/.dev  ## create the environment .venv with everything that the tests need
 
 $(VENV)/.dev: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("headcount needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else 0'
@@ -26,12 +32,14 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
-test: $(VENV)/.dev  ## all tests and doctests, the kernels also as plain Python
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
-	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m kernels tests
+# The test processes use all cores already.
+test coverage: export OMP_NUM_THREADS = 1
+test: $(VENV)/.dev  ## run all tests and doctests, those of the kernels also without compiling
+	@$(NOTE_ON_BROWSER)
+	$(BIN)/python -m $(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m $(PYTEST) -m kernels tests
 
-check: format lint types layers coverage  ## everything that must hold before a change lands
+check: format lint types layers coverage  ## run everything that must pass before a change is merged
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -45,28 +53,28 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-coverage: $(VENV)/.dev  ## what `make test` runs, with branch coverage
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
+coverage: $(VENV)/.dev  ## run the same tests with branch coverage
+	@$(NOTE_ON_BROWSER)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q -m kernels tests
+	$(BIN)/coverage run -m $(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m $(PYTEST) -m kernels tests
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-slow: $(VENV)/.dev  ## the long simulations
+slow: $(VENV)/.dev  ## run the long simulations, one after another: one of them measures memory
 	$(BIN)/python -m pytest -q -m slow tests
 
-study: $(VENV)/.dev  ## the whole study on synthetic stand-ins: run it (or go on with it); table 6, the claims, the page
+study: $(VENV)/.dev  ## run (or continue) the study on synthetic stand-ins; print table 6 and the claims; write the page
 	@status=0; $(BIN)/headcount study run stand-ins --store study-store || status=$$?; \
 	for show in 'tables --number 6' claims report; do \
 		echo; set -- $$show; name=$$1; shift; $(BIN)/headcount study $$name stand-ins --store study-store "$$@" || status=$$?; \
 	done; exit $$status
 
-browser:         ## what the page's tests need: Debian's chromium and its driver
+browser:         ## install Debian's chromium and its driver, for the tests of the page in a browser
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || apt-get install --yes chromium chromium-driver
 
 bench: export OMP_NUM_THREADS = 2
-bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
+bench: $(VENV)/.bench  ## measure speed against other libraries: docs/performance.md
 	$(BIN)/python -m benchmarks.aggregation
 	$(BIN)/python -m benchmarks.selection
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.intervals
@@ -74,11 +82,11 @@ bench: $(VENV)/.bench  ## speed against the peers, both sides in one run
 	$(BIN)/python -m benchmarks.neural
 	$(BIN)/python -m benchmarks.stream
 
-coverage-table: $(VENV)/.dev  ## how often the intervals hold the truth, by simulation (about 25 minutes): docs/coverage.md
+coverage-table: $(VENV)/.dev  ## simulate the coverage of the intervals (about 25 minutes): docs/coverage.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table
 
 docs: export NO_MKDOCS_2_WARNING = 1
-docs: $(VENV)/.docs  ## the documentation site, pictures included: site/index.html
+docs: $(VENV)/.docs  ## build the documentation site with its pictures: site/index.html
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:           ## remove the environment and all caches

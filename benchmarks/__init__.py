@@ -1,1 +1,1 @@
-"""Benchmarks against the peers: each calls only the public API that a user calls, both sides in one run."""
+"""Benchmarks against other libraries: each uses only public interfaces and measures both sides in one run."""

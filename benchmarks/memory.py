@@ -1,4 +1,4 @@
-"""Peak memory of 100,000 samples of 500, in a process of its own: prints megabytes."""
+"""Print the peak memory, in megabytes, of evaluating 100,000 samples of 500 items; run in its own process."""
 
 import resource
 

@@ -1,9 +1,9 @@
-"""CNN and QuaNet against QuaPy's, to the same loss on the same held-out items, on one device. Run by `make bench`.
+"""Time of training CNN and QuaNet to the same loss on the same held-out items, against QuaPy. Run by `make bench`.
 
-Each side runs in a process of its own, so that its peak memory is its own, and has made a fit of one epoch before it is timed.
-QuaPy trains for a number of epochs; Headcount is then given the least number of epochs, out of a rising list, after which its loss
-is no larger. With a seed, a fit of fewer epochs is the beginning of a longer one, so that the time of that fit is the time to that
-loss. `--device cuda` compares on a GPU; QuaPy may lie in any folder on the path.
+Each side runs in a separate process, so that its peak memory can be measured, and fits one epoch before it is timed. QuaPy trains
+for a fixed number of epochs. Headcount is then trained with increasing numbers of epochs until its loss is no larger. With a fixed
+seed a shorter fit is the beginning of a longer one, so the time of the first fit that reaches the loss is the time to reach it.
+`--device cuda` compares on a GPU.
 """
 
 import argparse
@@ -25,22 +25,22 @@ import headcount as hc
 from benchmarks.setting import SEED, machine
 from headcount.data import SyntheticReviews
 
-ASKED = {"quanet": {"cpu": 4.0, "cuda": 8.0}, "cnn": {"cpu": 1.5, "cuda": 1.5}}
+TARGET_RATIOS = {"quanet": {"cpu": 4.0, "cuda": 8.0}, "cnn": {"cpu": 1.5, "cuda": 1.5}}
 EPOCHS = {"quanet": (4, 6, 8, 10, 12, 16, 24, 32, 48), "cnn": (1, 2, 3, 4, 6, 8, 12)}
-PEERS = {"quanet": 10, "cnn": 4}
+QUAPY_EPOCHS = {"quanet": 10, "cnn": 4}
 SAMPLE, SAMPLES, LSTM = 500, 200, 64
 EMBEDDING, CHANNELS = 100, 256
 
 
 class Embedded(LogisticRegression):
-    """A classifier whose items are their own embeddings, so that both sides read the same ones."""
+    """A classifier whose items are their own embeddings, so that both sides use the same embeddings."""
 
     def transform(self, X: Any) -> Any:
         return X
 
 
 def quanet_data() -> Any:
-    """Return 10,000 labelled items and 10,000 to judge by, of 100 features, and samples of the latter with their shares."""
+    """Return 10,000 training and 10,000 test items of 100 features, and samples of the latter with their shares."""
     generator = np.random.default_rng(SEED)
     y = (generator.random(20_000) < 0.3).astype(int)
     direction = generator.standard_normal(100)
@@ -63,11 +63,11 @@ def quanet_ours(epochs: int, device: str) -> tuple[float, float]:
     )
     start = time.perf_counter()
     quanet.fit(X, y)
-    took = time.perf_counter() - start
-    return took, float(np.mean((quanet.aggregate(quanet.outputs(pool), samples) - true) ** 2))
+    wall = time.perf_counter() - start
+    return wall, float(np.mean((quanet.aggregate(quanet.outputs(pool), samples) - true) ** 2))
 
 
-def quanet_peer(epochs: int, device: str) -> tuple[float, float]:
+def quanet_quapy(epochs: int, device: str) -> tuple[float, float]:
     import torch
     from quapy.method.meta import QuaNet
 
@@ -76,7 +76,7 @@ def quanet_peer(epochs: int, device: str) -> tuple[float, float]:
         quanet = QuaNet(
             Embedded(),
             sample_size=SAMPLE,
-            n_epochs=epochs + 1,  # it makes one fewer
+            n_epochs=epochs + 1,  # QuaPy trains one epoch fewer
             tr_iter_per_poch=SAMPLES,
             va_iter_per_poch=21,
             lstm_hidden_size=LSTM,
@@ -86,14 +86,14 @@ def quanet_peer(epochs: int, device: str) -> tuple[float, float]:
         )
         start = time.perf_counter()
         quanet.fit(X, y)
-        took = time.perf_counter() - start
-        quanet.quanet.load_state_dict(torch.load(quanet.checkpoint))  # its best network, as ours is
-        answered = np.array([quanet.predict(pool[rows]) for rows in samples])
-    return took, float(np.mean((answered - true) ** 2))
+        wall = time.perf_counter() - start
+        quanet.quanet.load_state_dict(torch.load(quanet.checkpoint))  # the best network, which ours keeps too
+        estimated = np.array([quanet.predict(pool[rows]) for rows in samples])
+    return wall, float(np.mean((estimated - true) ** 2))
 
 
 def cnn_data() -> Any:
-    """Return term ids and labels of 2,000 reviews to learn from and 1,000 to judge by, and the size of the vocabulary."""
+    """Return term ids and labels of 2,000 training and 1,000 test reviews, and the size of the vocabulary."""
     reviews = SyntheticReviews("reviews", 2_000, 1_000, positive=0.5, strength=0.8, median_length=110, seed=SEED)
     train, test = reviews.draw()
     terms = hc.TermIds()
@@ -111,18 +111,18 @@ def cnn_ours(epochs: int, device: str) -> tuple[float, float]:
     )
     start = time.perf_counter()
     cnn.fit(X, y)
-    took = time.perf_counter() - start
-    return took, cross_entropy(cnn.predict_proba(X_test), y_test)
+    wall = time.perf_counter() - start
+    return wall, cross_entropy(cnn.predict_proba(X_test), y_test)
 
 
-def cnn_peer(epochs: int, device: str) -> tuple[float, float]:
+def cnn_quapy(epochs: int, device: str) -> tuple[float, float]:
     import quapy
     from quapy.classification.neural import CNNnet, NeuralClassifierTrainer
 
     X, y, X_test, y_test, n_ids = cnn_data()
     quapy.environ["PAD_INDEX"] = 0
-    documents, others = (np.empty(len(ids), dtype=object) for ids in (X, X_test))
-    documents[:], others[:] = ([row[row != 0].tolist() for row in ids] for ids in (X, X_test))
+    train, test = (np.empty(len(ids), dtype=object) for ids in (X, X_test))
+    train[:], test[:] = ([row[row != 0].tolist() for row in ids] for ids in (X, X_test))
     with tempfile.TemporaryDirectory() as folder:
         cnn = NeuralClassifierTrainer(
             CNNnet(n_ids, 2, embedding_size=EMBEDDING, hidden_size=CHANNELS),
@@ -134,29 +134,29 @@ def cnn_peer(epochs: int, device: str) -> tuple[float, float]:
             checkpointpath=str(Path(folder) / "network"),
         )
         start = time.perf_counter()
-        cnn.fit(documents, y, val_split=0.4)
-        took = time.perf_counter() - start
-        return took, cross_entropy(cnn.predict_proba(others), y_test)
+        cnn.fit(train, y, val_split=0.4)
+        wall = time.perf_counter() - start
+        return wall, cross_entropy(cnn.predict_proba(test), y_test)
 
 
-SIDES = {"quanet": (quanet_ours, quanet_peer), "cnn": (cnn_ours, cnn_peer)}
+SIDES = {"quanet": (quanet_ours, quanet_quapy), "cnn": (cnn_ours, cnn_quapy)}
 
 
-def one_side(task: str, peer: bool, epochs: int, device: str) -> None:
+def train_one_side(task: str, use_quapy: bool, epochs: int, device: str) -> None:
     """Train one side and print seconds, loss and peak memory as JSON."""
     import torch
 
     warnings.simplefilter("ignore")
     np.random.seed(SEED)  # noqa: NPY002 (QuaPy draws from the global generators)
     torch.manual_seed(SEED)
-    SIDES[task][peer](1, device)  # what a process spends once, on compiling and loading, counts for neither
-    took, loss = SIDES[task][peer](epochs, device)
+    SIDES[task][use_quapy](1, device)  # warm-up: compiling and loading are not timed
+    wall, loss = SIDES[task][use_quapy](epochs, device)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     on_device = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else 0.0
-    print(json.dumps({"seconds": took, "loss": loss, "peak": peak, "on_device": on_device}))
+    print(json.dumps({"seconds": wall, "loss": loss, "peak": peak, "on_device": on_device}))
 
 
-def in_a_process(task: str, peer: bool, epochs: int, device: str) -> dict[str, float]:
+def run_in_process(task: str, use_quapy: bool, epochs: int, device: str) -> dict[str, float]:
     command = [
         sys.executable,
         "-m",
@@ -165,34 +165,37 @@ def in_a_process(task: str, peer: bool, epochs: int, device: str) -> dict[str, f
         device,
         "--side",
         task,
-        str(int(peer)),
+        str(int(use_quapy)),
         str(epochs),
     ]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{answer.stderr}")
-    found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
-    return found
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{process.stderr}")
+    result: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
+    return result
 
 
-def row(who: str, epochs: int, found: dict[str, float]) -> str:
-    memory = f"{found['peak']:,.0f}" + (f" ({found['on_device']:,.0f} on the device)" if found["on_device"] else "")
-    return f"| {who} | {epochs} | {found['seconds']:.1f} | {found['loss']:.5f} | {memory} |"
+def table_row(library: str, epochs: int, result: dict[str, float]) -> str:
+    memory = f"{result['peak']:,.0f}" + (f" ({result['on_device']:,.0f} on the device)" if result["on_device"] else "")
+    return f"| {library} | {epochs} | {result['seconds']:.1f} | {result['loss']:.5f} | {memory} |"
 
 
 def compare(task: str, device: str) -> bool:
-    """Print how long each side takes to the loss that QuaPy reaches."""
-    what = "squared error of shares" if task == "quanet" else "cross-entropy"
-    print(f"\n### {task}\n\n| who | epochs | seconds | {what}, held out | peak MB |\n|---|---|---|---|---|", flush=True)
-    peer = in_a_process(task, True, PEERS[task], device)
-    print(row("QuaPy", PEERS[task], peer), flush=True)
+    """Print how long each side takes to reach QuaPy's loss; return whether the target ratio is met."""
+    loss = "squared error of shares" if task == "quanet" else "cross-entropy"
+    print(
+        f"\n### {task}\n\n| library | epochs | seconds | {loss}, held out | peak MB |\n|---|---|---|---|---|",
+        flush=True,
+    )
+    quapy = run_in_process(task, True, QUAPY_EPOCHS[task], device)
+    print(table_row("QuaPy", QUAPY_EPOCHS[task], quapy), flush=True)
     for epochs in EPOCHS[task]:
-        ours = in_a_process(task, False, epochs, device)
-        print(row("Headcount", epochs, ours), flush=True)
-        if ours["loss"] <= peer["loss"]:
-            ratio, asked = peer["seconds"] / ours["seconds"], ASKED[task][device]
-            print(f"\nHeadcount reaches QuaPy's loss {ratio:.1f} times as fast (asked: {asked:g}).", flush=True)
-            return ratio >= asked
+        ours = run_in_process(task, False, epochs, device)
+        print(table_row("Headcount", epochs, ours), flush=True)
+        if ours["loss"] <= quapy["loss"]:
+            ratio, target = quapy["seconds"] / ours["seconds"], TARGET_RATIOS[task][device]
+            print(f"\nHeadcount reaches QuaPy's loss {ratio:.1f} times as fast (target: {target:g}).", flush=True)
+            return ratio >= target
     print("\nHeadcount does NOT reach QuaPy's loss in these epochs.")
     return False
 
@@ -202,16 +205,16 @@ def main() -> bool:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--only", choices=tuple(SIDES), action="append")
     parser.add_argument("--side", nargs=3, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.side:
-        task, peer, epochs = asked.side
-        one_side(task, peer == "1", int(epochs), asked.device)
+    arguments = parser.parse_args()
+    if arguments.side:
+        task, use_quapy, epochs = arguments.side
+        train_one_side(task, use_quapy == "1", int(epochs), arguments.device)
         return True
-    print(f"\n## Networks on {asked.device}\n\n{machine('torch')}")
+    print(f"\n## Networks on {arguments.device}\n\n{machine('torch')}")
     if find_spec("quapy") is None:
-        print("\nSKIPPED: QuaPy is not on the path.")
+        print("\nSKIPPED: QuaPy is not installed.")
         return True
-    outcomes = [compare(task, asked.device) for task in asked.only or SIDES]
+    outcomes = [compare(task, arguments.device) for task in arguments.only or SIDES]
     return all(outcomes)
 
 

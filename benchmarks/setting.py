@@ -1,4 +1,4 @@
-"""What the benchmarks share: a pool that a classifier has scored, timing, and the machine's description."""
+"""Shared by the benchmarks: a scored pool of items, timing, and a description of the machine."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ SEED = 2021
 
 
 class ScoredAlready(ClassifierMixin, BaseEstimator):
-    """A classifier whose items are their own posteriors, so that neither side spends time on classifying."""
+    """A classifier whose items are their own posteriors, so that classifying takes no time on either side."""
 
     def fit(self, X: Any, y: Any) -> "ScoredAlready":
         self.classes_ = np.unique(y)
@@ -34,7 +34,7 @@ class ScoredAlready(ClassifierMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class Pool:
-    """Posteriors and labels of a validation part and of a pool, from a Gaussian score model with a known accuracy."""
+    """Posteriors and labels of validation items and of a pool, from a Gaussian score model with a known accuracy."""
 
     classifier: FrozenEstimator
     P_validation: Any
@@ -44,7 +44,7 @@ class Pool:
 
 
 def make_pool(n_classes: int, n_validation: int = 10_000, n_pool: int = 25_000, separation: float = 2.0) -> Pool:
-    """Draw items whose posteriors are the true ones of n_classes Gaussians: about 84 % accuracy for two classes."""
+    """Draw items with the true posteriors of n_classes Gaussians: about 84 % accuracy for two classes."""
     generator = np.random.default_rng([SEED, n_classes])
     y = generator.integers(0, n_classes, n_validation + n_pool)
     centres = separation * np.eye(n_classes) / np.sqrt(2)
@@ -52,13 +52,13 @@ def make_pool(n_classes: int, n_validation: int = 10_000, n_pool: int = 25_000, 
     scores -= scores.max(axis=1, keepdims=True)
     P = np.exp(scores)
     P /= P.sum(axis=1, keepdims=True)
-    v = slice(None, n_validation)
-    t = slice(n_validation, None)
-    return Pool(FrozenEstimator(ScoredAlready().fit(P[v], y[v])), P[v], y[v], P[t], y[t])
+    validation, pool = slice(None, n_validation), slice(n_validation, None)
+    classifier = FrozenEstimator(ScoredAlready().fit(P[validation], y[validation]))
+    return Pool(classifier, P[validation], y[validation], P[pool], y[pool])
 
 
 def seconds(job: Callable[[], Any], at_least: float = 1.0) -> float:
-    """Return the median wall time of a job, run until ``at_least`` seconds have passed (once, if it takes that long)."""
+    """Return the median wall time of a job that is repeated until ``at_least`` seconds have passed."""
     times: list[float] = []
     while sum(times) < at_least:
         start = time.perf_counter()
@@ -70,12 +70,12 @@ def seconds(job: Callable[[], Any], at_least: float = 1.0) -> float:
 def _version(name: str) -> str:
     try:
         return version(name)
-    except PackageNotFoundError:  # a folder on the path
+    except PackageNotFoundError:  # imported from a folder on the path, without metadata
         return "of unknown version"
 
 
 def machine(*more: str) -> str:
-    """Describe machine and versions, also of ``more`` packages, in one line."""
+    """Describe the machine and the versions of the libraries, and of ``more`` packages, in one line."""
     names = ("numpy", "scipy", "scikit-learn", "numba", "quapy", *more)
     cpu = next(
         (

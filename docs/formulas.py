@@ -1,4 +1,4 @@
-"""Docstrings for the site: formulas as MathML, which needs no script, and roles as plain code."""
+"""griffe extension: in docstrings, convert formulas to MathML (which needs no script) and Sphinx roles to code."""
 
 import re
 from textwrap import dedent
@@ -9,15 +9,15 @@ from latex2mathml.converter import convert
 
 _BLOCK = re.compile(r"^([ ]*)\.\. math:: ?(.*(?:\n(?:[ ]*\n)*\1[ ]+\S.*)*)", re.M)
 _INLINE = re.compile(r"(?:(?<=\S)\n[ ]*)?:math:`([^`]*)`")
-"""A formula that begins a line would be taken for a block."""
+"""Joined to the line before: Markdown treats a formula at the start of a line as a block."""
 _SESSION = re.compile(r"(?:^>>> .*\n?(?:^(?!\s*$).*\n?)*)", re.M)
 _CHOICE = re.compile(r"^([ ]*[\w, ]+ : )\{([^}]*)\}", re.M)
-"""The first of several values would be taken for the default."""
+"""Rewritten as "one of": mkdocstrings would show the first of several values as the default."""
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc):`~?\.?([^`]*)`")
 
 
 class Formulas(Extension):
-    """Turn what numpydoc's readers expect into what Markdown understands."""
+    """Convert numpydoc docstrings to Markdown."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Rewrite the docstring of a module, class, function or attribute."""
@@ -25,7 +25,7 @@ class Formulas(Extension):
             obj.docstring.value = readable(obj.docstring.value)
 
     def on_package(self, *, pkg: Any, **_: Any) -> None:
-        """Let `headcount.estimate` be the function, not the module of `headcount.intervals` that has its name."""
+        """Resolve `headcount.estimate` to the function, not to the module of `headcount.intervals` with the same name."""
         if pkg.name == "headcount":
             pkg.set_member("estimate", Alias("estimate", "headcount.intervals.methods.estimate", parent=pkg))
 

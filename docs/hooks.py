@@ -1,6 +1,6 @@
-"""What the site is made of beside the pages of this folder: pages from elsewhere in the repository, pictures, the commands.
+"""mkdocs hooks: add pages from elsewhere in the repository, the gallery's pictures and the reference of the command line.
 
-Nothing of mkdocs is imported before it is used, so that the tests can ask what there will be without it.
+mkdocs is imported only inside the hooks, so that the tests can list the site's pages without it.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-TAKEN = {
+INCLUDED_PAGES = {
     "architecture.md": "ARCHITECTURE.md",
     "changelog.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
@@ -19,116 +19,114 @@ TAKEN = {
     "studies/index.md": "studies/README.md",
     "studies/paper.md": "studies/paper.md",
 }
-"""Pages of the site that are files elsewhere in the repository."""
-SHOWN = {"studies/ten-trees.toml": "studies/ten-trees.toml"}
-"""Other files that pages link to."""
-BEHIND = {"examples.md": '\n\n## The script\n\n```python\n--8<-- "examples/device_reviews.py"\n```\n'}
-COMMANDS = "<!-- commands -->"
+"""Page of the site -> the file elsewhere in the repository that it is made from."""
+INCLUDED_FILES = {"studies/ten-trees.toml": "studies/ten-trees.toml"}
+"""Other files of the repository that pages link to."""
+APPENDED = {"examples.md": '\n\n## The script\n\n```python\n--8<-- "examples/device_reviews.py"\n```\n'}
+"""Text that is added at the end of an included page."""
+COMMANDS_MARKER = "<!-- commands -->"
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)(#[^)\s]*)?(?=\))")
 
 
-def scripts() -> list[Path]:
-    """Return the scripts of the gallery; each draws the picture of its name."""
+def gallery_scripts() -> list[Path]:
+    """Return the scripts of the gallery; each draws the picture that has its name."""
     return sorted((ROOT / "docs" / "gallery").glob("*.py"))
 
 
 def pictures() -> list[str]:
-    """Return the pictures of the site."""
-    return [f"gallery/{path.stem}.svg" for path in scripts()]
+    """Return the paths of the gallery's pictures on the site."""
+    return [f"gallery/{script.stem}.svg" for script in gallery_scripts()]
 
 
 def draw(script: Path) -> str:
-    """Run a script of the gallery and return its picture."""
+    """Run a script of the gallery and return its SVG."""
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "picture.svg"
         subprocess.run([sys.executable, str(script), str(picture)], check=True, cwd=ROOT)
         return picture.read_text(encoding="utf-8")
 
 
-def taken(page: str) -> str:
-    """Return the text of a page that lies elsewhere, its links to other such files made links of the site."""
-    source = ROOT / TAKEN[page]
-    places = {(ROOT / path).resolve(): name for name, path in (TAKEN | SHOWN).items()}
-    places |= {path.resolve(): path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+def included_page(page: str) -> str:
+    """Return the text of a page from elsewhere in the repository, with its links rewritten to pages of the site."""
+    source = ROOT / INCLUDED_PAGES[page]
+    site_paths = {(ROOT / path).resolve(): name for name, path in (INCLUDED_PAGES | INCLUDED_FILES).items()}
+    site_paths |= {path.resolve(): path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
 
-    def linked(match: re.Match[str]) -> str:
-        place = places.get((source.parent / match[1]).resolve())
-        return match[0] if place is None else "../" * page.count("/") + place + (match[2] or "")
+    def rewrite(match: re.Match[str]) -> str:
+        target = site_paths.get((source.parent / match[1]).resolve())
+        return match[0] if target is None else "../" * page.count("/") + target + (match[2] or "")
 
     text = source.read_text(encoding="utf-8").replace("\\<", "&lt;")  # an escape that Python's Markdown does not know
-    return _LINK.sub(linked, text) + BEHIND.get(page, "")
+    return _LINK.sub(rewrite, text) + APPENDED.get(page, "")
 
 
 def commands() -> str:
-    """Return all commands of the command line with arguments and options, as Markdown."""
+    """Return the reference of all commands, with their arguments and options, as Markdown."""
     from typer.main import get_command
 
     from headcount.cli.app import app
 
-    return "\n".join(_told(get_command(app), "headcount"))
+    return "\n".join(_command_section(get_command(app), "headcount"))
 
 
-def _told(command: Any, name: str) -> list[str]:
-    lines = []
+def _command_section(command: Any, name: str) -> list[str]:
+    """Return the Markdown lines for a command, or for all commands of a group."""
     if hasattr(command, "commands"):
-        for word, inner in command.commands.items():
-            lines += _told(inner, f"{name} {word}")
-        return lines
-    text, examples = [], []
+        return [line for word, inner in command.commands.items() for line in _command_section(inner, f"{name} {word}")]
+    paragraphs, examples = [], []
     for paragraph in re.split(r"\n\s*\n", command.help or ""):
-        words = " ".join(paragraph.split())
-        before, mark, example = words.partition("Example: ")
-        text += [before.strip()] if before.strip() else []
-        examples += [example] if mark else []
-    lines += [f"## {name.removeprefix('headcount ')}", ""]
-    for paragraph in text:
-        lines += [paragraph, ""]
+        text, marker, example = " ".join(paragraph.split()).partition("Example: ")
+        paragraphs += [text.strip(), ""] if text.strip() else []
+        examples += [example] if marker else []
+    lines = [f"## {name.removeprefix('headcount ')}", "", *paragraphs]
     lines += ["```sh", *(examples or [name]), "```", ""]
     lines += ["| | what it is |", "|---|---|"]
-    for one in command.params:
-        names = (
-            ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
-        )
-        if one.name == "help":
+    for parameter in command.params:
+        if parameter.name == "help":
             continue
-        lines.append(f"| {names} | {_cell(one)} |")
+        is_option = parameter.param_type_name == "option"
+        names = ", ".join(f"`{flag}`" for flag in parameter.opts) if is_option else f"`{parameter.name.upper()}`"
+        lines.append(f"| {names} | {_parameter_description(parameter)} |")
     return [*lines, ""]
 
 
-def _cell(one: Any) -> str:
-    default = one.default() if callable(one.default) else one.default
-    known = (
-        one.param_type_name == "option"
-        and not getattr(one, "is_flag", False)
-        and isinstance(default, int | float | str | Path)
-    )
-    said = (getattr(one, "help", "") or "").replace("|", "\\|").replace("*", "\\*").replace("[default", "\\[default")
-    return (
-        said
-        + (f" Default: `{default}`." if known and "default" not in said and str(default) else "")
-        + (" Required." if one.required and one.param_type_name == "option" else "")
-    )
+def _parameter_description(parameter: Any) -> str:
+    """Return the help text of an argument or option as a table cell, with its default."""
+    help_text = getattr(parameter, "help", "") or ""
+    description = help_text.replace("|", "\\|").replace("*", "\\*").replace("[default", "\\[default")
+    if parameter.param_type_name != "option":
+        return description
+    default = parameter.default() if callable(parameter.default) else parameter.default
+    is_value = isinstance(default, int | float | str | Path) and not getattr(parameter, "is_flag", False)
+    if is_value and str(default) and "default" not in description:
+        description += f" Default: `{default}`."
+    return description + (" Required." if parameter.required else "")
 
 
 _drawn: dict[str, str] = {}
+"""Source of a gallery script -> its SVG, so that `mkdocs serve` draws only what has changed."""
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add what lies elsewhere and the pictures (called by mkdocs)."""
+    """Add the included pages and files and the gallery's pictures (called by mkdocs)."""
     from mkdocs.structure.files import File
 
-    for page in TAKEN:
-        files.append(File.generated(config, page, content=taken(page)))
-    for name, path in SHOWN.items():
+    for page in INCLUDED_PAGES:
+        files.append(File.generated(config, page, content=included_page(page)))
+    for name, path in INCLUDED_FILES.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / path)))
-    for script in scripts():
-        text = script.read_text(encoding="utf-8")
-        if text not in _drawn:
-            _drawn[text] = draw(script)
-        files.append(File.generated(config, f"gallery/{script.stem}.svg", content=_drawn[text]))
+    for script in gallery_scripts():
+        source = script.read_text(encoding="utf-8")
+        if source not in _drawn:
+            _drawn[source] = draw(script)
+        picture = File.generated(config, f"gallery/{script.stem}.svg", content=_drawn[source])
+        checked_in = files.get_file_from_path(picture.src_uri)  # the README's picture: the site draws it anew
+        if checked_in is not None:
+            files.remove(checked_in)
+        files.append(picture)
     return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the commands where a page asks for them (called by mkdocs)."""
-    return markdown.replace(COMMANDS, commands()) if COMMANDS in markdown else markdown
+    """Replace the marker on the page of commands by their reference (called by mkdocs)."""
+    return markdown.replace(COMMANDS_MARKER, commands()) if COMMANDS_MARKER in markdown else markdown

@@ -1,4 +1,4 @@
-"""What the tests share: small data, a classifier whose items are their own posteriors, the real data where it is."""
+"""Shared test fixtures: small data, a classifier whose items are their own posteriors, the folder of the real data."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,7 @@ class Scored(ClassifierMixin, BaseEstimator):
 
 
 class Linear(LogisticRegression):
-    """Logistic regression whose items are their own embeddings, for methods that need some."""
+    """Logistic regression whose items are their own embeddings, for methods that need embeddings."""
 
     def transform(self, X):
         return X
@@ -46,7 +46,7 @@ def frozen(names):
 
 
 def scored_items(n, n_classes, seed, separation=2.0, shares=None):
-    """Labels (codes) and posteriors of items from a Gaussian score model."""
+    """Draw labels (as codes) and posteriors of items from a Gaussian score model."""
     generator = np.random.default_rng(seed)
     codes = generator.choice(n_classes, size=n, p=shares)
     codes[:n_classes] = np.arange(n_classes)
@@ -56,7 +56,7 @@ def scored_items(n, n_classes, seed, separation=2.0, shares=None):
 
 
 def blobs(n, n_classes, seed):
-    """Feature vectors and integer labels that a linear classifier separates well, not perfectly."""
+    """Draw feature vectors and integer labels that a linear classifier separates well but not perfectly."""
     generator = np.random.default_rng(seed)
     y = generator.integers(0, n_classes, n)
     y[: 5 * n_classes] = np.tile(np.arange(n_classes), 5)
@@ -66,8 +66,8 @@ def blobs(n, n_classes, seed):
 
 @pytest.fixture
 def data_dir():
-    """The folder of the real data sets; tests that use it carry the mark `data`."""
+    """Folder of the real data sets; tests that use it have the marker `data`."""
     folder = os.environ.get("HEADCOUNT_DATA")
     if not folder or not Path(folder).is_dir():
-        pytest.skip("the real data sets are not here: set HEADCOUNT_DATA to their folder")
+        pytest.skip("the real data sets are not available: set HEADCOUNT_DATA to their folder")
     return Path(folder)

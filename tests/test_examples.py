@@ -1,4 +1,4 @@
-"""The examples run, on made-up reviews, and on the real ones where they are."""
+"""Tests that the examples run, on generated reviews and, where they are available, on the real ones."""
 
 import gzip
 import runpy
@@ -11,14 +11,15 @@ import pytest
 EXAMPLE = Path(__file__).parent.parent / "examples" / "device_reviews.py"
 
 
-def told(monkeypatch, capsys, *arguments):
+def run_example(monkeypatch, capsys, *arguments):
+    """Run the example as a script and return what it prints."""
     monkeypatch.setattr(sys, "argv", ["device_reviews.py", *map(str, arguments)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     return capsys.readouterr().out
 
 
 @pytest.fixture
-def made_up(tmp_path):
+def generated_reviews(tmp_path):
     generator = np.random.default_rng(0)
     rows = ["date\trow\tstars\tasins\ttitle\ttext"]
     for i in range(1500):
@@ -31,26 +32,26 @@ def made_up(tmp_path):
     return tmp_path
 
 
-def test_the_example_runs(monkeypatch, capsys, made_up):
-    out = told(monkeypatch, capsys, made_up)
+def test_example_runs_on_generated_reviews(monkeypatch, capsys, generated_reviews):
+    out = run_example(monkeypatch, capsys, generated_reviews)
     assert "499 labelled reviews before July 2016, 1,000 later ones" in out
     assert "2016-Q3        500" in out
     assert "Best here: " in out
 
 
-def test_the_example_writes_tables_for_the_command_line(monkeypatch, capsys, made_up):
-    train, new = made_up / "train.tsv", made_up / "new.tsv"
-    told(monkeypatch, capsys, made_up, "--split", train, new)
+def test_option_split_writes_two_tables(monkeypatch, capsys, generated_reviews):
+    train, new = generated_reviews / "train.tsv", generated_reviews / "new.tsv"
+    run_example(monkeypatch, capsys, generated_reviews, "--split", train, new)
     assert len(train.read_text().splitlines()) == 500
     assert len(new.read_text().splitlines()) == 1001
 
 
-def test_without_the_data_it_says_so(monkeypatch, tmp_path, capsys):
+def test_missing_data_gives_a_message(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit, match="There is no file"):
-        told(monkeypatch, capsys, tmp_path)
+        run_example(monkeypatch, capsys, tmp_path)
 
 
 @pytest.mark.data
-def test_real_reviews_move_little_and_pcc_is_best(monkeypatch, capsys, data_dir):
-    out = told(monkeypatch, capsys, data_dir)
+def test_pcc_is_best_on_real_reviews_whose_shares_move_little(monkeypatch, capsys, data_dir):
+    out = run_example(monkeypatch, capsys, data_dir)
     assert "Best here: PCC." in out

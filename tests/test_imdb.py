@@ -1,4 +1,4 @@
-"""The first figures on the real IMDB reviews: logistic regression at its defaults, the paper's text features and protocol."""
+"""Tests of known errors on the real IMDB reviews: logistic regression at its defaults, the paper's text features and protocol."""
 
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -10,7 +10,7 @@ EXPECTED = {CC: 0.060, PCC: 0.130, ACC: 0.017, PACC: 0.021}
 
 
 @pytest.mark.data
-def test_logistic_regression_at_default_gives_the_expected_errors(data_dir):
+def test_logistic_regression_at_defaults_has_the_expected_errors(data_dir):
     train, test = (read_corpus(data_dir / "imdb" / f"{part}.txt.gz") for part in ("train", "test"))
     features = LogTfidf()
     X, X_test = features.fit_transform(train.items), features.transform(test.items)

@@ -1,4 +1,4 @@
-"""Estimated against true shares: the band holds the middle 80 % of the samples at each true share."""
+"""Diagonal plot of estimated against true shares; the band contains the middle 80 % of the samples at each true share."""
 
 import sys
 from pathlib import Path
@@ -20,12 +20,12 @@ def main(picture: str) -> None:
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots(figsize=(4.6, 4.4))
         axes.plot([0, 1], [0, 1], ":", color="#808080")
-        for found in evaluate(fitted, X[2000:], y[2000:], protocol):
-            at = np.unique(found.true[:, 1])
-            estimates = [found.estimated[found.true[:, 1] == share, 1] for share in at]
-            low, middle, high = np.array([np.percentile(e, [10, 50, 90]) for e in estimates]).T
-            axes.fill_between(at, low, high, alpha=0.2, linewidth=0)
-            axes.plot(at, middle, label=f"{found.name}: mean AE {found.ae.mean():.3f}")
+        for result in evaluate(fitted, X[2000:], y[2000:], protocol):
+            true_shares = np.unique(result.true[:, 1])
+            estimates = [result.estimated[result.true[:, 1] == share, 1] for share in true_shares]
+            low, median, high = np.array([np.percentile(e, [10, 50, 90]) for e in estimates]).T
+            axes.fill_between(true_shares, low, high, alpha=0.2, linewidth=0)
+            axes.plot(true_shares, median, label=f"{result.name}: mean AE {result.ae.mean():.3f}")
         axes.set(xlabel="true share of the second class", ylabel="estimated share", xlim=(0, 1), ylim=(0, 1))
         axes.legend()
         figure.savefig(picture, metadata={"Date": None})

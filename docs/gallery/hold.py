@@ -1,4 +1,4 @@
-"""What 95 % means: 100 samples with their intervals, those that miss the true share in orange."""
+"""Intervals for 100 samples, each with its own labelled items; intervals that miss the true share are orange."""
 
 import sys
 from pathlib import Path
@@ -19,24 +19,23 @@ def items(generator: np.random.Generator, share: float, n: int) -> tuple[np.ndar
 
 
 def main(picture: str) -> None:
-    """Draw the picture: each time new labelled items, a new fit and new items to estimate."""
+    """Repeat with new labelled items, a new fit and new items to estimate, and draw the intervals."""
     generator = np.random.default_rng(0)
     answers = []
     for seed in range(100):
         quantifier = PACC(LogisticRegression(), random_state=seed).fit(*items(generator, 0.5, 500))
         answers.append(estimate(quantifier, items(generator, SHARE, 500)[0]))
     low, share, high = (np.array([getattr(a, name)[1] for a in answers]) for name in ("low", "shares", "high"))
-    held = (low <= SHARE) & (high >= SHARE)
+    covers = (low <= SHARE) & (high >= SHARE)
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots()
-        at = np.arange(100)
-        for which, colour in ((held, "#0072b2"), (~held, "#d55e00")):
-            axes.vlines(at[which], low[which], high[which], color=colour, linewidth=1.5)
-            axes.plot(at[which], share[which], ".", color=colour, markersize=4)
+        repetition = np.arange(100)
+        for chosen, colour in ((covers, "#0072b2"), (~covers, "#d55e00")):
+            axes.vlines(repetition[chosen], low[chosen], high[chosen], color=colour, linewidth=1.5)
+            axes.plot(repetition[chosen], share[chosen], ".", color=colour, markersize=4)
         axes.axhline(SHARE, color="#808080", linestyle=":")
-        axes.set(
-            xlabel="repetition", ylabel="share", title=f"{held.sum()} of 100 intervals hold the true share, {SHARE}"
-        )
+        title = f"{covers.sum()} of 100 intervals contain the true share, {SHARE}"
+        axes.set(xlabel="repetition", ylabel="share", title=title)
         axes.set_ylim(bottom=0)
         figure.savefig(picture, metadata={"Date": None})
 

@@ -1,4 +1,4 @@
-"""Shares by month with 95 % intervals, beside the truth, which the method never sees."""
+"""Shares by month with 95 % intervals, beside the true shares, which the method never sees."""
 
 import sys
 from pathlib import Path
@@ -27,16 +27,16 @@ def main(picture: str) -> None:
     X_new = np.concatenate([part[0] for part in months])
     by_month = Samples.from_groups(np.repeat([f"2025-{m:02d}" for m in range(1, 13)], 600))
     answer = estimate(PACC(LogisticRegression(), random_state=0).fit(X, y), X_new, by_month)
-    counted = CC(LogisticRegression()).fit(X, y)
-    counts = counted.aggregate(counted.outputs(X_new), by_month)
+    cc = CC(LogisticRegression()).fit(X, y)
+    counted = cc.aggregate(cc.outputs(X_new), by_month)
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots()
-        at, share = np.arange(12), answer.shares[:, 1]
+        month, share = np.arange(12), answer.shares[:, 1]
         bars = np.stack([share - answer.low[:, 1], answer.high[:, 1] - share])
-        axes.errorbar(at, share, yerr=bars, marker="o", markersize=4, capsize=3, label="PACC, 95 % interval")
-        axes.plot(at, counts[:, 1], linestyle="--", label="classify and count")
-        axes.plot(at, TRUE, "x", color="#808080", label="truth")
-        axes.set_xticks(at, answer.names, rotation=45, ha="right")
+        axes.errorbar(month, share, yerr=bars, marker="o", markersize=4, capsize=3, label="PACC, 95 % interval")
+        axes.plot(month, counted[:, 1], linestyle="--", label="classify and count")
+        axes.plot(month, TRUE, "x", color="#808080", label="true share")
+        axes.set_xticks(month, answer.names, rotation=45, ha="right")
         axes.set(ylabel="share of good", ylim=(0, 1))
         axes.legend(loc="lower left")
         figure.savefig(picture, metadata={"Date": None})

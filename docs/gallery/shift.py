@@ -1,4 +1,4 @@
-"""Error against shift: how far the shares of a sample are from those of the training part, and what that costs."""
+"""Mean absolute error against shift, the distance of a sample's shares from those of the training items."""
 
 import sys
 from pathlib import Path
@@ -20,11 +20,12 @@ def main(picture: str) -> None:
     protocol = ArtificialPrevalence(21, repeats=50, sample_size=500, random_state=0)
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots()
-        for found in evaluate(fitted, X[2000:], y[2000:], protocol):
-            shift = np.abs(found.true[:, 1] - y[:2000].mean())
+        for result in evaluate(fitted, X[2000:], y[2000:], protocol):
+            shift = np.abs(result.true[:, 1] - y[:2000].mean())
             bins = (shift / 0.05).astype(int)
-            at = np.unique(bins)
-            axes.plot(0.05 * (at + 0.5), [found.ae[bins == b].mean() for b in at], marker=".", label=found.name)
+            occupied = np.unique(bins)
+            errors = [result.ae[bins == b].mean() for b in occupied]
+            axes.plot(0.05 * (occupied + 0.5), errors, marker=".", label=result.name)
         axes.set(xlabel="shift: |share − training share|", ylabel="mean absolute error")
         axes.set_ylim(bottom=0)
         axes.legend()
