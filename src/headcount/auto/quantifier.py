@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -33,7 +33,7 @@ from headcount.checks.report import separation_of
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, validation_parts
-from headcount.protocols import ArtificialPrevalence, Protocol, UniformPrevalence
+from headcount.protocols import Protocol, default_protocol
 from headcount.quantifiers import Quantifier, SumsQuantifier, list_methods, method_named
 from headcount.selection.candidates import Candidate, group
 from headcount.selection.chosen import ChosenQuantifier
@@ -119,7 +119,7 @@ class AutoQuantifier(ChosenQuantifier):
     skipped_: list[dict[str, Any]]
     held_out_: tuple[Outputs, IntArray] | None
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChosenQuantifier._parameter_constraints,
         "methods": [list, tuple, None],
         "learners": [list, tuple, None],
@@ -163,7 +163,7 @@ class AutoQuantifier(ChosenQuantifier):
         self.progress = progress
         self.classes = classes
 
-    def fit(self, X: Items, y: Labels) -> Self:
+    def fit(self, X: Items, y: Labels) -> Self:  # type: ignore[override]
         """Try what suits these labelled items, and fit the best again on all of them.
 
         Parameters
@@ -180,46 +180,52 @@ class AutoQuantifier(ChosenQuantifier):
         self.kind_, self.skipped_ = kind_of(X), []
         sequence = seed_sequence(self.random_state)
         seed = self._seed = int(sequence.generate_state(1)[0])
-        candidates, learner_of = self._candidates(len(codes), seed)
+        candidates = self._candidates(len(codes), seed)
         fold = self._fold(X, labels, codes, seed)
         deadline = np.inf if self.budget is None else start + (1.0 - _REFIT_SHARE) * self.budget
         groups = group(candidates)
-        # One group is tried whatever the time: the first that holds something to be kept.
+        # One group is tried whatever the time: the first with a candidate that may be kept.
         first = next(
-            i for i, own in enumerate(groups) if not self.intervals or any(c.quantifier.has_interval for c in own)
+            i for i, part in enumerate(groups) if not self.intervals or any(c.quantifier.has_interval for c in part)
         )
         jobs = [
-            joblib.delayed(_judge_in_time)(own, fold, np.inf if i == first else deadline)
-            for i, own in enumerate(groups)
+            joblib.delayed(_judge_in_time)(part, fold, np.inf if i == first else deadline)
+            for i, part in enumerate(groups)
         ]
         outcomes = [outcome for part in run_all(jobs, self.n_jobs, "Trying methods", self.progress) for outcome in part]
-        tried, keep = self._tried(candidates, learner_of, outcomes)
+        tried, keep = self._tried(candidates, outcomes)
         self.ranking_ = ranked(tried, fold.true, sequence.spawn(1)[0])
         end = np.inf if self.budget is None else start + self.budget
-        self.best_estimator_, self.held_out_ = self._telling_apart(keep, X, labels, end)
+        self.best_estimator_, self.held_out_ = self._refit_best(keep, X, labels, end)
         return self
 
-    # ------------------------------------------------------------------------------------------ what is tried
+    def _candidates(self, n_items: int, seed: int) -> list[Candidate]:
+        """List each method over each setting of each learner; the first setting of each learner comes before any second one.
 
-    def _candidates(self, n_items: int, seed: int) -> tuple[list[Candidate], dict[int, str]]:
+        So a short budget is spent on all learners.
+        """
         methods = self._methods(seed)
+        names = _method_names(methods)
         candidates: list[Candidate] = []
-        learner_of: dict[int, str] = {}
-        settings = [(learner, list(learner.settings(seed))) for learner in self._learners(n_items)]
-        # The first setting of each learner comes before the second of any: a short time is spent on all of them.
-        for turn in range(max(len(own) for _, own in settings)):
-            for learner, own in settings:
-                if turn < len(own):
-                    setting = {key: own[turn].get_params()[key] for key in learner.grid}
-                    for position, method in enumerate(methods):
-                        one = clone(method).set_params(classifier=own[turn])
-                        learner_of[len(candidates)] = learner.name
-                        candidates.append(Candidate(len(candidates), position, one, setting))
-        return candidates, learner_of
+        settings = [(learner, learner.settings(seed)) for learner in self._learners(n_items)]
+        for turn in range(max(len(classifiers) for _, classifiers in settings)):
+            for learner, classifiers in settings:
+                if turn >= len(classifiers):
+                    continue
+                params = {key: classifiers[turn].get_params()[key] for key in learner.grid}
+                for position, method in enumerate(methods):
+                    quantifier = clone(method).set_params(classifier=classifiers[turn])
+                    index = len(candidates)
+                    candidates.append(
+                        Candidate(
+                            names[position], learner.name, params, quantifier=quantifier, index=index, position=position
+                        )
+                    )
+        return candidates
 
     def _methods(self, seed: int) -> list[Quantifier]:
         named = _suggested_methods() if self.methods is None else self.methods
-        found: list[Quantifier] = []
+        methods: list[Quantifier] = []
         for method in named:
             one = clone(method) if isinstance(method, Quantifier) else _quantifier_named(method)
             if one.max_classes is not None and len(self.classes_) > one.max_classes:
@@ -233,17 +239,17 @@ class AutoQuantifier(ChosenQuantifier):
                 one.set_params(random_state=seed)
             if self.classes is not None:
                 one.set_params(classes=self.classes)
-            found.append(one)
-        if not found:
+            methods.append(one)
+        if not methods:
             raise DataError(
                 f"There is no method left to try of {quoted(map(str, named), 10)} for {len(self.classes_)} classes."
             )
-        if self.intervals and not any(one.has_interval for one in found):
+        if self.intervals and not any(one.has_interval for one in methods):
             raise DataError(
-                f"None of the methods {quoted([type(one).__name__ for one in found], 10)} has an interval: add ACC, PACC or SLD, "
-                "or pass intervals=False."
+                f"None of the methods {quoted([type(one).__name__ for one in methods], 10)} has an interval: add ACC, PACC or "
+                "SLD, or pass intervals=False."
             )
-        return found
+        return methods
 
     def _learners(self, n_items: int) -> list[Learner]:
         if self.learners is not None:
@@ -261,65 +267,60 @@ class AutoQuantifier(ChosenQuantifier):
         judged = features.transform(_safe_indexing(X, held_out))
         size = int(np.clip(len(held_out) // 2, 50, 500))
         protocol = self.protocol
-        if protocol is None and len(self.classes_) == 2:
-            protocol = ArtificialPrevalence(21, repeats=25, sample_size=size, random_state=seed)
-        elif protocol is None:
-            protocol = UniformPrevalence(500, sample_size=size, random_state=seed)
+        if protocol is None:
+            protocol = default_protocol(
+                len(self.classes_), repeats=25, sample_size=size, random_state=seed, n_samples=500
+            )
         samples, true = protocol.draw(labels[held_out], self.classes_)
         fits = Fits(fitted, labels[train], None, remember=True)
         again = drawn_again(samples, true, codes[held_out], np.random.default_rng(seed))
         return Fold(fits, judged, labels[held_out], samples, true, self.classes_, minority_class(labels), again)
 
-    # ---------------------------------------------------------------------------------------- what came of it
-
     def _tried(
-        self, candidates: Sequence[Candidate], learner_of: dict[int, str], outcomes: Sequence[Outcome]
+        self, candidates: Sequence[Candidate], outcomes: Sequence[Outcome]
     ) -> tuple[list[Tried], list[Candidate]]:
         """Return the best setting of each method over each learner, and the candidates that may be kept, the best first."""
         by_index = {outcome.index: outcome for outcome in outcomes}
-        named = _names([own.quantifier for own in {c.position: c for c in candidates}.values()])
-        found: dict[tuple[str, str], list[Candidate]] = {}
+        settings: dict[tuple[str, str], list[Candidate]] = {}
         for candidate in candidates:
-            outcome = by_index[candidate.index]
-            name, learner = named[candidate.position], learner_of[candidate.index]
-            if outcome.error:
-                about = {"method": name, "learner": learner, "settings": candidate.params}
-                self.skipped_.append({**about, "reason": outcome.error})
+            error = by_index[candidate.index].error
+            if error:
+                about = {"method": candidate.method, "learner": candidate.learner, "settings": candidate.params}
+                self.skipped_.append({**about, "reason": error})
             else:
-                found.setdefault((name, learner), []).append(candidate)
+                settings.setdefault((candidate.method, candidate.learner), []).append(candidate)
         tried, keep = [], []
-        for (name, learner), own in found.items():
-            best = min(own, key=lambda c: by_index[c.index].scores["ae"])
-            errors = by_index[best.index].errors["ae"]
-            seconds = sum(by_index[c.index].fit_seconds + by_index[c.index].score_seconds for c in own)
+        for (method, learner), group_candidates in settings.items():
+            results = [by_index[candidate.index] for candidate in group_candidates]
+            best, result = min(zip(group_candidates, results, strict=True), key=lambda pair: pair[1].scores["ae"])
+            seconds = sum(one.fit_seconds + one.score_seconds for one in results)
             interval = best.quantifier.has_interval
-            pools = by_index[best.index].again["ae"].reshape(POOLS, -1)
-            tried.append(Tried(name, learner, best.params, errors, interval, seconds, len(own), pools))
+            pools = result.again["ae"].reshape(POOLS, -1)
+            tried.append(
+                Tried(method, learner, best.params, result.errors["ae"], interval, seconds, len(results), pools)
+            )
             if interval or not self.intervals:
                 keep.append(best)
         if not keep:
             first = self.skipped_[0]["reason"] if self.skipped_ else "nothing could be tried"
             raise SearchError(f"No method with an interval could be fitted; the first reason: {first}")
-        return tried, sorted(keep, key=lambda c: by_index[c.index].scores["ae"])
+        return tried, sorted(keep, key=lambda candidate: by_index[candidate.index].scores["ae"])
 
-    def _telling_apart(
+    def _refit_best(
         self, keep: Sequence[Candidate], X: Items, labels: AnyArray, end: float
     ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
-        """Refit the best; one that does not tell some classes apart, and so would say nothing of them, gives way to the next."""
+        """Refit the best; one that does not separate some classes, so that its intervals would be too wide, yields to the next."""
         first: tuple[Quantifier, tuple[Outputs, IntArray] | None] | None = None
         for candidate in keep[:_MAX_REFITS]:
             if first is not None and time.monotonic() > end:
                 break
             fitted = self._refitted(candidate, X, labels)
             first = fitted if first is None else first
-            apart = _separation(fitted[0])
-            if apart is None or apart >= _MIN_SEPARATION:
+            separation = _separation(fitted[0])
+            if separation is None or separation >= _MIN_SEPARATION:
                 return fitted
-            name = type(candidate.quantifier).__name__
-            reason = (
-                f"it does not tell some classes apart (separation {apart:.2f} of 1), so its intervals would be too wide"
-            )
-            self.skipped_.append({"method": name, "settings": candidate.params, "reason": reason})
+            reason = f"it does not tell some classes apart (separation {separation:.2f} of 1), so its intervals would be too wide"
+            self.skipped_.append({"method": candidate.method, "settings": candidate.params, "reason": reason})
         if first is None:
             raise SearchError("No method could be fitted.")
         return first
@@ -327,7 +328,7 @@ class AutoQuantifier(ChosenQuantifier):
     def _refitted(
         self, best: Candidate, X: Items, labels: AnyArray
     ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
-        """Fit on all items, but for those that are left aside to check later ones by; return these with their posteriors."""
+        """Fit on all items except those kept aside to check later ones with; return these with their posteriors."""
         features = features_for(self.kind_, X, len(labels))
         inner: Any = best.quantifier
         classifier = Pipeline([("features", features), ("classifier", clone(inner.classifier))])
@@ -338,10 +339,10 @@ class AutoQuantifier(ChosenQuantifier):
             with one_blas_thread():
                 fitted: Quantifier = new.fit(X, labels)
             return fitted, held_out_scores(fitted, X, labels)
-        rows, rest = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
+        rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
         with one_blas_thread():
             fitted = new.fit(_safe_indexing(X, rows), labels[rows])
-        return fitted, (fitted.outputs(_safe_indexing(X, rest), {"posteriors"}), codes[rest])
+        return fitted, (fitted.outputs(_safe_indexing(X, kept), {"posteriors"}), codes[kept])
 
     def _best(self) -> Quantifier:
         check_is_fitted(self, "best_estimator_")
@@ -376,13 +377,13 @@ def _quantifier_named(name: Any) -> Quantifier:
     return quantifier
 
 
-def _names(quantifiers: Sequence[Quantifier]) -> list[str]:
-    """Return the name of each method; of several of one class, with what was said of them."""
-    classes = [type(one).__name__ for one in quantifiers]
+def _method_names(quantifiers: Sequence[Quantifier]) -> list[str]:
+    """Return the name of each method; of several of one class, with the parameters that were given."""
+    classes = [type(quantifier).__name__ for quantifier in quantifiers]
     names = []
-    for name, one in zip(classes, quantifiers, strict=True):
-        own = one.get_params(deep=False).keys() & {"classifier", "random_state"}
-        words = repr(clone(one).set_params(**dict.fromkeys(own))).replace("classifier=None, ", "")
+    for name, quantifier in zip(classes, quantifiers, strict=True):
+        hidden = quantifier.get_params(deep=False).keys() & {"classifier", "random_state"}
+        words = repr(clone(quantifier).set_params(**dict.fromkeys(hidden))).replace("classifier=None, ", "")
         names.append(name if classes.count(name) == 1 else words)
     return names
 

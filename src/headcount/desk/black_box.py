@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -11,11 +10,11 @@ from sklearn.frozen import FrozenEstimator
 from headcount._labels import class_positions, label_text, typed_labels
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
-from headcount.desk._method import quantifier_for_scores
 from headcount.desk.labels import check_labels, describe_source, label_column
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.learners import BlackBox, Outputs
 from headcount.modelfile import Columns, Model
+from headcount.quantifiers import Quantifier, method_named
 from headcount.stream import Grouping, Recipe, Tally
 from headcount.stream.scan import decision_codes, group_codes, invalid_scores_error, posterior_columns
 from headcount.stream.tally import first_wrong
@@ -146,16 +145,27 @@ def _decisions_model(
     table: TableFile, decisions: AnyArray, labels: AnyArray, column: str, label: str, method: str
 ) -> Model:
     name = "ACC" if method.lower() == "auto" else method
-    if "posteriors" in quantifier_for_scores(name).needs:
+    if "posteriors" in _quantifier(name).needs:
         raise DataError(f"{name} needs scores; with decisions alone use a method that needs only those, such as ACC.")
     P = np.eye(len(np.unique(labels)))[decisions]
     return _model(table, name, P, labels, Columns("decisions", (column,), label))
 
 
+def _quantifier(name: str) -> Quantifier:
+    """Unfitted quantifier of a method that works on the scores or decisions of any classifier."""
+    method = method_named(name)
+    if method.brings_learner:
+        raise DataError(
+            f"{method.name} trains its own classifier, so it can't use the scores of another one: choose a method that can, "
+            "such as PACC."
+        )
+    return method.for_tables()
+
+
 def _model(table: TableFile, method: str, P: FloatArray, labels: AnyArray, columns: Columns) -> Model:
     """Fit a quantifier over a classifier whose posteriors are given."""
     classes = np.unique(labels)
-    quantifier: Any = quantifier_for_scores(method)
+    quantifier = _quantifier(method)
     if quantifier.needs:  # a method that needs no outputs of a classifier takes none
         quantifier.set_params(classifier=FrozenEstimator(BlackBox(tuple(plain(c) for c in classes)).fit()))
     quantifier.fit(P, labels)

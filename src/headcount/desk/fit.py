@@ -9,12 +9,11 @@ import numpy as np
 
 from headcount._typing import AnyArray
 from headcount._validation import quoted
-from headcount.desk._method import quantifier_for_tables
 from headcount.desk.labels import batch_labels, check_labels, describe_source
 from headcount.exceptions import DataError
-from headcount.intervals import why_no_interval
 from headcount.modelfile import Columns, Model
 from headcount.protocols import NaturalPrevalence
+from headcount.quantifiers import method_named
 from headcount.tables import Kind, TableFile
 
 __all__ = ["fit_table"]
@@ -74,9 +73,7 @@ def fit_table(
     ...     fit_table(file, text="review", label="stars", method="PACC", learner="nb")
     Model(PACC over MultinomialNB, 3 classes, text)
     """
-    from headcount.auto import (
-        AutoQuantifier,
-    )  # only here: the search machinery is slow to import and estimates do without
+    from headcount.auto import AutoQuantifier  # slow to import, and estimates do without
 
     table = TableFile(source)
     kind, names = _item_columns(table, label, text, features)
@@ -84,7 +81,7 @@ def fit_table(
     if shift not in ("any", "mild"):
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"
-    has_interval = automatic or not why_no_interval(quantifier_for_tables(method))
+    has_interval = automatic or method_named(method).for_tables().has_interval
     sample_size = int(np.clip(len(labels) // 5, 50, 500))
     choice = AutoQuantifier(
         None if automatic else [method],

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -22,9 +22,10 @@ from headcount._validation import (
     quoted,
     seed_sequence,
 )
-from headcount.errors import ErrorMeasure, minority_class
+from headcount.errors import ErrorMeasure, check_order, minority_class
 from headcount.exceptions import DataError, SearchError, SearchWarning
 from headcount.learners import VALIDATION_CONSTRAINTS, FitCache, Fits, validation_parts
+from headcount.learners.fit_params import cut_fit_params
 from headcount.protocols import Protocol, default_protocol
 from headcount.quantifiers import Quantifier
 from headcount.selection.candidates import Candidate, expand, group
@@ -119,7 +120,7 @@ class QuantifierSearch(ChosenQuantifier):
     best_estimator_: Quantifier
     best_estimators_: list[Quantifier | None]
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "quantifier": [HasMethods(["fit", "aggregate"]), list, tuple],
         "grid": [dict, list],
         "scoring": [str, list, tuple, callable],
@@ -160,13 +161,15 @@ class QuantifierSearch(ChosenQuantifier):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Items, y: Labels) -> Self:
+    def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
         """Try all settings, and fit the best again on all data.
 
         Parameters
         ----------
         X : array, sparse matrix, data frame or list of texts, whatever the classifiers take
         y : labels of shape (n_items,)
+        **fit_params
+            Passed to the classifiers' ``fit``, such as ``sample_weight``.
         """
         self._validate_params()
         quantifiers, measures = self._quantifiers(), measures_of(self.scoring)
@@ -177,11 +180,14 @@ class QuantifierSearch(ChosenQuantifier):
             if hasattr(self, name):
                 delattr(self, name)
         self.classes_, codes = _classes_of(quantifiers, labels)
+        for measure in measures:
+            check_order(measure, self.classes_, any(quantifier.classes is not None for quantifier in quantifiers))
+        params = quantifiers[0]._routed(fit_params) if fit_params else {}
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         cache = self.memory if isinstance(self.memory, FitCache) else FitCache(self.memory) if self.memory else None
         candidates = expand(quantifiers, self.grid, seed)
         groups = group(candidates)
-        folds = list(self._folds(X, labels, codes, seed, cache))
+        folds = list(self._folds(X, labels, codes, seed, cache, params))
         jobs = [joblib.delayed(judge)(group, fold, measures) for fold in folds for group in groups]
         outcomes = collect(run_all(jobs, self.n_jobs, "Searching", self.progress), len(candidates))
         self.results_ = as_frame(candidates, outcomes, measures, deciding)
@@ -191,7 +197,7 @@ class QuantifierSearch(ChosenQuantifier):
         self.best_params_ = candidates[self.best_index_].params
         self.best_score_ = float(self.results_[deciding.name].to_numpy()[self.best_index_])
         if self.refit is not False:
-            self._refit(candidates, ranks, Fits(X, labels, cache, remember=True))
+            self._refit(candidates, ranks, Fits(X, labels, cache, remember=True, fit_params=params))
         return self
 
     def _quantifiers(self) -> list[Quantifier]:
@@ -209,7 +215,15 @@ class QuantifierSearch(ChosenQuantifier):
             raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(by_name)}).")
         return by_name[self.refit]
 
-    def _folds(self, X: Items, labels: AnyArray, codes: IntArray, seed: int, cache: FitCache | None) -> Iterator[Fold]:
+    def _folds(
+        self,
+        X: Items,
+        labels: AnyArray,
+        codes: IntArray,
+        seed: int,
+        cache: FitCache | None,
+        fit_params: dict[str, Any],
+    ) -> Iterator[Fold]:
         protocol = self.protocol
         if protocol is None:
             protocol = default_protocol(
@@ -218,7 +232,8 @@ class QuantifierSearch(ChosenQuantifier):
         split_seed = self.random_state if isinstance(self.random_state, int | np.integer) else seed
         for train, held_out in validation_parts(self.test_size, codes, split_seed, "test_size"):
             samples, true = protocol.draw(labels[held_out], self.classes_)
-            fits = Fits(_safe_indexing(X, train), labels[train], cache, remember=True)
+            params = cut_fit_params(fit_params, X, train)
+            fits = Fits(_safe_indexing(X, train), labels[train], cache, remember=True, fit_params=params)
             X_held_out, y_held_out = _safe_indexing(X, held_out), labels[held_out]
             yield Fold(fits, X_held_out, y_held_out, samples, true, self.classes_, minority_class(labels))
 
@@ -259,8 +274,10 @@ class QuantifierSearch(ChosenQuantifier):
 
 
 def _classes_of(quantifiers: Sequence[Quantifier], labels: AnyArray) -> tuple[AnyArray, IntArray]:
-    """Return the classes, in the order of a frozen classifier if there is one, and the labels as positions among them."""
+    """Return the classes, in the order that a quantifier or a frozen classifier has, and the labels as positions among them."""
     for quantifier in quantifiers:
+        if quantifier.classes is not None:
+            return learn_classes(labels, classes=quantifier.classes)
         classifier = getattr(quantifier, "classifier", None)
         if isinstance(classifier, FrozenEstimator) and hasattr(classifier, "classes_"):
             return classifier.classes_, encode(labels, classifier.classes_)

@@ -4,4 +4,4 @@ from headcount.simplex.basis import sum_zero_basis
 from headcount.simplex.grid import apportion, grid, grid_size, uniform
 from headcount.simplex.least_squares import mixture_least_squares
 
-__all__ = ["apportion", "grid", "grid_size", "mixture_least_squares", "uniform", "sum_zero_basis"]
+__all__ = ["apportion", "grid", "grid_size", "mixture_least_squares", "sum_zero_basis", "uniform"]

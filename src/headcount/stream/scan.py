@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from headcount._labels import class_positions
 from headcount._dask import connect
+from headcount._labels import class_positions
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError

@@ -1,7 +1,7 @@
 """`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -122,7 +122,7 @@ class QuaNet(Quantifier):
     interval_refusal = "a network gives no account of its error. Use PACC or SLD."
     parameters_: dict[str, AnyArray]
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Quantifier._parameter_constraints,
         **Quantifier.CLASSIFIER_CONSTRAINTS,
         **TRAINING_CONSTRAINTS,
