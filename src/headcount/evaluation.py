@@ -217,8 +217,7 @@ def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:
 
 
 def _has_ordered_classes(quantifier: Quantifier) -> bool:
-    given = quantifier.get_params(deep=False).get("classes") is not None
-    return given or has_natural_order(quantifier.classes_)
+    return quantifier.chosen.classes is not None or has_natural_order(quantifier.classes_)
 
 
 def _score_once(quantifiers: Sequence[Quantifier], X: Items) -> list[Outputs]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headcount.cli import options
 from headcount.exceptions import DataError
 
 __all__ = ["fit", "inspect"]
@@ -30,10 +31,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[
-        str,
-        typer.Option("--method", help="auto, a method from 'headcount methods', or your own as package.module:Class."),
-    ] = "auto",
+    method: options.METHOD = "auto",
     learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest or svm.")] = "auto",
     budget: Annotated[
         float | None,

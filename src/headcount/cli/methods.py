@@ -7,24 +7,15 @@ from headcount.quantifiers import list_methods
 
 __all__ = ["methods_as_records", "print_methods"]
 
+_METHOD_FIELDS = ("name", "title", "classes", "needs", "reference")
+_ERROR_FIELDS = ("name", "title", "of", "ordinal", "reference")
+
 
 def methods_as_records() -> dict[str, list[dict[str, Any]]]:
     """Methods and error measures as plain records."""
     return {
-        "methods": [
-            {
-                "name": m.name,
-                "title": m.title,
-                "classes": m.classes,
-                "needs": m.needs,
-                "reference": m.reference,
-            }
-            for m in list_methods()
-        ],
-        "errors": [
-            {"name": e.name, "title": e.title, "of": e.of, "ordinal": e.ordered, "reference": e.reference}
-            for e in list_errors()
-        ],
+        "methods": [{field: getattr(method, field) for field in _METHOD_FIELDS} for method in list_methods()],
+        "errors": [{field: getattr(error, field) for field in _ERROR_FIELDS} for error in list_errors()],
     }
 
 
@@ -33,12 +24,9 @@ def print_methods() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    records = methods_as_records()
     console = Console()
-    for title, columns, rows in (
-        ("Methods", ("name", "title", "classes", "needs", "reference"), records["methods"]),
-        ("Error measures", ("name", "title", "of", "reference"), records["errors"]),
-    ):
+    for title, rows in zip(("Methods", "Error measures"), methods_as_records().values(), strict=True):
+        columns = [field for field in rows[0] if field != "ordinal"]
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for column in columns:
             table.add_column(column, overflow="fold", no_wrap=column == "name")

@@ -136,8 +136,8 @@ class Outputs:
 
     def take(self, rows: IntArray) -> "Outputs":
         """Return the outputs of these items."""
-        parts = (None if held is None else held[rows] for held in (self.decisions, self.posteriors, self.embeddings))
-        return Outputs(self.classes, len(rows), *parts)
+        kept = {name: getattr(self, name) for name in _KINDS}
+        return Outputs(self.classes, len(rows), **{name: None if a is None else a[rows] for name, a in kept.items()})
 
     def __len__(self) -> int:
         return self.n_items

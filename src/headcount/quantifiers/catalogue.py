@@ -93,9 +93,8 @@ def register_method(title: str, reference: str, **more: Any) -> Callable[[Q], Q]
     """
 
     def register(quantifier: Q) -> Q:
-        method = Method(
-            **{"name": quantifier.__name__, "quantifier": quantifier, "title": title, "reference": reference} | more
-        )
+        name = more.pop("name", quantifier.__name__)
+        method = Method(name, quantifier, title, reference, **more)
         _METHODS[method.name] = method
         return quantifier
 

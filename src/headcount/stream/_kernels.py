@@ -5,6 +5,8 @@ integer in units of 2^-40. Cells are kept in a hash table whose size is a power 
 the same hash is not to be expected.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headcount._compile import kernel
@@ -38,14 +40,14 @@ def _hash(V: FloatArray, groups: IntArray, bits: int, hashes: AnyArray) -> None:
 
 
 @kernel()
-def _slot(h: int, keys: AnyArray) -> int:
+def _slot(h: Any, keys: AnyArray) -> Any:
     """Return where the cell of this hash is, or the empty slot where it belongs."""
     one, none = np.uint64(1), np.uint64(0)
     mask = np.uint64(keys.size) - one
     slot = h & mask
     while keys[slot] != none and keys[slot] != h:
         slot = (slot + one) & mask
-    return slot  # type: ignore[no-any-return]
+    return slot
 
 
 @kernel()

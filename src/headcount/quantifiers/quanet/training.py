@@ -8,7 +8,7 @@ import torch
 from headcount._typing import FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.learners.neural.early_stopping import Trained, TrainingSettings, torch_seed, train_until_best
-from headcount.protocols import ArtificialPrevalence, Samples, UniformPrevalence
+from headcount.protocols import Samples, UniformPrevalence, default_protocol
 from headcount.quantifiers.quanet.estimates import Estimates
 from headcount.quantifiers.quanet.network import Network, Sizes
 from headcount.quantifiers.quanet.sample_tensors import Scale, pool_tensors, sample_rows
@@ -54,11 +54,7 @@ class _Trainer:
         self.features, self.ranks = pool_tensors(training.outputs, scale, device)
         seed = int(validation_seed.generate_state(1)[0])
         n_samples, size = settings.validation_samples, settings.sample_size
-        protocol = (
-            ArtificialPrevalence(n_samples, repeats=1, sample_size=size, random_state=seed)
-            if n_classes == 2
-            else UniformPrevalence(n_samples, sample_size=size, random_state=seed)
-        )
+        protocol = default_protocol(n_classes, n_prevalences=n_samples, repeats=1, sample_size=size, random_state=seed)
         samples, true = protocol.draw(validation.codes, np.arange(n_classes))
         self.validation_features, ranks = pool_tensors(validation.outputs, scale, device)
         self.validation = (
