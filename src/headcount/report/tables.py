@@ -98,7 +98,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     table = Table(
         "Table 5: optimised for x or for y",
         ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: no significant difference. In brackets the "
-        "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's own. "
+        "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's. "
         "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
         ["x", "y"],
         [Column(name, label_of(measure)) for measure in plan.measures for name in variants],
