@@ -54,12 +54,6 @@ class ScoreCells(Cells):
         codes: IntArray = (P.argmax(axis=1) * (len(self.cuts) + 1) + confidence).astype(np.int32)
         return codes
 
-    def reduce_columns(
-        self,
-        C: FloatArray,
-        groups: IntArray,
-        n_groups: int,
-        products: bool = False,  # noqa: ARG002
-    ) -> Statistics:
+    def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group in each cell."""
         return count_cells(C, np.full(len(self.cuts), -np.inf) if self.decided else self.cuts, groups, n_groups)

@@ -148,8 +148,8 @@ class LikelihoodModel:
 
     def replicates(
         self,
-        parts: ErrorParts,  # noqa: ARG002
-        outputs: Outputs,  # noqa: ARG002
+        parts: ErrorParts,
+        outputs: Outputs,
         samples: Samples,
         n_replicates: int,
         within: bool,

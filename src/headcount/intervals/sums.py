@@ -90,7 +90,7 @@ class SumsModel:
         )
         return spread
 
-    def interval(self, parts: ErrorParts, z: float, within: bool) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+    def interval(self, parts: ErrorParts, z: float, within: bool) -> tuple[FloatArray, FloatArray]:
         """Return the ends of each class's interval: the shares v with |centre - v| <= z se(v).
 
         If the share of a class is v rather than the centre's c, the other shares are likeliest to be off in proportion r to v - c,

@@ -9,17 +9,20 @@ from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
+from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
 from headcount._validation import HasMethods, as_items, encode, labelled_items, learn_classes, quoted
 from headcount.exceptions import DataError
-from headcount.learners import Fits, Need, Outputs, require, score
+from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Need, Outputs, Validation, require, score
 from headcount.protocols import Samples, as_samples
 
-__all__ = ["Quantifier", "normalised"]
+__all__ = ["DEFAULT_VALIDATION", "Quantifier", "normalised"]
+
+DEFAULT_VALIDATION = 0.4
 
 _ESTIMATION = ("reduce", "solve", "aggregate", "predict", "densities")
 """Methods that make up the estimate: what is declared of an estimate is not inherited where one of them is overridden."""
@@ -32,7 +35,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     with :meth:`outputs` and pass it with the samples to :meth:`aggregate`, which is :meth:`reduce` and then :meth:`solve`.
 
     A subclass writes ``needs``, ``_learn``, ``reduce`` and ``solve``; most methods subclass :class:`SumsQuantifier` or
-    :class:`DensitiesQuantifier` instead, which write the last two.
+    :class:`DensitiesQuantifier` instead, which write the last two. A method with other parameters writes its own constructor.
 
     Attributes
     ----------
@@ -63,8 +66,25 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     classes_: AnyArray
     classifier_: Any
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"classes": ["array-like", None]}
-    CLASSIFIER_CONSTRAINTS: ClassVar[dict[str, Any]] = {"classifier": [HasMethods(["fit", "predict"]), None]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "classifier": [HasMethods(["fit", "predict"]), None],
+        "validation": VALIDATION_CONSTRAINTS,
+        "random_state": "no_validation",
+        "classes": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        validation: Validation = DEFAULT_VALIDATION,
+        random_state: RandomState = None,
+        classes: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.validation = validation
+        self.random_state = random_state
+        self.classes = classes
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -185,9 +205,9 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         from sklearn.utils.metadata_routing import process_routing
 
-        from headcount.quantifiers.classifiers import routing_enabled
-
-        return dict(process_routing(self, "fit", **fit_params).classifier.fit) if routing_enabled() else fit_params
+        if not get_config()["enable_metadata_routing"]:
+            return fit_params
+        return dict(process_routing(self, "fit", **fit_params).classifier.fit)
 
     def get_metadata_routing(self) -> Any:
         """Say which of the parameters passed to ``fit`` go to the classifier, in scikit-learn's form."""

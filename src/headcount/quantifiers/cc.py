@@ -1,8 +1,7 @@
 """CC: count the decisions of a classifier."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.representations import Decisions
 from headcount.quantifiers.solvers import MeanVector
@@ -54,11 +53,6 @@ class CC(SumsQuantifier):
     representation = Decisions()
     solver = MeanVector()
     interval_refusal = COUNTED
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
-    }
 
     def __init__(self, classifier: Any = None, *, classes: Any = None) -> None:
         self.classifier = classifier

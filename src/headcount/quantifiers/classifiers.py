@@ -10,20 +10,10 @@ from sklearn.base import clone
 from headcount._typing import IntArray
 from headcount._validation import plain, quoted
 from headcount.exceptions import DataError
-from headcount.learners import VALIDATION_CONSTRAINTS, BlackBox, Fits, Outputs, score, with_posteriors
+from headcount.learners import BlackBox, Fits, Outputs, score, with_posteriors
+from headcount.quantifiers.base import DEFAULT_VALIDATION
 
-__all__ = ["DEFAULT_VALIDATION", "VALIDATED_CONSTRAINTS", "fit_classifier", "fit_validated", "new_classifier"]
-
-DEFAULT_VALIDATION = 0.4
-VALIDATED_CONSTRAINTS = {"validation": VALIDATION_CONSTRAINTS, "random_state": "no_validation"}
-"""Constraints of the parameters of methods with a validation part."""
-
-
-def routing_enabled() -> bool:
-    """Whether scikit-learn's metadata routing is switched on."""
-    from sklearn import get_config
-
-    return bool(get_config()["enable_metadata_routing"])
+__all__ = ["fit_classifier", "fit_validated", "new_classifier"]
 
 
 def new_classifier(quantifier: Any, codes: IntArray) -> Any:

@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks
-from headcount._typing import FloatArray, IntArray, RandomState
+from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
-from headcount.learners import Fits, Need, Outputs, Validation
+from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier
-from headcount.quantifiers.classifiers import DEFAULT_VALIDATION, VALIDATED_CONSTRAINTS, fit_validated
+from headcount.quantifiers.classifiers import fit_validated
 from headcount.quantifiers.statistics import require_items
 
 __all__ = ["Convergence", "DensitiesQuantifier", "ItemDensities", "most_likely"]
@@ -112,24 +112,6 @@ class DensitiesQuantifier(Quantifier):
     likelihood tells the error of the shares."""
 
     _PROMISES: ClassVar[tuple[str, ...]] = (*Quantifier._PROMISES, "has_likelihood_interval")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
-        **VALIDATED_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        validation: Validation = DEFAULT_VALIDATION,
-        random_state: RandomState = None,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.validation = validation
-        self.random_state = random_state
-        self.classes = classes
 
     @property
     def has_interval(self) -> bool:

@@ -1,7 +1,7 @@
 """ELM: explicit loss minimisation, classify and count over a learner that was trained for an error of the shares."""
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from sklearn.utils import ClassifierTags, get_tags
 
@@ -56,11 +56,6 @@ class ELM(SumsQuantifier):
     solver = MeanVector()
     brings_learner = True
     interval_refusal = COUNTED
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
-    }
 
     def __init__(self, classifier: Any = None, *, classes: Any = None) -> None:
         self.classifier = classifier

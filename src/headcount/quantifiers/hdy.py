@@ -11,8 +11,8 @@ from headcount._typing import AnyArray, FloatArray, RandomState
 from headcount._validation import integers_from
 from headcount.exceptions import IdentifiabilityWarning
 from headcount.learners import Validation
+from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.classifiers import DEFAULT_VALIDATION
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.solvers import Solver
 from headcount.quantifiers.sums import SumsQuantifier
@@ -49,7 +49,7 @@ class _NearestHistograms(Solver):
             in_chunks(match, len(q), _SAMPLES_PER_CHUNK)
         return np.column_stack([1.0 - positive, positive])
 
-    def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:  # noqa: ARG002
+    def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:
         """Warn if both classes have the same histograms."""
         if np.abs(M[:, 0] - M[:, 1]).max() < 1e-12:
             warnings.warn(

@@ -36,7 +36,7 @@ class Histograms(Cells):
         self.counted = tuple(b for b in sorted(set(self.bins)) if not any(o != b and o % b == 0 for o in self.bins))
         self.starts = dict(zip(self.counted, np.cumsum([0, *self.counted]).tolist(), strict=False))
 
-    def width(self, n_classes: int) -> int:  # noqa: ARG002
+    def width(self, n_classes: int) -> int:
         """Return the number of bins of all histograms that are counted."""
         return sum(self.counted)
 
@@ -48,13 +48,7 @@ class Histograms(Cells):
             codes[:, column] = np.minimum(posterior * b + _EDGE, b - 1) + self.starts[b]
         return codes
 
-    def reduce_columns(
-        self,
-        C: FloatArray,
-        groups: IntArray,
-        n_groups: int,
-        products: bool = False,  # noqa: ARG002
-    ) -> Statistics:
+    def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group in each bin."""
         from headcount.quantifiers import _columns
 

@@ -7,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import FloatArray, IntArray
 from headcount.learners import Fits, Outputs
-from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.representations import Vectors
 from headcount.quantifiers.solvers import MeanVector
@@ -20,7 +19,7 @@ __all__ = ["MLPE"]
 class _Nothing(Vectors):
     """An item is the empty vector: only how many there are is counted."""
 
-    def width(self, n_classes: int) -> int:  # noqa: ARG002
+    def width(self, n_classes: int) -> int:
         return 0
 
     def vectors(self, outputs: Outputs) -> FloatArray:
@@ -62,12 +61,11 @@ class MLPE(SumsQuantifier):
         "MLPE never looks at the items, so it knows nothing of how far they are from training. Use PACC or SLD."
     )
     prevalence_: FloatArray
-    _parameter_constraints = Quantifier._parameter_constraints
 
     def __init__(self, *, classes: Any = None) -> None:
         self.classes = classes
 
-    def _learn(self, fits: Fits, codes: IntArray) -> None:  # noqa: ARG002
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
         self.prevalence_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
 
     def solve(self, statistics: Statistics) -> FloatArray:

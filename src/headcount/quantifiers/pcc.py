@@ -1,8 +1,7 @@
 """PCC: average the posteriors of a classifier."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.cc import COUNTED
 from headcount.quantifiers.representations import Posteriors
@@ -49,11 +48,6 @@ class PCC(SumsQuantifier):
     representation = Posteriors()
     solver = MeanVector()
     interval_refusal = COUNTED
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
-    }
 
     def __init__(self, classifier: Any = None, *, classes: Any = None) -> None:
         self.classifier = classifier

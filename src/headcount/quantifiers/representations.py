@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
+from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
 from headcount.protocols import Samples
 from headcount.protocols.exact import ExactSums, to_units
@@ -39,11 +40,7 @@ class Representation(ABC):
         """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
 
     def reduce_columns(
-        self,
-        C: FloatArray,  # noqa: ARG002
-        groups: IntArray,  # noqa: ARG002
-        n_groups: int,  # noqa: ARG002
-        products: bool = False,  # noqa: ARG002
+        self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False
     ) -> Statistics | None:
         """Add up a batch of posteriors, a row each class, over groups of items; None: there is no kernel for it."""
         return None
@@ -80,7 +77,7 @@ class Cells(Representation):
         np.put_along_axis(vectors, codes.astype(np.int64), 1.0, axis=1)
         return vectors
 
-    def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:  # noqa: ARG002
+    def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Count the items in each cell."""
         width = self.width(len(outputs.classes))
         return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
@@ -88,6 +85,11 @@ class Cells(Representation):
     def second_moments(self, statistics: Statistics) -> FloatArray:
         """Return the sums of outer products of the vectors of each sample."""
         sums = statistics.sums
+        if np.abs(sums.sum(axis=1) - statistics.weights).max(initial=0.0) > 1e-6:
+            raise DataError(
+                f"{type(self).__name__} puts an item into several cells, so that counts do not give second moments: there is no "
+                "interval."
+            )
         moments: FloatArray = sums[:, :, None] * np.eye(sums.shape[1])
         return moments
 
@@ -106,13 +108,7 @@ class Decisions(Cells):
         """Return the decided class of each item."""
         return outputs.need(self.needs)
 
-    def reduce_columns(
-        self,
-        C: FloatArray,
-        groups: IntArray,
-        n_groups: int,
-        products: bool = False,  # noqa: ARG002
-    ) -> Statistics:
+    def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group by the class of their largest posterior."""
         return count_cells(C, np.empty(0), groups, n_groups)
 

@@ -12,8 +12,9 @@ from headcount.exceptions import DataError
 from headcount.learners import BiasCorrectedTemperature, Fits, Outputs, Validation
 from headcount.learners.temperature import logarithms
 from headcount.protocols import Samples
+from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.classifiers import DEFAULT_VALIDATION, fit_classifier
+from headcount.quantifiers.classifiers import fit_classifier
 from headcount.quantifiers.densities import DensitiesQuantifier, ItemDensities
 from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
 

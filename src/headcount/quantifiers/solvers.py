@@ -61,7 +61,7 @@ class MeanVector(Solver):
 
     uses_profiles = False
 
-    def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:  # noqa: ARG002
+    def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the mean vectors."""
         return q
 

@@ -9,16 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import FloatArray, IntArray, RandomState
-from headcount.learners import Fits, Need, Outputs, Validation
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier, normalised
-from headcount.quantifiers.classifiers import (
-    DEFAULT_VALIDATION,
-    VALIDATED_CONSTRAINTS,
-    fit_classifier,
-    fit_validated,
-)
+from headcount.quantifiers.classifiers import fit_classifier, fit_validated
 from headcount.quantifiers.representations import Representation
 from headcount.quantifiers.solvers import Solver
 from headcount.quantifiers.statistics import Statistics
@@ -52,24 +47,6 @@ class SumsQuantifier(Quantifier):
     """Whether the estimate is the solver's answer, so that the equation that the solver declares holds for it."""
 
     _PROMISES: ClassVar[tuple[str, ...]] = (*Quantifier._PROMISES, "is_solver_answer")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
-        **VALIDATED_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        validation: Validation = DEFAULT_VALIDATION,
-        random_state: RandomState = None,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.validation = validation
-        self.random_state = random_state
-        self.classes = classes
 
     @property
     def needs(self) -> frozenset[Need]:

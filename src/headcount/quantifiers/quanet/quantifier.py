@@ -124,7 +124,6 @@ class QuaNet(Quantifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Quantifier._parameter_constraints,
-        **Quantifier.CLASSIFIER_CONSTRAINTS,
         **TRAINING_CONSTRAINTS,
         "split": ["array-like"],
         "prior": PRIOR_CONSTRAINT,
