@@ -12,6 +12,9 @@ from headcount._typing import FloatArray, IntArray
 _SCALE = 2.0**40
 _ROUNDING, _ROW_SUM = 1e-9, 1e-3
 """How far below 0 a posterior may be, and how far from 1 their sum: as in `Outputs`."""
+_TWO_52 = 2.0**52
+_TWO_52_BITS = int(np.array(_TWO_52).view(np.int64))
+"""A whole number below 2^52 plus 2^52 has the number in its last bits: several are converted at a time that way."""
 _BLOCK = 512
 """Items worked on together: their running maxima stay in the first-level cache and are computed several at a time."""
 
@@ -46,23 +49,32 @@ def first_invalid(C: FloatArray) -> int:
     return -1
 
 
-@kernel()
+@kernel(error_model="numpy")
 def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: IntArray) -> None:
-    """Add up the posteriors of each group and, if there is room for them, the products of two (lower triangle)."""
+    """Add up the posteriors of each group and, if there is room for them, the products of two (lower triangle).
+
+    ``sums`` and ``products`` have a row for each coordinate, so that the groups that are added to lie side by side.
+    """
     k, n = C.shape
+    values = np.empty(_BLOCK)
+    units = values.view(np.int64)
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
         group = groups[start : start + size]
         pair = 0
         for j in range(k):
-            row = C[j, start : start + size]
+            row, total = C[j, start : start + size], sums[j]
             for i in range(size):
-                sums[group[i], j] += np.int64(row[i] * _SCALE + 0.5)
+                values[i] = np.floor(row[i] * _SCALE + 0.5) + _TWO_52
+            for i in range(size):
+                total[group[i]] += units[i] - _TWO_52_BITS
             if products.size:
                 for other in range(j + 1):
-                    factor = C[other, start : start + size]
+                    factor, total = C[other, start : start + size], products[pair]
                     for i in range(size):
-                        products[group[i], pair] += np.int64(row[i] * factor[i] * _SCALE + 0.5)
+                        values[i] = np.floor(row[i] * factor[i] * _SCALE + 0.5) + _TWO_52
+                    for i in range(size):
+                        total[group[i]] += units[i] - _TWO_52_BITS
                     pair += 1
 
 

@@ -132,12 +132,12 @@ class Posteriors(Vectors):
         from headcount.quantifiers import _columns
 
         k = len(C)
-        sums = np.zeros((n_groups, k), dtype=np.int64)
-        triangle = np.zeros((n_groups, k * (k + 1) // 2 if products else 0), dtype=np.int64)
+        sums = np.zeros((k, n_groups), dtype=np.int64)
+        triangle = np.zeros((k * (k + 1) // 2 if products else 0, n_groups), dtype=np.int64)
         _columns.sum_posteriors(C, groups, sums, triangle)
         sizes = np.bincount(groups, minlength=n_groups)
-        second = ExactSums.from_units(triangle) if products else None
-        return Statistics(ExactSums.from_units(sums), ExactSums.from_counts(sizes), second)
+        second = ExactSums.from_units(triangle.T) if products else None
+        return Statistics(ExactSums.from_units(sums.T), ExactSums.from_counts(sizes), second)
 
 
 def lower_products(V: FloatArray) -> FloatArray:

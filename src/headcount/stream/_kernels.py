@@ -40,14 +40,42 @@ def _hash(V: FloatArray, groups: IntArray, bits: int, hashes: AnyArray) -> None:
 
 
 @kernel()
-def _slot(h: Any, keys: AnyArray) -> Any:
-    """Return where the cell of this hash is, or the empty slot where it belongs."""
+def add_cells(
+    V: FloatArray,
+    groups: IntArray,
+    cell_counts: IntArray,
+    cell_sums: IntArray,
+    first: int,
+    bits: int,
+    most: int,
+    filled: int,
+    keys: AnyArray,
+    table_groups: IntArray,
+    counts: IntArray,
+    sums: IntArray,
+) -> tuple[int, int]:
+    """Add cells with means V to the table, from cell ``first`` on; return where it is full, and the slots filled.
+
+    ``sums`` has two columns a class, the limbs of the sum of its coordinate. The added cells are at most as wide as the table's.
+    """
     one, none = np.uint64(1), np.uint64(0)
     mask = np.uint64(keys.size) - one
-    slot = h & mask
-    while keys[slot] != none and keys[slot] != h:
-        slot = (slot + one) & mask
-    return slot
+    hashes = np.empty(V.shape[1], dtype=np.uint64)
+    _hash(V, groups, bits, hashes)
+    for i in range(first, V.shape[1]):
+        slot = hashes[i] & mask
+        while keys[slot] != none and keys[slot] != hashes[i]:
+            slot = (slot + one) & mask
+        if keys[slot] == none:
+            if filled >= most:
+                return i, filled
+            filled += 1
+            keys[slot] = hashes[i]
+            table_groups[slot] = groups[i]
+        counts[slot] += cell_counts[i]
+        for column in range(sums.shape[1]):
+            sums[slot, column] += cell_sums[i, column]
+    return V.shape[1], filled
 
 
 @kernel()
@@ -59,69 +87,29 @@ def add_items(
     most: int,
     filled: int,
     keys: AnyArray,
-    cell_groups: IntArray,
+    table_groups: IntArray,
     counts: IntArray,
     sums: IntArray,
 ) -> tuple[int, int]:
-    """Add items to their cells, from item ``first`` on; return the item at which the table is full, and the cells filled.
+    """Add items with vectors C, from item ``first`` on, as `add_cells` does cells of one item each.
 
-    ``sums`` has two columns a class, the limbs of the sum of its coordinate. A coordinate below one unit counts as one unit: a
-    density of 0 would rule a class out for good.
+    A coordinate below one unit counts as one unit: a density of 0 would rule a class out for good.
     """
     k, n = C.shape
-    V = np.empty((k, _BLOCK))
-    hashes = np.empty(_BLOCK, dtype=np.uint64)
+    units, limbs = np.empty((k, _BLOCK)), np.empty((_BLOCK, 2 * k), dtype=np.int64)
+    ones = np.ones(_BLOCK, dtype=np.int64)
     mask = (np.int64(1) << _LIMB_BITS) - 1
     for start in range(first, n, _BLOCK):
         size = min(_BLOCK, n - start)
+        V = units if size == _BLOCK else np.empty((k, size))
         for j in range(k):
             for i in range(size):
                 V[j, i] = max(np.floor(C[j, start + i] * _SCALE + 0.5), 1.0)
-        _hash(V, groups[start : start + size], bits, hashes[:size])
-        for i in range(size):
-            slot = _slot(hashes[i], keys)
-            if counts[slot] == 0:
-                if filled >= most:
-                    return start + i, filled
-                filled += 1
-                keys[slot] = hashes[i]
-                cell_groups[slot] = groups[start + i]
-            counts[slot] += 1
-            for j in range(k):
                 value = np.int64(V[j, i])
-                sums[slot, 2 * j] += value >> _LIMB_BITS
-                sums[slot, 2 * j + 1] += value & mask
-    return n, filled
-
-
-@kernel()
-def add_cells(
-    V: FloatArray,
-    groups: IntArray,
-    cell_counts: IntArray,
-    cell_sums: IntArray,
-    first: int,
-    bits: int,
-    most: int,
-    filled: int,
-    keys: AnyArray,
-    cell_groups: IntArray,
-    counts: IntArray,
-    sums: IntArray,
-) -> tuple[int, int]:
-    """Add cells with means V that are at most as wide, from cell ``first`` on; return as `add_items` does."""
-    n = V.shape[1]
-    hashes = np.empty(n, dtype=np.uint64)
-    _hash(V, groups, bits, hashes)
-    for i in range(first, n):
-        slot = _slot(hashes[i], keys)
-        if counts[slot] == 0:
-            if filled >= most:
-                return i, filled
-            filled += 1
-            keys[slot] = hashes[i]
-            cell_groups[slot] = groups[i]
-        counts[slot] += cell_counts[i]
-        for column in range(sums.shape[1]):
-            sums[slot, column] += cell_sums[i, column]
+                limbs[i, 2 * j] = value >> _LIMB_BITS
+                limbs[i, 2 * j + 1] = value & mask
+        group = groups[start : start + size]
+        done, filled = add_cells(V, group, ones, limbs, 0, bits, most, filled, keys, table_groups, counts, sums)
+        if done < size:
+            return start + done, filled
     return n, filled

@@ -32,8 +32,8 @@ __all__ = ["Recipe", "Tally", "WrongRowError", "first_wrong"]
 
 _MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
 """Groups that a tally may hold, and numbers in it: 64 MiB."""
-_ITEMS_PER_BLOCK = 1 << 14
-"""Items that one reduction after the other works on while they are in the cache."""
+_ITEMS_PER_BLOCK = 1 << 16
+"""Items that are added up in one call: enough to make calls cheap, few enough for 64-bit sums and the cache."""
 _NO_LABELLED = (
     "No labelled items were kept aside from training, which leaves none to check with: methods with a validation part "
     "keep some."
@@ -212,9 +212,9 @@ class Tally:
         if invalid >= 0:
             raise WrongRowError(invalid, [float(value) for value in C[:, invalid]])
         n_groups = len(values)
-        for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
-            block, part = C[:, start : start + _ITEMS_PER_BLOCK], codes[start : start + _ITEMS_PER_BLOCK]
-            for name, (representation, products) in self.recipe.reductions.items():
+        for name, (representation, products) in self.recipe.reductions.items():
+            for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
+                block, part = C[:, start : start + _ITEMS_PER_BLOCK], codes[start : start + _ITEMS_PER_BLOCK]
                 added = representation.reduce_columns(block, part, n_groups, products)
                 if added is None:
                     P = np.ascontiguousarray(block.T)
