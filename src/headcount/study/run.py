@@ -146,23 +146,19 @@ class _Execution:
     def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
         """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
         start = last = time.perf_counter()
-        results = enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1)
-        while True:
-            try:
-                done, result = next(results)
-            except StopIteration:
-                return
-            except BrokenProcessPool as error:
-                raise DataError(
-                    "A worker process died, perhaps because memory ran out. "
-                    "What has been computed is kept: run again, with fewer --jobs."
-                ) from error
-            yield result
-            now = time.perf_counter()
-            if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
-                left = (now - start) / done * (len(jobs) - done)
-                self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
-                last = now
+        try:
+            for done, result in enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1):
+                yield result
+                now = time.perf_counter()
+                if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
+                    left = (now - start) / done * (len(jobs) - done)
+                    self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
+                    last = now
+        except BrokenProcessPool as error:
+            raise DataError(
+                "A worker process died, perhaps because memory ran out. "
+                "What has been computed is kept: run again, with fewer --jobs."
+            ) from error
 
 
 def _compute(
