@@ -1,12 +1,16 @@
 """The six tables of a small study: each figure is the mean that its cells give, each test that of its pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
+from headcount.errors import ErrorMeasure, ae, register_error
+from headcount.errors import registry as error_registry
 from headcount.report import tables
 from headcount.report.published import published
-from headcount.report.scores import Key
+from headcount.report.scores import Key, Row, ranks_of
 from headcount.study import Results, read_plan, run_study
 from tests.study.conftest import PLAN
 
@@ -113,3 +117,42 @@ def test_published_figures_are_found_by_key():
     assert published(Key("imdb", "SVM(KLD)", "", "ae"), "ae") == 0.064
     assert published(Key("imdb", "MLPE", "", "none"), "ae") == 0.262
     assert published(Key("synthetic-imdb", "CC", "svm", "none"), "ae") is None
+
+
+class Means:
+    """Mean errors by method."""
+
+    def __init__(self, **means):
+        self.means = means
+
+    def mean(self, key, measure):
+        return self.means.get(key.method)
+
+
+def test_equal_means_share_the_mean_of_their_ranks():
+    rows = [Row(name, "", "ae") for name in ("A", "B", "C", "D")]
+    ranks, unoptimised = ranks_of(Means(A=0.2, B=0.1, C=0.2), rows, "imdb", "ae")
+    np.testing.assert_array_equal(ranks, [2.5, 1.0, 2.5, np.nan])
+    np.testing.assert_array_equal(unoptimised, ranks)
+
+
+def test_ranks_follow_the_direction_of_the_measure(monkeypatch):
+    monkeypatch.setattr(error_registry, "_REGISTRY", dict(error_registry._REGISTRY))
+    register_error(ErrorMeasure("gain", "1 - AE", "one minus AE", lambda p, q: 1 - ae(p, q), lower_is_better=False))
+    ranks, _ = ranks_of(Means(A=0.2, B=0.1), [Row("A", "", "ae"), Row("B", "", "ae")], "imdb", "gain")
+    assert ranks.tolist() == [1.0, 2.0]
+
+
+def test_tables_of_a_measure_with_higher_is_better(results, monkeypatch):
+    """The best, the shades and the tests of 1 - AE are those of AE; its label heads the columns."""
+    monkeypatch.setattr(error_registry, "_REGISTRY", dict(error_registry._REGISTRY))
+    register_error(ErrorMeasure("gain", "1 - AE", "one minus AE", lambda p, q: 1 - ae(p, q), lower_is_better=False))
+    both = tables(Results(replace(results.plan, measures=("ae", "gain")), results.store.folder))
+    assert [column.group for column in both[-1].columns] == ["AE", "1 - AE"]
+    for _, (error, gain) in both[-1].rows:
+        assert gain.value == pytest.approx(1.0 - error.value)
+        assert (gain.bold, gain.mark, gain.details["rank"]) == (error.bold, error.mark, error.details["rank"])
+        assert gain.shade == pytest.approx(error.shade)
+    for _, cells in both[-2].rows:
+        half = len(cells) // 2
+        assert [cell.value for cell in cells[:half]] == [cell.value for cell in cells[half:]]

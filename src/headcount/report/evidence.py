@@ -35,17 +35,17 @@ class Evidence(ABC):
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
         """Return the mark of table 5."""
 
-    @abstractmethod
-    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
-        """Return the files of the store that a mark comes from."""
+    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:  # noqa: ARG002
+        """Return the files of the store that a mark comes from; none without a store."""
+        return []
 
-    @abstractmethod
-    def bias(self, key: Key) -> float | None:
-        """Return by how much the share of the most frequent class is overestimated on average."""
+    def bias(self, key: Key) -> float | None:  # noqa: ARG002
+        """Return by how much the share of the most frequent class is overestimated on average, if that is known."""
+        return None
 
-    @abstractmethod
-    def files(self, key: Key) -> list[str]:
-        """Return the files of the store that a figure comes from."""
+    def files(self, key: Key) -> list[str]:  # noqa: ARG002
+        """Return the files of the store that a figure comes from; none without a store."""
+        return []
 
 
 class Measured(Evidence):
@@ -120,15 +120,3 @@ class Published(Evidence):
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
         """Return the published mark."""
         return published_test(x, y, method, measure)
-
-    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:  # noqa: ARG002
-        """Return no files: there is no store."""
-        return []
-
-    def bias(self, key: Key) -> float | None:  # noqa: ARG002
-        """Return None: it is not published."""
-        return None
-
-    def files(self, key: Key) -> list[str]:  # noqa: ARG002
-        """Return no files: there is no store."""
-        return []

@@ -123,16 +123,13 @@ def _test_cell(test: PairedTest | None, corrected: float, paper: str | None, fil
     if test is None:
         return Cell(None)
     note = f"{test.mark(corrected)}, d = {test.effect:+.2f}" + (f", paper {paper}" if paper else "")
-    details: dict[str, Any] = {
-        "p_value": test.p_value,
-        "holm": corrected,
-        "effect": test.effect,
-        "n": test.n,
-        "published": paper,
-        "files": files,
-    }
+    details = {**_test_details(test, corrected), "published": paper, "files": files}
     title = f"p = {test.p_value:.3g}, n = {test.n:,}, after Holm p = {corrected:.3g}; {', '.join(files)}"
     return Cell(test.mark(), note=note, title=title, details=details)
+
+
+def _test_details(test: PairedTest, corrected: float) -> dict[str, Any]:
+    return {"p_value": test.p_value, "holm": corrected, "effect": test.effect, "n": test.n}
 
 
 def overview_table(errors: Errors) -> Table:
@@ -183,7 +180,7 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
         if i in tests:
             test = tests[i]
             mark = "‡" if test.p_value >= 0.05 else "†" if test.p_value >= 0.001 else ""
-            details |= {"p_value": test.p_value, "holm": corrected[i], "effect": test.effect, "n": test.n}
+            details |= _test_details(test, corrected[i])
             title = f"against the best: p = {test.p_value:.3g}, after Holm {corrected[i]:.3g}, d = {test.effect:+.2f}; {title}"
         notes = [f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}"]
         notes += [f"paper {paper:.3f}"] if paper is not None else []

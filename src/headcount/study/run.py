@@ -91,21 +91,21 @@ def run_study(
     """
     start, summary = time.perf_counter(), Summary()
     execution = _Execution(n_jobs, progress, notify)
-    with Store(store).opened() as results, _backend(dask):
-        summary.notices += [f"The plan has changed: {line}." for line in results.write_plan(_comparable(plan))]
+    with Store(store).opened() as result_store, _backend(dask):
+        summary.notices += [f"The plan has changed: {line}." for line in result_store.write_plan(_comparable(plan))]
         for name in plan.data_sets:
             data = StudyData(plan, name, *load_set(name, data_dir))
             notify(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
-            _write_truth(results, data)
+            _write_truth(result_store, data)
             selecting = select_tasks(plan, name)
-            records = dict(_compute(results, data, selecting, execution, f"{name}: choosing", summary))
+            records = dict(_compute(result_store, data, selecting, execution, f"{name}: choosing", summary))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, distinct(uses))
-            for _ in _compute(results, data, testing, execution, f"{name}: testing", summary):
+            for _ in _compute(result_store, data, testing, execution, f"{name}: testing", summary):
                 pass
-        summary.notices += results.notices
-        if results.plan() is None:
+        summary.notices += result_store.notices
+        if result_store.plan() is None:
             raise StoreError(f"{store} was removed while the study was running, with the results in it. Run it again.")
     summary.failures = list(dict.fromkeys(summary.failures))
     summary.seconds = time.perf_counter() - start
@@ -146,23 +146,19 @@ class _Execution:
     def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
         """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
         start = last = time.perf_counter()
-        results = enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1)
-        while True:
-            try:
-                done, result = next(results)
-            except StopIteration:
-                return
-            except BrokenProcessPool as error:
-                raise DataError(
-                    "A worker process died, perhaps because memory ran out. "
-                    "What has been computed is kept: run again, with fewer --jobs."
-                ) from error
-            yield result
-            now = time.perf_counter()
-            if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
-                left = (now - start) / done * (len(jobs) - done)
-                self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
-                last = now
+        try:
+            for done, result in enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1):
+                yield result
+                now = time.perf_counter()
+                if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
+                    left = (now - start) / done * (len(jobs) - done)
+                    self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
+                    last = now
+        except BrokenProcessPool as error:
+            raise DataError(
+                "A worker process died, perhaps because memory ran out. "
+                "What has been computed is kept: run again, with fewer --jobs."
+            ) from error
 
 
 def _compute(
