@@ -1,6 +1,8 @@
 """The laws that every quantifier keeps. A method that is exempt from one says why."""
 
+from functools import reduce
 from importlib.util import find_spec
+from operator import add
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from sklearn.frozen import FrozenEstimator
 
 from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
-from headcount.quantifiers import Statistics, list_methods
+from headcount.quantifiers import DensitiesQuantifier, Statistics, SumsQuantifier, list_methods
+from headcount.stream import Recipe, shares_of
 from tests.conftest import Linear, blobs, frozen, scored_items
 
 NEURAL = {"QuaNet": "needs the package torch, of the extra 'neural'"}
@@ -26,6 +29,8 @@ METHODS = [*dict.fromkeys(method.quantifier for method in list_methods()), Quant
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
 RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("MLPE", "QuaNet")]
 """MLPE never looks at the items; QuaNet learns from samples what shares look like, and never is exact."""
+STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
+"""Methods of the two families; the others are refused by a stream."""
 EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
 """QuaNet reads items from the first class to the last, from random first parameters: other names are another training."""
 
@@ -299,7 +304,7 @@ def test_the_classifier_is_what_a_plain_fit_gives(quantifier):
     if quantifier.__name__ == "QuaNet":  # 40 % for the classifier
         seed = int(np.random.SeedSequence(0).spawn(1)[0].generate_state(1)[0])
         X, _, y, _ = train_test_split(X, y, test_size=0.6, stratify=y, random_state=seed)
-    if getattr(q, "uses_validation", False):
+    if q.uses_validation:
         X, _, y, _ = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     assert np.array_equal(q.classifier_.coef_, Linear().fit(X, y).coef_)
 
@@ -315,6 +320,47 @@ def test_the_number_of_threads_changes_no_bit(quantifier, n_classes, monkeypatch
         answers.append(q.aggregate(out, samples))
     assert np.array_equal(answers[0], answers[1])
     assert np.array_equal(answers[0], answers[2])
+
+
+def streamed(q, P, groups, size):
+    """The tally of items that come in batches of this size, each added up on its own, the last one first."""
+    tallies = []
+    for start in range(0, len(P), size):
+        tally = Recipe(q).start()
+        tally.add_columns(
+            np.ascontiguousarray(P[start : start + size].T), groups[start : start + size], ["a", "b", "c"]
+        )
+        tallies.append(tally)
+    return reduce(add, reversed(tallies))
+
+
+@with_classes(STREAMED)
+def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
+    q = fitted_on_scores(quantifier, range(n_classes))
+    _, P = scored_items(1500, n_classes, seed=4)
+    groups = np.random.default_rng(0).integers(0, 3, len(P)).astype(np.int32)
+    groups[:3] = [0, 1, 2]
+    once, parts, items = (shares_of(streamed(q, P, groups, size)) for size in (len(P), 170, 7))
+    for other in (parts, items):
+        assert np.array_equal(other.shares, once.shares)
+        assert np.array_equal(other.low, once.low, equal_nan=True)
+        assert np.array_equal(other.high, once.high, equal_nan=True)
+    by_outputs = Recipe(q).start()
+    by_outputs.add(Outputs.from_posteriors(P, range(n_classes)), groups, ["a", "b", "c"])
+    assert np.array_equal(shares_of(by_outputs).shares, once.shares)
+    whole = q.aggregate(Outputs.from_posteriors(P, range(n_classes)), Samples.from_groups(groups))
+    exact = once.precision == 0.0  # else items are kept in cells, with a bound on what that changes
+    assert np.array_equal(once.shares, whole) if exact else np.abs(once.shares - whole).max() < 1e-3
+
+
+@every
+def test_a_method_that_can_not_stream_is_refused_with_a_sentence(quantifier):
+    q = fitted_on_scores(quantifier, [0, 1])
+    if q.can_stream:
+        Recipe(q)
+    else:
+        with pytest.raises(DataError, match=r"can't be added up batch by batch.*such as PACC or SLD"):
+            Recipe(q)
 
 
 @every

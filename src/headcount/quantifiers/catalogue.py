@@ -43,6 +43,8 @@ class Method:
         Makes it with the settings that the commands over tables use, where these are not the defaults.
     suggested : bool
         Whether the automatic choice tries it by default.
+    max_classes : int, optional
+        The most classes of a preset, where its class takes more.
     """
 
     name: str
@@ -54,11 +56,12 @@ class Method:
     preset: Callable[[], Quantifier] | None = None
     table_preset: Callable[[], Quantifier] | None = None
     suggested: bool = False
+    max_classes: int | None = None
 
     @property
     def classes(self) -> str:
         """How many classes it takes, in words."""
-        most = self.quantifier.max_classes
+        most = self.max_classes or self.quantifier.max_classes
         return "any" if most is None else "two" if most == 2 else f"up to {most}"
 
     @property
@@ -89,7 +92,7 @@ def register_method(title: str, reference: str, **more: Any) -> Callable[[Q], Q]
         Author and year.
     **more
         Further fields of `Method`: ``name`` (by default that of the class), ``group``, ``needs``, ``preset``,
-        ``table_preset``, ``suggested``.
+        ``table_preset``, ``suggested``, ``max_classes``.
     """
 
     def register(quantifier: Q) -> Q:

@@ -91,4 +91,5 @@ for _loss, _error, _reference in (
         group="explicit loss",
         needs="labels",
         preset=partial(_svm, _loss),
+        max_classes=2,
     )(ELM)
