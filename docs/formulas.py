@@ -27,7 +27,7 @@ class Formulas(Extension):
     def on_package(self, *, pkg: Any, **_: Any) -> None:
         """Resolve `headcount.estimate` to the function, not to the module of `headcount.intervals` with the same name."""
         if pkg.name == "headcount":
-            pkg.set_member("estimate", Alias("estimate", "headcount.intervals.methods.estimate", parent=pkg))
+            pkg.set_member("estimate", Alias("estimate", "headcount.intervals.estimate.estimate", parent=pkg))
 
 
 def readable(text: str) -> str:

@@ -259,8 +259,7 @@ def test_separation_is_zero_where_two_classes_look_alike():
 def test_a_short_time_is_spent_on_all_learners():
     auto = quick(learners=["lr", "svm"])
     auto.kind_, auto.skipped_, auto.classes_ = "numbers", [], np.array([0, 1])
-    candidates, learner_of = auto._candidates(400, 0)
-    first = [learner_of[candidate.index] for candidate in candidates[: 2 * 3]]
+    first = [candidate.learner for candidate in auto._candidates(400, 0)[: 2 * 3]]
     assert first == ["lr"] * 3 + ["svm"] * 3
 
 

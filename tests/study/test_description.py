@@ -65,7 +65,7 @@ class Moved(BaseEstimator):
 def moved(monkeypatch):
     monkeypatch.setattr(Moved, "__module__", "headcount.quantifiers.new_place")
     monkeypatch.setitem(
-        description._STORED_PATHS, "headcount.quantifiers.new_place.Moved", "headcount.quantifiers.old_place.Moved"
+        description.OLD_PATHS, "headcount.quantifiers.new_place.Moved", "headcount.quantifiers.old_place.Moved"
     )
     return Moved
 

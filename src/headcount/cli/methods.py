@@ -8,7 +8,7 @@ from headcount.quantifiers import list_methods
 __all__ = ["methods_as_records", "print_methods"]
 
 _METHOD_FIELDS = ("name", "title", "classes", "needs", "reference")
-_ERROR_FIELDS = ("name", "title", "of", "ordinal", "reference")
+_ERROR_FIELDS = ("name", "title", "of", "ordered", "reference")
 
 
 def methods_as_records() -> dict[str, list[dict[str, Any]]]:
