@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headcount.exceptions import DataError
 from headcount.protocols import Samples
-from headcount.protocols.exact import ExactSums, to_units
+from headcount.protocols.exact import to_units
 
 pytestmark = pytest.mark.kernels
 
@@ -73,5 +73,5 @@ def test_numbers_that_are_not_bounded_are_refused():
 
 def test_negative_numbers_are_rounded_alike():
     values = np.array([[-0.3], [0.7], [-1.0]])
-    sums = ExactSums.from_units(Samples.whole(3)._sum_rows(to_units(values), np.int64))
+    sums = Samples.whole(3).sum_exact(to_units(values))
     assert sums.values()[0, 0] == pytest.approx(-0.6, abs=1e-11)

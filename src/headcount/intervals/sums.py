@@ -13,6 +13,7 @@ from headcount.intervals.error_parts import ErrorParts
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.base import draw_items
+from headcount.protocols.exact import to_units
 from headcount.quantifiers import Statistics, SumsQuantifier
 from headcount.simplex import apportion, sum_zero_basis
 
@@ -123,10 +124,11 @@ class SumsModel:
     ) -> FloatArray:
         """Return replicates of the shares, not confined to the simplex: shape (n_samples, n_replicates, n_classes)."""
         labelled_seed, target_seed = seed.spawn(2)
-        vectors, codes, k = self.representation.vectors(outputs), self.quantifier.validation_codes_, len(self.sizes)
+        codes, k = self.quantifier.validation_codes_, len(self.sizes)
+        vectors, labelled = to_units(self.representation.vectors(outputs)), to_units(self.vectors)
         M = np.empty((n_replicates, self.vectors.shape[1], k))
         for j, drawn in enumerate(resample_classes(codes, k, n_replicates, labelled_seed)):
-            M[:, :, j] = drawn.sum(self.vectors) / self.sizes[j]
+            M[:, :, j] = drawn.sum_exact(labelled).values() / self.sizes[j]
         inverse = self._inverse(M)
         sizes = np.maximum(np.round(samples.effective_sizes()), 1).astype(np.int64)
         replicates = np.empty((len(samples), n_replicates, k))
@@ -135,11 +137,12 @@ class SumsModel:
                 # Samples of the estimated composition, made of labelled items: what varies is which items of each class there are.
                 counts = np.repeat(apportion(parts.shares[s][None, :], int(sizes[s])), n_replicates, axis=0)
                 drawn = draw_items(counts, Samples._grouped(codes, k), one_seed, replace=True)
-                solved = self._solve(drawn.sum(self.vectors) / sizes[s], M, inverse)
+                solved = self._solve(drawn.sum_exact(labelled).values() / sizes[s], M, inverse)
                 replicates[s] = solved + parts.centre[s] - counts[0] / sizes[s]
             else:
                 drawn = resample(samples[s], n_replicates, one_seed, samples[s : s + 1])
-                replicates[s] = self._solve(drawn.sum(vectors) / drawn.total_weights()[:, None], M, inverse)
+                mean = drawn.sum_exact(vectors).values() / drawn.total_weights()[:, None]
+                replicates[s] = self._solve(mean, M, inverse)
         return replicates
 
 

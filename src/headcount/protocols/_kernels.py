@@ -5,10 +5,6 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 
-BLOCK = 1024
-"""Items are added up in blocks of this many, which keeps rounding errors small in samples of millions."""
-
-
 _ELEVEN, _THREE, _TWENTY_FOUR, _FORTY, _ONE = (np.uint64(n) for n in (11, 3, 24, 40, 1))
 
 
@@ -53,7 +49,7 @@ def draw(
 
 
 @kernel()
-def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: FloatArray) -> None:
+def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
     """Add up to ``out[s, c]`` how many items of sample s have code c."""
     if out.shape[1] == 2:  # the common case: the count stays in a register
         for s in range(out.shape[0]):
@@ -65,34 +61,16 @@ def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: Float
         return
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
-            out[s, codes[indices[t]]] += 1.0
+            out[s, codes[indices[t]]] += 1
 
 
 @kernel()
-def sum_weights_of_codes(
-    codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
-) -> None:
-    """Add up to ``out[s, c]`` the weights of the items of sample s that have code c."""
-    block = np.zeros(out.shape[1])
-    for s in range(out.shape[0]):
-        for low in range(indptr[s], indptr[s + 1], BLOCK):
-            block[:] = 0.0
-            for t in range(low, min(low + BLOCK, indptr[s + 1])):
-                block[codes[indices[t]]] += weights[t]
-            for c in range(out.shape[1]):
-                out[s, c] += block[c]
-
-
-@kernel()
-def count_many_codes(
-    codes: IntArray, indices: IntArray, indptr: IntArray, weights: FloatArray, out: FloatArray
-) -> None:
-    """Add up to ``out[s, c]`` the weights (1 if there are none) of the items of sample s with code c in their row."""
+def count_many_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
+    """Add up to ``out[s, c]`` how many items of sample s have code c in their row."""
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
-            weight = weights[t] if weights.size else 1.0
             for column in range(codes.shape[1]):
-                out[s, codes[indices[t], column]] += weight
+                out[s, codes[indices[t], column]] += 1
 
 
 @kernel()
@@ -107,59 +85,36 @@ def to_units(values: FloatArray, scale: float, largest: float, units: IntArray) 
 
 
 @kernel()
-def sum_pairs(rows: AnyArray, indices: IntArray, indptr: IntArray, out: AnyArray) -> None:
+def sum_pairs(units: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
     """Like ``sum_rows`` for two columns, the common case: the sums stay in registers."""
     for s in range(out.shape[0]):
-        for low in range(indptr[s], indptr[s + 1], BLOCK):
-            a = rows.dtype.type(0)
-            b = rows.dtype.type(0)
-            for t in range(low, min(low + BLOCK, indptr[s + 1])):
-                i = indices[t]
-                a += rows[i, 0]
-                b += rows[i, 1]
-            out[s, 0] += a
-            out[s, 1] += b
+        a = 0
+        b = 0
+        for t in range(indptr[s], indptr[s + 1]):
+            i = indices[t]
+            a += units[i, 0]
+            b += units[i, 1]
+        out[s, 0] += a
+        out[s, 1] += b
 
 
 @kernel()
-def sum_rows(rows: AnyArray, indices: IntArray, indptr: IntArray, out: AnyArray) -> None:
+def sum_rows(units: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
     """Add up to ``out[s]`` the rows of the items of sample s.
 
     Four items at a time: the running sums are in memory, and waiting for them is what would cost the time.
     """
     k = out.shape[1]
-    block = np.zeros(k, dtype=out.dtype)
     for s in range(out.shape[0]):
-        for low in range(indptr[s], indptr[s + 1], BLOCK):
-            block[:] = 0
-            high = min(low + BLOCK, indptr[s + 1])
-            fours = low + (high - low) // 4 * 4
-            for t in range(low, fours, 4):
-                h, i, j, m = indices[t], indices[t + 1], indices[t + 2], indices[t + 3]
-                for c in range(k):
-                    block[c] += (rows[h, c] + rows[i, c]) + (rows[j, c] + rows[m, c])
-            for t in range(fours, high):
-                for c in range(k):
-                    block[c] += rows[indices[t], c]
+        low, high = indptr[s], indptr[s + 1]
+        fours = low + (high - low) // 4 * 4
+        for t in range(low, fours, 4):
+            h, i, j, m = indices[t], indices[t + 1], indices[t + 2], indices[t + 3]
             for c in range(k):
-                out[s, c] += block[c]
-
-
-@kernel()
-def sum_weighted_rows(
-    rows: AnyArray, indices: IntArray, indptr: IntArray, factors: FloatArray, out: FloatArray
-) -> None:
-    """Add up to ``out[s]`` the rows of the items of sample s, each times its factor."""
-    block = np.zeros(out.shape[1])
-    for s in range(out.shape[0]):
-        for low in range(indptr[s], indptr[s + 1], BLOCK):
-            block[:] = 0.0
-            for t in range(low, min(low + BLOCK, indptr[s + 1])):
-                i = indices[t]
-                for c in range(out.shape[1]):
-                    block[c] += factors[t] * rows[i, c]
-            for c in range(out.shape[1]):
-                out[s, c] += block[c]
+                out[s, c] += (units[h, c] + units[i, c]) + (units[j, c] + units[m, c])
+        for t in range(fours, high):
+            for c in range(k):
+                out[s, c] += units[indices[t], c]
 
 
 @kernel()

@@ -23,8 +23,6 @@ __all__ = ["Samples", "as_samples"]
 _ITEMS_PER_CHUNK = 1 << 16
 _ITEMS_PER_SUM = 1 << 20
 """Items whose fixed-point coordinates can be added up in one 64-bit integer."""
-_LARGEST_FACTOR = 2.0**19
-"""Largest weight of an entry whose product with a fixed-point coordinate fits into a 64-bit integer."""
 _ROWS_SHOWN = 20
 
 
@@ -284,89 +282,58 @@ class Samples:
         return self.total_weights() ** 2 / np.where(squares > 0.0, squares, 1.0)
 
     def _added_up(self, factors: FloatArray) -> FloatArray:
-        part = Samples._trusted(self.indices, self.indptr, self.bound, factors)
-        return part.count(np.zeros(self.bound, dtype=np.int32), 1)[:, 0]
+        return np.bincount(np.repeat(np.arange(len(self)), self.sizes), factors, len(self))
 
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
-        """Count, or add up the weights of, the items of each code ``0 .. n_codes - 1`` in each sample.
+        """Count, or add up the factors of, the items of each code ``0 .. n_codes - 1`` in each sample.
 
         An item has one code, or a row of several.
         """
-        from headcount.protocols import _kernels
-
-        self.check_pool(len(codes))
-        if codes.size and not 0 <= codes.min() <= codes.max() < n_codes:
-            raise DataError(f"codes must be from 0 to {n_codes - 1}; these are from {codes.min()} to {codes.max()}.")
-        out = np.zeros((len(self), n_codes))
-        factors = np.empty(0) if self.factors is None else self.factors
-        if codes.ndim == 2:
-            self._over_chunks(
-                lambda a, b: _kernels.count_many_codes(codes, self.indices, self.indptr[a : b + 1], factors, out[a:b])
-            )
-        elif factors.size == 0:
-            self._over_chunks(lambda a, b: _kernels.count_codes(codes, self.indices, self.indptr[a : b + 1], out[a:b]))
-        else:
-            self._over_chunks(
-                lambda a, b: _kernels.sum_weights_of_codes(
-                    codes, self.indices, self.indptr[a : b + 1], factors, out[a:b]
-                )
-            )
-        return out
+        return self.count_exact(codes, n_codes).values()
 
     def count_exact(self, codes: IntArray, n_codes: int) -> ExactSums:
         """Like :meth:`count`, as sums that merge to the bit."""
         from headcount.protocols import _kernels
 
-        if self.factors is None:
-            return ExactSums.from_counts(self.count(codes, n_codes))
         self.check_pool(len(codes))
-        each = ExactSums.from_floats(self.factors)
+        if codes.size and not 0 <= codes.min() <= codes.max() < n_codes:
+            raise DataError(f"codes must be from 0 to {n_codes - 1}; these are from {codes.min()} to {codes.max()}.")
+        if self.factors is None:
+            counts = np.zeros((len(self), n_codes), dtype=np.int64)
+            kernel = _kernels.count_codes if codes.ndim == 1 else _kernels.count_many_codes
+            self._over_chunks(lambda a, b: kernel(codes, self.indices, self.indptr[a : b + 1], counts[a:b]))
+            return ExactSums.from_counts(counts)
+        each = ExactSums.from_floats(_exact_factors(self.factors, 2.0**42))
         sums, columns = ExactSums.zeros((len(self), n_codes)), codes.reshape(len(codes), -1)
         _kernels.count_units(columns, self.indices, self.indptr, each.high, each.low, sums.high, sums.low)
         return sums
 
     def sum(self, rows: AnyArray) -> FloatArray:
         """Add up the rows of a matrix (one row an item of the pool), times their factors, over each sample."""
-        from headcount.protocols import _kernels
+        from scipy.sparse import csr_array
 
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.dtype.kind not in "fiub":
             raise DataError(f"A matrix of numbers is needed, one row an item; got shape {rows.shape} of {rows.dtype}.")
-        factors = self.factors
-        if factors is None:
-            return self._sum_rows(rows.astype(np.float64) if rows.dtype.kind == "b" else rows, np.float64)
         self.check_pool(len(rows))
-        out = np.zeros((len(self), rows.shape[1]))
-        self._over_chunks(
-            lambda a, b: _kernels.sum_weighted_rows(rows, self.indices, self.indptr[a : b + 1], factors, out[a:b])
-        )
-        return out
+        factors = np.ones(self.indices.size) if self.factors is None else self.factors
+        added: FloatArray = csr_array((factors, self.indices, self.indptr), shape=(len(self), len(rows))) @ rows
+        return added
 
     def sum_exact(self, units: IntArray) -> ExactSums:
         """Add up rows of fixed-point coordinates (`to_units`), times their factors, as sums that merge to the bit."""
         from headcount.protocols import _kernels
 
-        factors = self.factors
-        if factors is None and (len(self) == 0 or int(self.sizes.max()) <= _ITEMS_PER_SUM):
-            return ExactSums.from_units(self._sum_rows(units, np.int64))
         self.check_pool(len(units))
-        if factors is not None and factors.size and factors.max() > _LARGEST_FACTOR:
-            raise DataError(
-                f"The largest weight (times count) is {factors.max():g}; at most {_LARGEST_FACTOR:,.0f} can be added up exactly. "
-                "Divide all weights by a number: shares do not change."
-            )
-        sums, times = ExactSums.zeros((len(self), units.shape[1])), np.empty(0) if factors is None else factors
-        _kernels.sum_units(units, self.indices, self.indptr, times, LIMB_BITS, sums.high, sums.low)
+        if self.factors is None and self.sizes.max(initial=0) <= _ITEMS_PER_SUM:
+            added = np.zeros((len(self), units.shape[1]), dtype=np.int64)
+            kernel = _kernels.sum_pairs if units.shape[1] == 2 else _kernels.sum_rows
+            self._over_chunks(lambda a, b: kernel(units, self.indices, self.indptr[a : b + 1], added[a:b]))
+            return ExactSums.from_units(added)
+        factors = np.empty(0) if self.factors is None else _exact_factors(self.factors, 2.0**19)
+        sums = ExactSums.zeros((len(self), units.shape[1]))
+        _kernels.sum_units(units, self.indices, self.indptr, factors, LIMB_BITS, sums.high, sums.low)
         return sums
-
-    def _sum_rows(self, rows: AnyArray, dtype: Any) -> AnyArray:
-        from headcount.protocols import _kernels
-
-        self.check_pool(len(rows))
-        out = np.zeros((len(self), rows.shape[1]), dtype=dtype)
-        kernel = _kernels.sum_pairs if rows.shape[1] == 2 else _kernels.sum_rows
-        self._over_chunks(lambda a, b: kernel(rows, self.indices, self.indptr[a : b + 1], out[a:b]))
-        return out
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row an entry: sample, item and, where there are any, weight and count."""
@@ -426,6 +393,16 @@ def _factors(values: Any, rows: IntArray, what: str) -> FloatArray | None:
         total = factors.sum()
     if not (np.isfinite(total) and (factors >= 0).all()):
         raise DataError(f"{what} must be finite and not negative.")
+    return factors
+
+
+def _exact_factors(factors: FloatArray, largest: float) -> FloatArray:
+    """Return factors that fixed-point sums have room for; raise at larger ones."""
+    if factors.max(initial=0.0) > largest:
+        raise DataError(
+            f"The largest weight (times count) is {factors.max():g}; at most {largest:,.0f} can be added up exactly. "
+            "Divide all weights by a number: shares do not change."
+        )
     return factors
 
 

@@ -5,7 +5,6 @@ integer in units of 2^-40. Cells are kept in a hash table whose size is a power 
 the same hash is not to be expected.
 """
 
-
 import numpy as np
 
 from headcount._compile import kernel
