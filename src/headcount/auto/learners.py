@@ -1,4 +1,4 @@
-"""Which learners are worth trying on which kind of data, with which settings, and what is done to the items before."""
+"""Learners to try on each kind of data, their settings, and the features that items are turned into first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["LEARNERS", "Kind", "Learner", "features_for", "kind_of", "learner_na
 Kind: TypeAlias = Literal["text", "numbers", "embeddings"]
 
 _MANY_COLUMNS = 64
-"""Dense items with so many columns are taken for embeddings, on which trees are slow and of little use."""
+"""From this many columns on, dense items are treated as embeddings, on which trees are slow and of little use."""
 _MOST_FOR_TREES = 50_000
 _BALANCE: tuple[Any, ...] = (None, "balanced")
 
@@ -52,7 +52,7 @@ class Learner:
         return [clone(base).set_params(**setting) for setting in ParameterGrid(self.grid)]
 
     def unsuited(self, kind: Kind, n_items: int) -> str:
-        """Say why the learner does not suit; empty if it does."""
+        """Return why the learner does not suit the data; empty if it does."""
         if kind not in self.kinds:
             return f"not for {kind}"
         return f"slow on more than {self.most_items:,} items" if n_items > self.most_items else ""
@@ -86,7 +86,7 @@ def learner_named(name: str) -> Learner:
 
 
 def kind_of(X: Items) -> Kind:
-    """Say what the items are: texts, embeddings (many dense columns) or other numbers."""
+    """Return what the items are: texts, embeddings (many dense columns) or other numbers."""
     from scipy.sparse import issparse
 
     if issparse(X):
@@ -98,7 +98,7 @@ def kind_of(X: Items) -> Kind:
 
 
 def features_for(kind: Kind, X: Items, n_items: int) -> Any:
-    """Return an unfitted transformer that makes of items what the learners take."""
+    """Return an unfitted transformer from items to what the learners take."""
     from scipy.sparse import issparse
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline

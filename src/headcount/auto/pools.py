@@ -1,4 +1,4 @@
-"""Other held-out parts than the one there is: the same samples, with their items drawn again."""
+"""Bootstrap pools of held-out items: the same samples, with each item replaced by another of its class."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from headcount.protocols import Samples
 __all__ = ["POOLS", "drawn_again"]
 
 POOLS = 24
-_MOST_SAMPLES = 63
-"""Samples of each pool: enough to see by how much pools differ, since they are the same in all of them."""
+_MAX_SAMPLES = 63
+"""Samples of each pool: enough to see how pools differ, since the samples are the same in all of them."""
 
 
 def drawn_again(
@@ -17,8 +17,7 @@ def drawn_again(
 ) -> tuple[Samples, FloatArray]:
     """Return some of the samples for each of `POOLS` bootstrap pools, one pool after the other, and their true shares.
 
-    A pool has for each item another of the same class, drawn with replacement; a sample of the pool has in place of its items
-    those. So its shares are the same.
+    A pool replaces each item by another of the same class, drawn with replacement, in all samples. So the shares stay the same.
 
     Parameters
     ----------
@@ -35,17 +34,17 @@ def drawn_again(
     >>> len(again) == len(shares) == 2 * POOLS, again[0].tolist()[1]
     (True, 1)
     """
-    rows = np.unique(np.linspace(0, len(samples) - 1, _MOST_SAMPLES).astype(np.int64))
-    lists = [np.arange(samples.indptr[s], samples.indptr[s + 1]) for s in rows]
-    places, indptr = np.concatenate(lists), np.concatenate([[0], np.cumsum([len(own) for own in lists])])
-    items = samples.indices[places]
+    rows = np.unique(np.linspace(0, len(samples) - 1, _MAX_SAMPLES).astype(np.int64))
+    entries = [np.arange(samples.indptr[s], samples.indptr[s + 1]) for s in rows]
+    positions, indptr = np.concatenate(entries), np.concatenate([[0], np.cumsum([len(part) for part in entries])])
+    items = samples.indices[positions]
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
     starts = (np.cumsum(sizes) - sizes)[codes]
     parts = []
     for _ in range(POOLS):
-        other = order[starts + (generator.random(len(codes)) * sizes[codes]).astype(np.int64)]
-        parts.append(other[items])
-    weights = None if samples.weights is None else np.tile(samples.weights[places], POOLS)
+        replacement = order[starts + (generator.random(len(codes)) * sizes[codes]).astype(np.int64)]
+        parts.append(replacement[items])
+    weights, counts = (None if f is None else np.tile(f[positions], POOLS) for f in (samples.weights, samples.counts))
     ends = np.concatenate([indptr[:1], *(indptr[1:] + pool * indptr[-1] for pool in range(POOLS))])
-    return Samples(np.concatenate(parts), ends, weights), np.tile(true[rows], (POOLS, 1))
+    return Samples(np.concatenate(parts), ends, weights, counts=counts), np.tile(true[rows], (POOLS, 1))

@@ -1,4 +1,4 @@
-"""`AutoQuantifier`: try the methods and learners that suit the data, each optimised for the error of shares, keep the best."""
+"""`AutoQuantifier`: try the methods and learners that suit the data, each optimised for the error of shares; keep the best."""
 
 import time
 from collections.abc import Sequence
@@ -64,13 +64,13 @@ class AutoQuantifier(ChosenQuantifier):
     Parameters
     ----------
     methods : list of str or quantifiers, optional
-        By default CC, PCC, ACC, PACC, SLD (calibrated) and, for two classes, HDy.
+        By default those that the catalogue suggests: CC, PCC, ACC, PACC, SLD (calibrated) and, for two classes, HDy.
     learners : list of str, optional
         Of "lr", "nb", "forest", "svm"; by default those that suit the kind and number of items.
     budget : float, optional
-        Seconds. What was not begun by then is skipped, and listed in ``skipped_``; one setting is always tried.
+        Seconds. Settings that were not begun by then are skipped and listed in ``skipped_``; one setting is always tried.
     intervals : bool, default=True
-        Keep the best method that has an interval (ACC, PACC, SLD), though another may rank before it.
+        Keep the best method that has an interval (such as ACC, PACC and SLD), though another may rank before it.
     test_size : float, default=0.4
         Fraction of the items to judge on.
     validation : float, int or splitter, default=0.4
@@ -78,7 +78,8 @@ class AutoQuantifier(ChosenQuantifier):
     protocol : protocol, optional
         By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
     held_out : float, default=0.2
-        Fraction of the items that CC and PCC, which have no validation part, leave aside, to check later items by; 0 for none.
+        Fraction of the items that methods without a validation part, such as CC and PCC, keep aside to check later items with; 0 for
+        none.
     n_jobs : int, optional
     random_state : int, RandomState, Generator or None, default=None
     progress : bool or "auto", default="auto"
@@ -93,7 +94,7 @@ class AutoQuantifier(ChosenQuantifier):
         A row for each method and learner in its best setting, best first: ``ae`` with its standard error, how far it is ``behind``
         the best, and ``p_best``, how often it would be the best with other samples of other held-out items.
     skipped_ : list of dict
-        What was not tried, or failed, and why.
+        What was not tried, or failed, with the reason.
     held_out_ : pair of Outputs and codes, or None
         Posteriors and classes of labelled items that the classifier of the chosen one was not trained on.
     kind_ : {"text", "numbers", "embeddings"}

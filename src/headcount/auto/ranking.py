@@ -1,4 +1,4 @@
-"""How the methods and learners that were tried rank, and how sure that order is."""
+"""The ranking of the methods and learners that were tried, with the uncertainty of that order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _REPLICATES = 2000
 
 @dataclass(frozen=True)
 class Tried:
-    """A method over a learner in its best setting, with its errors on the samples that all were judged by.
+    """A method over a learner in its best setting, with its errors on the samples that all were judged on.
 
     Attributes
     ----------
     errors : array of shape (n_samples,)
     pools : array of shape (n_pools, n_samples_of_a_pool)
-        On samples of other pools of held-out items.
+        Errors on samples of bootstrap pools of held-out items.
     """
 
     method: str
@@ -40,10 +40,10 @@ class Tried:
 def ranked(tried: Sequence[Tried], true: FloatArray, seed: np.random.SeedSequence) -> "pd.DataFrame":
     """Return a row for each, the least mean error first.
 
-    ``se`` is the standard error of the mean; ``behind`` how far the mean is from the best's and ``behind_se`` the standard error of
-    that; ``p_best`` how often it has the least mean. All of it counts the chance of the samples and that of the held-out items that
-    they are drawn from, by how the means differ from pool to pool. The classifiers are given: what other items to train on would
-    add is not in it.
+    ``se`` is the standard error of the mean; ``behind`` the difference to the best mean and ``behind_se`` its standard error;
+    ``p_best`` the probability of having the least mean. All of them include the chance of the samples and that of the held-out items
+    that they are drawn from, estimated from how the means differ between pools. The classifiers are given: the variance that other
+    training items would add is not included.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def ranked(tried: Sequence[Tried], true: FloatArray, seed: np.random.SeedSequenc
 def _covariance_of_means(tried: Sequence[Tried], true: FloatArray) -> FloatArray:
     """Return the covariance of mean errors, over other samples of other held-out items.
 
-    The means of pools vary by the pools, and by the items in their samples, which is taken off: what a sample differs by from its
-    pool and from the same sample of other pools. All samples vary about the mean of those with the same shares, if there are
-    several of each; if not, shares are drawn too.
+    The means of pools vary with the pool and with the items in its samples. The latter part is estimated by the interaction of
+    samples and pools, and subtracted. Samples vary about the mean of those with the same shares, if there are several of each; if
+    not, the shares count as drawn too.
     """
     errors, pools = np.stack([one.errors for one in tried]), np.stack([one.pools for one in tried])
     k, n = errors.shape
@@ -104,13 +104,13 @@ def _covariance_of_means(tried: Sequence[Tried], true: FloatArray) -> FloatArray
     _, strata, sizes = np.unique(true.round(9), axis=0, return_inverse=True, return_counts=True)
     strata = strata.ravel() if sizes.min() > 1 else np.zeros(n, dtype=np.int64)
     sizes = np.bincount(strata)
-    rest = errors - np.stack([np.bincount(strata, own) / sizes for own in errors])[:, strata]
-    of_samples = rest @ rest.T / (n - len(sizes)) / n
+    residuals = errors - np.stack([np.bincount(strata, row) / sizes for row in errors])[:, strata]
+    of_samples = residuals @ residuals.T / (n - len(sizes)) / n
     means = pools.mean(axis=2)
-    left = pools - means[:, :, None] - pools.mean(axis=1, keepdims=True) + pools.mean(axis=(1, 2), keepdims=True)
-    many, some = pools.shape[1:]
-    own = left.reshape(k, -1)
-    of_items = own @ own.T / max((many - 1) * (some - 1), 1) / some
+    interaction = pools - means[:, :, None] - pools.mean(axis=1, keepdims=True) + pools.mean(axis=(1, 2), keepdims=True)
+    n_pools, n_drawn = pools.shape[1:]
+    flat = interaction.reshape(k, -1)
+    of_items = flat @ flat.T / max((n_pools - 1) * (n_drawn - 1), 1) / n_drawn
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(means)) - of_items + of_samples)
-    found: FloatArray = (vectors * np.maximum(values, 1e-9 * np.trace(of_samples) / k)) @ vectors.T
-    return found
+    covariance: FloatArray = (vectors * np.maximum(values, 1e-9 * np.trace(of_samples) / k)) @ vectors.T
+    return covariance

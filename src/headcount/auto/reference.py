@@ -1,4 +1,4 @@
-"""Scores of labelled items that a fitted quantifier's classifier has not seen, to check later items by."""
+"""Scores of labelled items that a fitted quantifier's classifier has not seen, to check later items with."""
 
 from sklearn.utils import _safe_indexing
 
@@ -13,7 +13,7 @@ __all__ = ["held_out_scores"]
 def held_out_scores(quantifier: Quantifier, X: Items, y: Labels) -> tuple[Outputs, IntArray] | None:
     """Return posteriors and classes of the validation part of a quantifier that was fitted on these items, or None.
 
-    None too where it keeps them already, as PACC does; where it has no held-out part; and where its classifier has no posteriors.
+    None also if it keeps them already, as PACC does, has no held-out part, or if its classifier has no posteriors.
     """
     kept = quantifier.validation_items()
     if kept is None or kept[0].posteriors is not None:
