@@ -1,9 +1,9 @@
 """How often intervals hold the truth: a table by simulation, written to docs/coverage.md by `make coverage-table`.
 
 Scores come from unit Gaussians, one a class, whose centres are 2 apart; the classifier's posteriors are the true ones under equal
-shares, but for "SLD, calibrating": there they are three times too sure and biased, and SLD(calibration="bcts") mends that. Each
+shares, except for "SLD, calibrating": there they are three times too sure and biased, and SLD(calibration="bcts") corrects that. Each
 simulation draws new labelled items (equally many of each class), fits the method on them, and draws a new target. For the
-population, target items are drawn with the stated shares, and these are the truth; for the pile, the target has exactly these
+population, target items are drawn with the stated shares, and these are the truth; for the sample, the target has exactly these
 shares.
 """
 
@@ -116,7 +116,7 @@ def main() -> None:
     rows = [
         (name, how, estimand, n_labelled, n_target, shares)
         for how in ("delta", "bootstrap")
-        for estimand in ("population", "pile")
+        for estimand in ("population", "sample")
         for name in METHODS
         for k in (2, 3)
         for n_labelled in LABELLED
@@ -139,7 +139,7 @@ def main() -> None:
     ]
     lowest, highest, outside, claimed = 100.0, 0.0, [], []
     for how in ("delta", "bootstrap"):
-        for estimand in ("population", "pile"):
+        for estimand in ("population", "sample"):
             lines += [
                 f"## {how}, {estimand}",
                 "",

@@ -78,8 +78,8 @@ class AutoQuantifier(ChosenQuantifier):
     protocol : protocol, optional
         By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
     held_out : float, default=0.2
-        Fraction of the items that methods without a validation part, such as CC and PCC, keep aside to check later items with; 0 for
-        none.
+        Fraction of the items that methods without a validation part, such as CC and PCC, keep aside to check later items with;
+        0 for none.
     n_jobs : int, optional
     random_state : int, RandomState, Generator or None, default=None
     progress : bool or "auto", default="auto"

@@ -41,9 +41,9 @@ def ranked(tried: Sequence[Tried], true: FloatArray, seed: np.random.SeedSequenc
     """Return a row for each, the least mean error first.
 
     ``se`` is the standard error of the mean; ``behind`` the difference to the best mean and ``behind_se`` its standard error;
-    ``p_best`` the probability of having the least mean. All of them include the chance of the samples and that of the held-out items
-    that they are drawn from, estimated from how the means differ between pools. The classifiers are given: the variance that other
-    training items would add is not included.
+    ``p_best`` the probability of having the least mean. All of them include the chance of the samples and that of the held-out
+    items that they are drawn from, estimated from how the means differ between pools. The classifiers are given: the variance
+    that other training items would add is not included.
 
     Parameters
     ----------
