@@ -1,8 +1,8 @@
 """How often intervals hold the truth: a table by simulation, written to docs/coverage.md by `make coverage-table`.
 
 Scores come from unit Gaussians, one a class, whose centres are 2 apart; the classifier's posteriors are the true ones under equal
-shares, except for "SLD, calibrating": there they are three times too sure and biased, and SLD(calibration="bcts") corrects that. Each
-simulation draws new labelled items (equally many of each class), fits the method on them, and draws a new target. For the
+shares, except for "SLD, calibrating": there they are three times too sure and biased, and SLD(calibration="bcts") corrects that.
+Each simulation draws new labelled items (equally many of each class), fits the method on them, and draws a new target. For the
 population, target items are drawn with the stated shares, and these are the truth; for the sample, the target has exactly these
 shares.
 """

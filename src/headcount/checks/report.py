@@ -113,7 +113,7 @@ def check_counted(
     shares: FloatArray,
     classes: AnyArray,
     level: float = 0.05,
-    adjusts: bool = True,
+    adjusts: bool = False,
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
 
@@ -131,7 +131,7 @@ def check_counted(
         The estimates to be checked.
     classes : array of shape (n_classes,)
     level : float, default=0.05
-    adjusts : bool, default=True
+    adjusts : bool, default=False
         Whether the method that the estimates are from adjusts for changed shares (``adjusts_for_shift``).
     """
     n = counts.sum(axis=1)
