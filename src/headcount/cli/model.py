@@ -14,7 +14,6 @@ __all__ = ["model_from"]
 def model_from(
     source: str,
     files: list[str],
-    *,
     scored: bool,
     confusion: bool,
     label: str | None,

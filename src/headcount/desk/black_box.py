@@ -10,25 +10,23 @@ from sklearn.frozen import FrozenEstimator
 from headcount._labels import class_positions, label_text, typed_labels
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
-from headcount.desk.labels import check_labels, describe_source, label_column
+from headcount.data.table_items import read_labels
+from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.learners import BlackBox, Outputs
 from headcount.modelfile import Columns, Model
 from headcount.quantifiers import Quantifier, method_named
-from headcount.stream import Grouping, Recipe, Tally
-from headcount.stream.scan import decision_codes, group_codes, invalid_scores_error, posterior_columns
+from headcount.stream.scan import decision_codes, invalid_counts, invalid_scores_error, posterior_columns
 from headcount.stream.tally import first_wrong
-from headcount.tables import Kind, TableFile
+from headcount.tables import TableFile
 
-__all__ = ["confusion_model", "scored_model", "tally_counts"]
+__all__ = ["confusion_model", "scored_model"]
 
 _MIN_ITEMS_PER_CLASS = 2
 _MAX_LABELLED = 20_000_000
 """Labelled items of a confusion matrix, each of which becomes an entry of an array."""
 _SWAPPED_MARGIN = 0.05
 """Difference of mean scores from which columns of scores look swapped."""
-_MAX_COUNT = 2.0**53
-"""Largest count: above it, floats can't represent every integer."""
 
 
 def scored_model(
@@ -72,7 +70,7 @@ def scored_model(
         raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
     if decisions is not None:
         table.require([decisions])
-    labels = check_labels(table, label_column(table, label), label, _MIN_ITEMS_PER_CLASS)
+    labels = check_labels(table, read_labels(table, label), label, _MIN_ITEMS_PER_CLASS)
     classes = np.unique(labels)
     if decisions is not None:
         batches = table.batches({decisions: "group"})
@@ -111,7 +109,7 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     """
     table = TableFile(source)
     decided = table.columns[1:]
-    rows = [label_text(value) for value in label_column(table, table.columns[0])]
+    rows = [label_text(value) for value in read_labels(table, table.columns[0])]
     if sorted(rows) != sorted(map(label_text, decided)) or len(set(rows)) < len(rows):
         raise DataError(
             f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 10)} and its columns for "
@@ -241,29 +239,3 @@ def _read_posteriors(table: TableFile, columns: Sequence[str], k: int) -> FloatA
             raise invalid_scores_error(batch, row, C[:, row].tolist(), columns)
         parts.append(C.T)
     return np.ascontiguousarray(np.concatenate(parts))
-
-
-def invalid_counts(counts: FloatArray) -> AnyArray:
-    """Mask of entries that are not valid counts: integers from 0 to `_MAX_COUNT`."""
-    with np.errstate(invalid="ignore"):
-        invalid: AnyArray = ~((counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0))
-    return invalid
-
-
-def tally_counts(source: str | Path, recipe: Recipe, by: str | None) -> Tally:
-    """Add up a table of counts: a column ``class`` of decisions, a column ``count``, and a column to group by."""
-    table = TableFile(source)
-    table.require(["class", "count"])
-    grouping = None if by is None else Grouping.parse(by, table.columns)
-    kinds: dict[str, Kind] = {"class": "group", "count": "number"}
-    if grouping is not None:
-        kinds.setdefault(grouping.column, grouping.kind)
-    tally = recipe.start()
-    for batch in table.batches(kinds):
-        codes = decision_codes(batch, "class", recipe.quantifier.classes_, "the confusion matrix")
-        counts = batch.numbers("count")
-        invalid = np.flatnonzero(invalid_counts(counts))
-        if invalid.size:
-            raise DataError(f"{batch.place(int(invalid[0]), 'count')}: {counts[invalid[0]]:g} is not a valid count.")
-        tally.add(Outputs(recipe.quantifier.classes_, len(codes), codes), *group_codes(batch, grouping), counts)
-    return tally

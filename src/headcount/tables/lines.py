@@ -38,13 +38,11 @@ class Text:
         if path.suffix.lower() == ".gz" and not self.packed:
             raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
 
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def opened(self) -> Any:
         """Open the file for Arrow."""
         import pyarrow as pa
 
-        with pa.input_stream(str(self.path), compression="gzip" if self.packed else None) as stream:
-            yield stream
+        return pa.input_stream(str(self.path), compression="gzip" if self.packed else None)
 
     def _bytes(self) -> Any:
         return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
@@ -108,21 +106,20 @@ class Text:
             "".join(names).encode()
         except UnicodeEncodeError as error:
             raise self.explained(error, {}) from error
-        if not any(name.strip() for name in names):
+        blank = [number for number, name in enumerate(names, start=1) if not name.strip()]
+        if len(blank) == len(names):
             raise FileFormatError(
                 f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
             )
-        if any(not name.strip() for name in names):
-            blank = next(place for place, name in enumerate(names, start=1) if not name.strip())
-            raise FileFormatError(f"{self.name}, line 1: column {blank} has no name.")
+        if blank:
+            raise FileFormatError(f"{self.name}, line 1: column {blank[0]} has no name.")
         if len(names) == 1 and ";" in names[0]:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
 
     def _reader(self, lines: Any) -> Any:
-        if self.quotes:
-            return csv.reader(lines, delimiter=self.delimiter)
-        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting)
 
     def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
         """Return the line and the fields of the first row that something is true of."""

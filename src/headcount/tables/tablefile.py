@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.batch import Batch
+from headcount.tables.batch import Batch, is_list_type
 from headcount.tables.blocks import Parsing, blocks_of
 from headcount.tables.lines import MISSING_NUMBERS, Text, without_suffix
 
@@ -71,22 +71,18 @@ class TableFile:
         if not mark:
             raise FileFormatError(f"{self.name} is empty.")
         self.format = format or self._format(source, mark)
-        if self.format not in ("csv", "tsv", "parquet"):
+        if self.format not in _FORMATS.values():
             raise DataError(f"There is no format {self.format!r}; known are csv, tsv and parquet.")
-        if (self.format == "parquet") != (mark == _PARQUET_MARK):
-            found = (
-                "is a Parquet file" if mark == _PARQUET_MARK else "is not a Parquet file (it does not start with PAR1)"
-            )
+        is_parquet = mark == _PARQUET_MARK
+        if (self.format == "parquet") != is_parquet:
+            found = "is a Parquet file" if is_parquet else "is not a Parquet file (it does not start with PAR1)"
             raise FileFormatError(
                 f"{self.name} {found}, but was taken for {self.format}: rename it, or say which it is."
             )
-        self.text = (
-            None if self.format == "parquet" else Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
-        )
-        self._parquet = self._opened() if self.text is None else self.text
-        self.columns: list[str] = (
-            self.text.header() if self.text is not None else list(self._parquet.schema_arrow.names)
-        )
+        self.text = None if is_parquet else Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
+        if self.text is None:
+            self._parquet = self._opened()
+        self.columns: list[str] = self._parquet.schema_arrow.names if self.text is None else self.text.header()
         twice = [name for name, times in Counter(self.columns).items() if times > 1]
         if twice:
             raise FileFormatError(f"{self.name} has more than one column named {quoted(twice)}: rename one of them.")
@@ -115,7 +111,8 @@ class TableFile:
     def _damaged(self, error: Exception) -> FileFormatError:
         reason = " ".join(str(error).split())
         return FileFormatError(
-            f"{self.name} is a damaged Parquet file, or one that ends in the middle ({reason}): copy or export it again."
+            f"{self.name} is a damaged Parquet file, one that ends in the middle, or one with texts that are not UTF-8 ({reason}): "
+            "copy or export it again."
         )
 
     def require(self, names: Sequence[str]) -> None:
@@ -185,8 +182,9 @@ class TableFile:
         with explaining:
             parsed = parsing()
         for columns in parsed:
-            whole = Batch(self.name, columns, partial(self._place_in_block, number))
-            yield from whole.parts(rows or max(len(whole), 1))
+            for first in range(0, columns.num_rows, rows or max(columns.num_rows, 1)):
+                part = columns.slice(first, rows)
+                yield Batch(self.name, part, partial(self._place_in_block, number), first)
 
     def _place_in_block(self, number: int, row: int, column: str | None) -> str:
         """Name a row of a block; how many rows come before it is counted now that somebody asks."""
@@ -208,7 +206,7 @@ class TableFile:
         first = 0
         try:
             for columns in file.iter_batches(rows or _ROWS, columns=list(kinds), use_threads=True):
-                yield partial(self._as_batch, _as_asked(columns, kinds), first)
+                yield partial(list, [Batch(self.name, _as_asked(columns, kinds), self.place, first)])
                 first += columns.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
@@ -225,21 +223,13 @@ class TableFile:
         values = sum(part.num_values for part in parts)
         return bool(sum(part.total_uncompressed_size for part in parts) <= _SHARED_BYTES * values)
 
-    def _as_batch(self, columns: Any, first: int) -> list[Batch]:
-        return [Batch(self.name, columns, lambda row, column: self.place(first + row, column))]
-
 
 def _numeric(kind: Any) -> bool:
     import pyarrow as pa
 
-    listed = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind)
-    inner = kind.value_type if listed else kind
-    return bool(
-        pa.types.is_integer(inner)
-        or pa.types.is_floating(inner)
-        or pa.types.is_boolean(inner)
-        or pa.types.is_decimal(inner)
-    )
+    inner = kind.value_type if is_list_type(kind) else kind
+    numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+    return any(is_of_type(inner) for is_of_type in numeric)
 
 
 def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
@@ -247,18 +237,17 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
     import pyarrow as pa
 
     texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
-    arrays = []
-    for name in columns.schema.names:
-        column = columns.column(name)
-        kind = kinds.get(name)
-        if (kind == "text" and not pa.types.is_string(column.type)) or (
-            kind in ("group", "time") and any(is_text(column.type) for is_text in texts)
-        ):
-            column = column.cast(pa.string())
-        elif kinds.get(name) == "number" and (pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type)):
-            column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column.cast(pa.float64())
-        arrays.append(column)
-    return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names) if arrays else columns
+    fields = []
+    for field in columns.schema:
+        kind = kinds.get(field.name)
+        if kind == "text" or (kind in ("group", "time") and any(is_text(field.type) for is_text in texts)):
+            field = field.with_type(pa.string())
+        elif kind == "number" and pa.types.is_boolean(field.type):
+            field = field.with_type(pa.int8())
+        elif kind == "number" and pa.types.is_decimal(field.type):
+            field = field.with_type(pa.float64())
+        fields.append(field)
+    return columns.cast(pa.schema(fields)) if fields else columns
 
 
 def files_of(source: str | Path) -> list[str | Path]:
