@@ -2,7 +2,6 @@
 
 import errno
 import io
-import json
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ from headcount.cli.check import check
 from headcount.cli.compare import compare
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
+from headcount.cli.methods import methods
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
 __all__ = ["app", "main"]
@@ -32,7 +32,7 @@ app = typer.Typer(
 )
 
 
-for command in (fit, estimate, compare, check, inspect):
+for command in (fit, estimate, compare, check, inspect, methods):
     app.command()(command)
 app.add_typer(data.app, name="data")
 app.add_typer(study_results.app, name="study")
@@ -57,22 +57,6 @@ def options(
     """Learning to quantify: how many of each kind are there?"""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-@app.command()
-def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
-    """List the methods and error measures, with references.
-
-    Example: headcount methods --json
-    """
-    from headcount.cli.methods import methods_as_records, print_methods
-
-    if as_json:
-        typer.echo(json.dumps(methods_as_records(), indent=2))
-    else:
-        print_methods()
 
 
 def main() -> None:

@@ -24,12 +24,8 @@ def estimate(
     by: options.BY = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page to read and share.", show_default=False)
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Write a plot: .svg, .png or .pdf.", show_default=False)
-    ] = None,
+    html: options.HTML = None,
+    plot: options.PLOT = None,
     level: options.LEVEL = 0.95,
     sample: options.SAMPLE = False,
     no_shift: Annotated[

@@ -1,7 +1,5 @@
 """`read_corpus`: a `Corpus` from `label<TAB>text` lines, CSV, TSV, Parquet or svmlight files, gzipped or not."""
 
-import gzip
-import zlib
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -13,17 +11,14 @@ from headcount._labels import typed_labels
 from headcount.data.corpus import Corpus
 from headcount.data.table_items import item_columns, label_array, read_items
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables import TableFile
-from headcount.tables.lines import without_suffix
+from headcount.tables import TABLE_FORMATS, TableFile
+from headcount.tables.lines import Text, check_is_file, without_suffix
 
 __all__ = ["FORMATS", "read_corpus"]
 
 FORMATS = {
     ".txt": "lines",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    **TABLE_FORMATS,
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
@@ -79,7 +74,7 @@ def read_corpus(
     file_format = format or _format_of(path)
     if file_format not in FORMATS.values():
         raise DataError(f"There is no format {file_format!r}; known are {', '.join(dict.fromkeys(FORMATS.values()))}.")
-    if file_format in ("csv", "tsv", "parquet"):
+    if file_format in TABLE_FORMATS.values():
         names = [features] if isinstance(features, str) else features
         return _read_table(TableFile(path, file_format), text, label, names)
     if (text, label, features) != (None, None, None):
@@ -115,26 +110,12 @@ def _read_table(table: TableFile, text: str | None, label: str | None, features:
 
 def _read_text(path: Path) -> str:
     """Content of a text file, decompressed if gzipped."""
-    if not path.exists():
-        raise DataError(f"There is no file {path}.")
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; a file is needed.")
-    content = path.read_bytes()
-    gzipped = content.startswith(b"\x1f\x8b")
-    if path.suffix.lower() == ".gz" and not gzipped:
-        raise FileFormatError(f"{path} ends in .gz but is not gzipped: rename it without .gz.")
-    try:
-        content = gzip.decompress(content) if gzipped else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path} is a damaged gzip file ({error}): copy or download it again.") from error
-    if not content.strip():
-        raise FileFormatError(f"{path} is empty.")
+    check_is_file(path, str(path))
+    content = Text(path, str(path), "\t").content()
     if content.startswith(b"PAR1"):
         raise FileFormatError(
             f"{path} is a Parquet file, not text: give it the ending .parquet or pass format='parquet'."
         )
-    if b"\x00" in content[:65536]:
-        raise FileFormatError(f"{path} is a binary file, not text: check its format and ending.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

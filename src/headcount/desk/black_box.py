@@ -16,7 +16,7 @@ from headcount.exceptions import DataError, HeadcountWarning
 from headcount.learners import BlackBox, Outputs
 from headcount.modelfile import Columns, Model
 from headcount.quantifiers import Quantifier, method_named
-from headcount.stream.scan import decision_codes, invalid_counts, invalid_scores_error, posterior_columns
+from headcount.stream.scan import count_column, decision_codes, invalid_scores_error, posterior_columns
 from headcount.stream.tally import first_wrong
 from headcount.tables import TableFile
 
@@ -116,11 +116,8 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
             f"{quoted(decided, 10)}. It needs a row for each true class, named in the first column, and a column for each decided "
             "class."
         )
-    counts = np.concatenate([batch.matrix(decided) for batch in table.batches(dict.fromkeys(decided, "number"))])
-    invalid = invalid_counts(counts)
-    if invalid.any():
-        row, column = np.argwhere(invalid)[0].tolist()
-        raise DataError(f"{table.place(row, decided[column])}: {counts[row, column]:g} is not a valid count.")
+    batches = table.batches(dict.fromkeys(decided, "number"))
+    counts = np.concatenate([np.stack([count_column(batch, name) for name in decided], axis=1) for batch in batches])
     if not (counts.sum(axis=1) >= _MIN_ITEMS_PER_CLASS).all():
         row = int(counts.sum(axis=1).argmin())
         raise DataError(
@@ -197,15 +194,12 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[st
         column_of = {text(label): column for label, _, column in (part.partition("=") for part in parts)}
         if len(column_of) < len(parts):
             raise DataError(f"The scores {scores!r} name a class more than once.")
-        missing = [label for label in labels if label not in column_of]
-        if len(labels) == 2 and missing == labels[:1] and len(column_of) == 1:
-            names = [column_of[labels[1]]]
-        elif missing or len(column_of) != len(labels):
+        names = [column_of[label] for label in labels if label in column_of]
+        second_of_two = len(labels) == 2 and list(column_of) == labels[1:]
+        if set(column_of) != set(labels) and not second_of_two:
             raise DataError(
                 f"The scores {scores!r} name the classes {quoted(column_of)}; the labels of {table.name} are {quoted(labels, 10)}."
             )
-        else:
-            names = [column_of[label] for label in labels]
     elif len(parts) == 1 and "*" in parts[0]:
         head, _, tail = parts[0].partition("*")
         matches = {

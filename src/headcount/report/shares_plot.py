@@ -75,22 +75,12 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
-        handles.append(
-            axes.errorbar(
-                x + offset,
-                share,
-                yerr=bars,
-                color=colour,
-                marker="o",
-                markersize=4,
-                capsize=2,
-                linewidth=1.2,
-                linestyle="none",
-            )
-        )
+        line = {"color": colour, "linewidth": 1.2}
+        points = {"marker": "o", "markersize": 4, "capsize": 2, "linestyle": "none"}
+        handles.append(axes.errorbar(x + offset, share, yerr=bars, **points, **line))
         names.append(_shorten(str(groups.classes[j])))
         if ordered:
-            axes.plot((x + offset)[named], share[named], color=colour, linewidth=1.2)
+            axes.plot((x + offset)[named], share[named], **line)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")

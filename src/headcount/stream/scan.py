@@ -1,7 +1,7 @@
 """Scan tables into a tally: score rows with a model, or take scores and decisions from columns, here or on a Dask cluster."""
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 
 from headcount._dask import connect
 from headcount._labels import class_positions
-from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
@@ -22,7 +22,7 @@ from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
-__all__ = ["Reading", "decision_codes", "invalid_counts", "invalid_scores_error", "posterior_columns", "tally_files"]
+__all__ = ["Reading", "count_column", "decision_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
 """Rows that a classifier scores at a time."""
@@ -97,7 +97,7 @@ class Reading:
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
             codes = decision_codes(batch, self.names[0], classes, "the labelled items")
-            counts = _item_counts(batch) if self.kind == "counts" else None
+            counts = count_column(batch, "count") if self.kind == "counts" else None
             tally.add(Outputs(classes, len(codes), codes), groups, values, counts)
         else:
             try:
@@ -183,28 +183,24 @@ def decision_codes(batch: Batch, column: str, classes: Iterable[Any], origin: st
     """Encode a column of decisions as positions in ``classes``; ``origin`` says in messages where the classes come from."""
     codes, values = batch.groups(column)
     positions, text = class_positions(classes)
-    for i, value in enumerate(values):
-        rows = np.flatnonzero(codes == i) if text(value) not in positions else codes[:0]
-        if rows.size:
-            raise DataError(
-                f"{batch.place(int(rows[0]), column)}: {value!r} is not among the classes of {origin} ({quoted(positions, 10)})."
-            )
-    class_of_value = np.array([positions.get(text(value), 0) for value in values], dtype=np.int32)
-    return class_of_value[codes]
+    class_of_value = np.array([positions.get(text(value), -1) for value in values], dtype=np.int32)
+    decisions = class_of_value[codes]
+    if (decisions < 0).any():
+        row = int((decisions < 0).argmax())
+        raise DataError(
+            f"{batch.place(row, column)}: {values[codes[row]]!r} is not among the classes of {origin} ({quoted(positions, 10)})."
+        )
+    return decisions
 
 
-def invalid_counts(counts: FloatArray) -> AnyArray:
-    """Mask of entries that are not valid counts: integers from 0 to `_MAX_COUNT`."""
+def count_column(batch: Batch, column: str) -> FloatArray:
+    """Column of counts of items: integers from 0 to `_MAX_COUNT`."""
+    counts = batch.numbers(column)
     with np.errstate(invalid="ignore"):
-        invalid: AnyArray = ~((counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0))
-    return invalid
-
-
-def _item_counts(batch: Batch) -> FloatArray:
-    counts = batch.numbers("count")
-    invalid = np.flatnonzero(invalid_counts(counts))
-    if invalid.size:
-        raise DataError(f"{batch.place(int(invalid[0]), 'count')}: {counts[invalid[0]]:g} is not a valid count.")
+        valid = (counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0)
+    if not valid.all():
+        row = int(valid.argmin())
+        raise DataError(f"{batch.place(row, column)}: {counts[row]:g} is not a valid count.")
     return counts
 
 
@@ -261,14 +257,14 @@ def tally_files(
     """
     if not sources:
         raise DataError("There are no files to read.")
-    files = [file for source in sources for file in files_of(source)]
-    in_folders = {str(file) for source in sources for file in files_of(source) if str(file) != str(source)}
+    # Each file, and whether it is one of a folder: such a file may be empty.
+    files = [(file, str(file) != str(source)) for source in sources for file in files_of(source)]
     if cluster is None:
-        tallies: Iterable[Tally] = (_tally_file(reading, file, str(file) in in_folders, progress) for file in files)
-    elif "-" in map(str, files):
+        tallies: Iterable[Tally] = (_tally_file(reading, file, in_folder, progress) for file, in_folder in files)
+    elif "-" in map(str, sources):
         raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
     else:
-        tallies = _tally_on_cluster(cluster, files, in_folders, reading, progress)
+        tallies = _tally_on_cluster(cluster, files, reading, progress)
     total = reduce(Tally.merge, tallies)
     if not total.names:
         raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
@@ -276,17 +272,13 @@ def tally_files(
 
 
 def _tally_on_cluster(
-    cluster: str,
-    files: Sequence[str | Path],
-    in_folders: Container[str],
-    reading: Reading,
-    progress: Callable[[int], None] | None,
+    cluster: str, files: Sequence[tuple[str | Path, bool]], reading: Reading, progress: Callable[[int], None] | None
 ) -> Iterator[Tally]:
     with connect(cluster) as client:
         shared = client.scatter(reading, broadcast=True)
         futures = [
-            client.submit(_tally_file, shared, str(Path(file).resolve()), str(file) in in_folders, pure=False)
-            for file in files
+            client.submit(_tally_file, shared, str(Path(file).resolve()), in_folder, pure=False)
+            for file, in_folder in files
         ]
         for future in futures:
             tally: Tally = future.result()

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.blocks import OpenQuoteError, Quotes, ends_in_quotes
+from headcount.tables.blocks import OpenQuoteError, Quotes
 
-__all__ = ["MISSING_NUMBERS", "Text", "without_suffix"]
+__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "without_suffix"]
 
 _GZIP_MARK = b"\x1f\x8b"
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
@@ -47,18 +47,23 @@ class Text:
     def _bytes(self) -> Any:
         return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
 
-    @cached_property
-    def _beginning(self) -> bytes:
+    def content(self, size: int = -1) -> bytes:
+        """Read the first bytes of the file, or all of them."""
         try:
             with self._bytes() as file:
-                content: bytes = file.read(_SEEN)
+                content: bytes = file.read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise self._cut_off(error) from error
-        self._all_seen = len(content) < _SEEN
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
-        if b"\x00" in content:
+        if b"\x00" in content[:_SEEN]:
             raise FileFormatError(f"{self.name} is a binary file, not text: what is its format?")
+        return content
+
+    @cached_property
+    def _beginning(self) -> bytes:
+        content = self.content(_SEEN)
+        self._all_seen = len(content) < _SEEN
         return content.removeprefix(b"\xef\xbb\xbf")
 
     @cached_property
@@ -94,11 +99,7 @@ class Text:
         lines = self._reader(io.StringIO(text, newline=""))
         csv.field_size_limit(2**31 - 1)
         names: list[str] = next(lines, [])
-        if (
-            lines.line_num > 1
-            and next(lines, None) is None
-            and ends_in_quotes(self._beginning, self.delimiter.encode())
-        ):
+        if lines.line_num > 1 and next(lines, None) is None and Quotes(self.delimiter.encode()).read(self._beginning):
             raise FileFormatError(f"{self.name}, line 1: a quote opens in the names of the columns, and is not closed.")
         if not self._all_seen and lines.line_num == 1 and next(lines, None) is None:
             raise FileFormatError(f"{self.name}, line 1: the names of the columns take more than {_SEEN:,} bytes.")
@@ -118,8 +119,7 @@ class Text:
         return names
 
     def _reader(self, lines: Any) -> Any:
-        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        return csv.reader(lines, delimiter=self.delimiter, quoting=quoting)
+        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE)
 
     def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
         """Return the line and the fields of the first row that something is true of."""
@@ -250,6 +250,14 @@ def _not_a_number(field: str) -> bool:
     except ValueError:
         return True
     return "_" in field  # Python takes 1_000 for a number, others do not
+
+
+def check_is_file(path: Path, name: str) -> None:
+    """Raise unless there is such a file; ``name`` is its name in messages."""
+    if not path.exists():
+        raise DataError(f"There is no file {name}.")
+    if path.is_dir():
+        raise DataError(f"{name} is a folder; a file is needed here.")
 
 
 def without_suffix(path: Path, suffix: str) -> Path:

@@ -17,9 +17,9 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import Batch, is_list_type
 from headcount.tables.blocks import Parsing, blocks_of
-from headcount.tables.lines import MISSING_NUMBERS, Text, without_suffix
+from headcount.tables.lines import MISSING_NUMBERS, Text, check_is_file, without_suffix
 
-__all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
+__all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
 Kind: TypeAlias = Literal["text", "number", "group", "time"]
 """How a column is read: as texts, as numbers (empty: NaN), as values that many rows share, or as dates and times."""
@@ -29,7 +29,8 @@ Piece: TypeAlias = Callable[[], Iterable[Batch]]
 
 STDIN = "-"
 _PARQUET_MARK = b"PAR1"
-_FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+TABLE_FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+"""Formats by the ending of the file name; ``.gz`` may follow those of text."""
 _BLOCK = 6 << 20
 """Bytes of text that are parsed at a time."""
 _ROWS = 1 << 17
@@ -62,16 +63,13 @@ class TableFile:
 
     def __init__(self, source: str | Path, format: str | None = None) -> None:  # noqa: A002
         self.path, self.name = _kept_input(source)
-        if not self.path.exists():
-            raise DataError(f"There is no file {self.name}.")
-        if self.path.is_dir():
-            raise DataError(f"{self.name} is a folder; a file is needed here.")
+        check_is_file(self.path, self.name)
         with self.path.open("rb") as file:
             mark = file.read(4)
         if not mark:
             raise FileFormatError(f"{self.name} is empty.")
         self.format = format or self._format(source, mark)
-        if self.format not in _FORMATS.values():
+        if self.format not in TABLE_FORMATS.values():
             raise DataError(f"There is no format {self.format!r}; known are csv, tsv and parquet.")
         is_parquet = mark == _PARQUET_MARK
         if (self.format == "parquet") != is_parquet:
@@ -90,14 +88,14 @@ class TableFile:
     def _format(self, source: str | Path, mark: bytes) -> str:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
         unnamed = self.path != Path(source) or self.path.is_relative_to("/dev")
-        if unnamed and suffix not in _FORMATS:
+        if unnamed and suffix not in TABLE_FORMATS:
             return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
-        if suffix not in _FORMATS:
+        if suffix not in TABLE_FORMATS:
             raise DataError(
-                f"The format of {self.name} can't be inferred from its name; known are {', '.join(_FORMATS)} (and .gz after "
+                f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz after "
                 "those of text). Rename the file."
             )
-        return _FORMATS[suffix]
+        return TABLE_FORMATS[suffix]
 
     def _opened(self, shared: Sequence[str] = ()) -> Any:
         import pyarrow as pa
@@ -146,30 +144,26 @@ class TableFile:
     def pieces(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Piece]:
         """Read some columns, and yield what makes batches of each piece of the file; that can be done in any thread."""
         self.require(list(kinds))
-        return self._of_text(kinds, rows) if self.text is not None else self._of_parquet(kinds, rows)
+        return self._of_parquet(kinds, rows) if self.text is None else self._of_text(self.text, kinds, rows)
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
         return NoRowsError(f"{self.name} holds no rows" + (" below its header." if self.text else "."))
 
-    def _of_text(self, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
+    def _of_text(self, text: Text, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
         import pyarrow as pa
         from pyarrow import csv
 
-        text = self.text
-        if text is None:
-            return
         parse = csv.ParseOptions(
             delimiter=text.delimiter,
             quote_char='"' if text.quotes else False,
             newlines_in_values=text.quotes,
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
-        types = {"text": pa.string(), "number": pa.float64(), "group": pa.string(), "time": pa.string()}
         names = list(kinds) or self.columns[:1]
         convert = csv.ConvertOptions(
             include_columns=names,
-            column_types={name: types[kinds.get(name, "text")] for name in names},
+            column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
             strings_can_be_null=False,
             null_values=list(MISSING_NUMBERS),
         )
