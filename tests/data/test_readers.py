@@ -159,7 +159,7 @@ def test_the_format_may_be_named(write):
         ("a.svm", "1 1:1\n", {"text": "t"}, "no named columns"),
         ("a.txt", b"\x89PNG\x00\x00", {}, "binary file"),
         ("a.txt", "1\tna\xefve\n".encode("latin1"), {}, "not UTF-8 text: line 1 has the byte 0xef"),
-        ("a.txt", b"PAR1rest", {}, "is a Parquet file, not text"),
+        ("a.txt", b"PAR1\x15\x00rest", {}, "binary file"),
         ("a.parquet", "label,text\n", {}, "does not start with PAR1"),
         ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", {}, "damaged Parquet"),
         ("a.svm", "this is no svmlight\n", {}, "can't be read as svmlight"),

@@ -132,7 +132,7 @@ def test_the_first_of_several_errors_is_reported(tmp_path, monkeypatch):
 
 def test_missing_and_conflicting_columns_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0\na,0.5\n")
-    with pytest.raises(DataError, match=r"has no column 'p1'; its columns are 'month', 'p0'"):
+    with pytest.raises(DataError, match=r"has no column 'p1', from which the model reads scores"):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\n")
     with pytest.raises(DataError, match="can't be grouped by column 'p0': the model reads scores"):

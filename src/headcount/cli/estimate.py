@@ -1,7 +1,7 @@
 """`headcount estimate`: shares of new items, by a model or by the scores of a black box."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -28,13 +28,7 @@ def estimate(
     plot: options.PLOT = None,
     level: options.LEVEL = 0.95,
     sample: options.SAMPLE = False,
-    no_shift: Annotated[
-        bool,
-        typer.Option(
-            "--assume-no-shift",
-            help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
-        ),
-    ] = False,
+    no_shift: options.NO_SHIFT = False,
     min_items: options.MIN_ITEMS = 30,
     scored: options.SCORED = False,
     confusion: options.CONFUSION = False,

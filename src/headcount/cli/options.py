@@ -30,6 +30,13 @@ SAMPLE = Annotated[
     bool,
     typer.Option("--sample", help="Estimate the shares among exactly these items, not in the process they came from."),
 ]
+NO_SHIFT = Annotated[
+    bool,
+    typer.Option(
+        "--assume-no-shift",
+        help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
+    ),
+]
 PILE = Annotated[bool, typer.Option("--pile", hidden=True)]  # the former name of --sample
 MIN_ITEMS = Annotated[int, typer.Option("--min-items", help="Smaller groups are reported as too small.", min=1)]
 DASK = Annotated[str | None, option("--dask", help="Address of a Dask scheduler that reads the files.")]

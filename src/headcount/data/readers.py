@@ -112,10 +112,6 @@ def _read_text(path: Path) -> str:
     """Content of a text file, decompressed if gzipped."""
     check_is_file(path, str(path))
     content = Text(path, str(path), "\t").content()
-    if content.startswith(b"PAR1"):
-        raise FileFormatError(
-            f"{path} is a Parquet file, not text: give it the ending .parquet or pass format='parquet'."
-        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

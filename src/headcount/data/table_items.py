@@ -8,7 +8,6 @@ import numpy as np
 
 from headcount._labels import label_text, typed_labels
 from headcount._typing import AnyArray
-from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.tables import Batch, Kind, TableFile
 
@@ -26,7 +25,6 @@ def item_columns(
         raise DataError("Name either a text column (text) or columns of numbers (features), not both.")
     if text is None and features is None and "text" in table.columns and label != "text":
         text = "text"
-    table.require([name for name in (label, text) if name is not None])
     if text is not None:
         if text == label:
             raise DataError(f"{table.name}: column {text!r} can't be both the text and the label.")
@@ -35,7 +33,7 @@ def item_columns(
     for pattern in ["*"] if features is None else features:
         matches = [name for name in table.columns if name == pattern or fnmatchcase(name, pattern)]
         if not matches:
-            raise DataError(f"{table.name} has no column {pattern!r}; its columns are {quoted(table.columns, 12)}.")
+            table.require([pattern])
         names += [name for name in matches if name != label and name not in names]
     names = [name for name in names if not name.startswith("__index_level_")]  # how pandas writes an unnamed index
     if not names:

@@ -65,11 +65,8 @@ def scored_model(
     Model(SLD over BlackBox, 2 classes, scores)
     """
     table = TableFile(source)
-    table.require([label])
     if scores is not None and decisions is not None:
         raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
-    if decisions is not None:
-        table.require([decisions])
     labels = check_labels(table, read_labels(table, label), label, _MIN_ITEMS_PER_CLASS)
     classes = np.unique(labels)
     if decisions is not None:
@@ -215,12 +212,7 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[st
                 f"The scores {scores!r} name {len(names)} columns for {len(labels)} classes ({quoted(labels, 10)}): name one for "
                 "each."
             )
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        raise DataError(
-            f"{table.name} has no column {quoted(absent)} for the scores; its columns are {quoted(table.columns, 12)}. Name those "
-            "of scores (--scores) or one of decisions (--decisions)."
-        )
+    table.require(names, " of scores (name those of scores with --scores, or one of decisions with --decisions)")
     return tuple(names)
 
 

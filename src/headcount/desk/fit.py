@@ -87,14 +87,13 @@ def fit_table(
     automatic = method.lower() == "auto"
     has_interval = automatic or method_named(method).for_tables().has_interval
     sample_size = int(np.clip(len(labels) // 5, 50, 500))
+    mild = NaturalPrevalence(500, sample_size=sample_size, random_state=random_state)
     choice = AutoQuantifier(
         None if automatic else [method],
         None if learner.lower() == "auto" else [learner],
         budget=budget,
         intervals=has_interval and shift == "any",
-        protocol=NaturalPrevalence(500, sample_size=sample_size, random_state=random_state)
-        if shift == "mild"
-        else None,
+        protocol=mild if shift == "mild" else None,
         n_jobs=n_jobs,
         random_state=random_state,
     )

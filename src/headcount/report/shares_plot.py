@@ -53,9 +53,8 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
             "pdf": ("CreationDate", "Producer"),
             "png": ("Software",),
         }
-        metadata: dict[str, Any] = dict.fromkeys(
-            varying[format]
-        )  # omitted, so that the same shares give the same bytes
+        # Omitted, so that the same shares give the same bytes.
+        metadata: dict[str, Any] = dict.fromkeys(varying[format])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
             figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)

@@ -65,7 +65,7 @@ class Reading:
         kinds = dict.fromkeys(self.names, column_kinds.get(self.kind, "number"))
         if self.kind == "counts":
             kinds["count"] = "number"
-        table.require(list(kinds))
+        table.require(self.names, f", from which the model reads {self.kind}")
         if grouping is not None:
             if kinds.get(grouping.column, "group") != "group":
                 raise DataError(
@@ -90,10 +90,9 @@ class Reading:
 
     def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
         groups, values = _group_codes(batch, grouping)
-        if self.kind == "text":
-            tally.add(self._score(batch, batch.texts(self.names[0])), groups, values)
-        elif self.kind == "numbers":
-            tally.add(self._score(batch, self._features(batch)), groups, values)
+        if self.kind in ("text", "numbers"):
+            items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
+            tally.add(self._score(batch, items), groups, values)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
             codes = decision_codes(batch, self.names[0], classes, "the labelled items")

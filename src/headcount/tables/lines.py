@@ -24,6 +24,8 @@ _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
 _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
 
@@ -199,23 +201,25 @@ class Text:
     def _not_utf8(self) -> FileFormatError | None:
         try:
             with self._bytes() as file:
-                number, line = next(((n, one) for n, one in enumerate(file, start=1) if not _is_utf8(one)), (0, b""))
+                lines = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="\n")
+                number, line = next(
+                    ((n, one) for n, one in enumerate(lines, start=1) if _NOT_UTF8.search(one)), (0, "")
+                )
             if not number:
                 return None
-            found = self._first(lambda _, fields: any(map(_odd, fields)))
+            found = self._first(lambda _, fields: any(map(_NOT_UTF8.search, fields)))
         except (OSError, EOFError, zlib.error) as error:
             return self._cut_off(error)
         except csv.Error:
             found = None
-        text = line.decode(errors="surrogateescape")
-        where, byte = f"line {number:,}", ord(text[_odd(text) - 1]) - 0xDC00
+        where, byte = f"line {number:,}", ord(_NOT_UTF8.findall(line)[0]) - 0xDC00
         if found is not None:
             begins, fields = found
-            place = next(i for i, field in enumerate(fields) if _odd(field))
-            before = "".join(fields[:place]) + fields[place][: _odd(fields[place]) - 1]
+            place = next(i for i, field in enumerate(fields) if _NOT_UTF8.search(field))
+            before = "".join(fields[:place]) + _NOT_UTF8.split(fields[place])[0]
             names = self._beginning.decode("utf-8", "surrogateescape")
             columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
-            if not any(map(_odd, columns)):
+            if not any(map(_NOT_UTF8.search, columns)):
                 where = f"line {begins + before.count(chr(10)):,}"
                 where += f", column {columns[place]!r}" if place < len(columns) else ""
         return FileFormatError(
@@ -227,19 +231,6 @@ class Text:
         return FileFormatError(
             f"{self.name} is a damaged gzip file, or one that ends in the middle ({error}): copy or download it again."
         )
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _odd(field: str) -> int:
-    """Return the place, from 1, of the first letter that is no text but a byte; 0 if there is none."""
-    return next((i for i, letter in enumerate(field, start=1) if "\udc80" <= letter <= "\udcff"), 0)
 
 
 def _not_a_number(field: str) -> bool:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -87,15 +87,14 @@ class TableFile:
 
     def _format(self, source: str | Path, mark: bytes) -> str:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
-        unnamed = self.path != Path(source) or self.path.is_relative_to("/dev")
-        if unnamed and suffix not in TABLE_FORMATS:
+        if suffix in TABLE_FORMATS:
+            return TABLE_FORMATS[suffix]
+        if self.path != Path(source) or self.path.is_relative_to("/dev"):  # a stream has no name to go by
             return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
-        if suffix not in TABLE_FORMATS:
-            raise DataError(
-                f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz after "
-                "those of text). Rename the file."
-            )
-        return TABLE_FORMATS[suffix]
+        raise DataError(
+            f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz after "
+            "those of text). Rename the file."
+        )
 
     def _opened(self, shared: Sequence[str] = ()) -> Any:
         import pyarrow as pa
@@ -113,11 +112,13 @@ class TableFile:
             "copy or export it again."
         )
 
-    def require(self, names: Sequence[str]) -> None:
-        """Raise unless the table has all these columns."""
+    def require(self, names: Sequence[str], note: str = "") -> None:
+        """Raise unless the table has all these columns; the note follows the names of those that it lacks."""
         missing = [name for name in names if name not in self.columns]
         if missing:
-            raise DataError(f"{self.name} has no column {quoted(missing)}; its columns are {quoted(self.columns, 12)}.")
+            raise DataError(
+                f"{self.name} has no column {quoted(missing)}{note}; its columns are {quoted(self.columns, 12)}."
+            )
 
     def place(self, row: int, column: str | None = None) -> str:
         """Name a row of the table, counted from 0, in a message."""
@@ -133,13 +134,11 @@ class TableFile:
         rows : int, optional
             The most rows of a batch; by default what reads fastest.
         """
-        empty = True
-        for piece in self.pieces(kinds, rows):
-            for batch in piece():
-                empty = False
-                yield batch
-        if empty:
+        batches = chain.from_iterable(piece() for piece in self.pieces(kinds, rows))
+        first = next(batches, None)
+        if first is None:
             raise self.no_rows()
+        yield from chain([first], batches)
 
     def pieces(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Piece]:
         """Read some columns, and yield what makes batches of each piece of the file; that can be done in any thread."""
