@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -101,10 +102,8 @@ def _run() -> int:
 
 def _discard_stdout() -> None:
     """Send the rest of standard output nowhere, so that flushing it at exit can't fail."""
-    try:
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return
 
 
 def _terminate(*_: Any) -> None:

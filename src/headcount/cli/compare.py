@@ -71,6 +71,6 @@ def compare(
             if checked["verdict"] != "trust":
                 typer.echo(f"{name}: {checked['verdict']}. {' '.join(checked['advice'])}")
 
-    groups = {"from": comparison.first, "to": comparison.second}
-    answer = {**groups, "level": level, "changes": records, "verdicts": verdicts}
+    names = {"from": comparison.first, "to": comparison.second}
+    answer = {**names, "level": level, "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)

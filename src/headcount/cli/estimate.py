@@ -99,15 +99,8 @@ def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str
     for record in groups.records():
         share = {name: record[name] for name in ("share", "low", "high")}
         by_group[record["group"]]["shares"][str(record["class"])] = share
-    return {
-        "by": by,
-        "level": groups.level,
-        "estimand": groups.estimand,
-        "method": groups.method,
-        "note": groups.note,
-        "from": facts,
-        "groups": by_group,
-    }
+    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "note")}
+    return {"by": by, **settings, "from": facts, "groups": by_group}
 
 
 def _print_explanation(groups: Any) -> None:

@@ -20,8 +20,7 @@ def methods(as_json: options.JSON = False) -> None:
     methods = [{field: getattr(method, field) for field in _METHOD_FIELDS} for method in list_methods()]
     errors = [{field: getattr(error, field) for field in _ERROR_FIELDS} for error in list_errors()]
     if as_json:
-        orders = [{"ordinal": error.ordered} for error in list_errors()]
-        errors = [error | order for error, order in zip(errors, orders, strict=True)]
+        errors = [record | {"ordinal": error.ordered} for record, error in zip(errors, list_errors(), strict=True)]
         to_stdout(json_bytes({"methods": methods, "errors": errors}))
         return
     for title, records in (("Methods", methods), ("\nError measures", errors)):

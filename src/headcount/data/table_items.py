@@ -33,7 +33,7 @@ def item_columns(
     for pattern in ["*"] if features is None else features:
         matches = [name for name in table.columns if name == pattern or fnmatchcase(name, pattern)]
         if not matches:
-            table.require([pattern])
+            table.require([pattern])  # raises, with the names of the columns
         names += [name for name in matches if name != label and name not in names]
     names = [name for name in names if not name.startswith("__index_level_")]  # how pandas writes an unnamed index
     if not names:

@@ -86,8 +86,7 @@ def fit_table(
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"
     has_interval = automatic or method_named(method).for_tables().has_interval
-    sample_size = int(np.clip(len(labels) // 5, 50, 500))
-    mild = NaturalPrevalence(500, sample_size=sample_size, random_state=random_state)
+    mild = NaturalPrevalence(500, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=random_state)
     choice = AutoQuantifier(
         None if automatic else [method],
         None if learner.lower() == "auto" else [learner],

@@ -19,6 +19,12 @@ _INCHES_PER_GROUP = 0.42
 _MAX_TICKS = 36
 _MAX_NAME = 24
 """Characters of the name of a group or class."""
+_OMITTED_METADATA = {
+    "svg": ("Date", "Creator", "Format", "Type"),
+    "pdf": ("CreationDate", "Producer"),
+    "png": ("Software",),
+}
+"""Metadata that varies, by format: omitted, so that the same shares give the same bytes."""
 _NUMBER_OR_DATE = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
 
 
@@ -48,13 +54,7 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
         axes.set_title(title, loc="left", color=_GREY)
         axes.set_xlabel(x_label, color=_GREY)
         picture = BytesIO()
-        varying = {
-            "svg": ("Date", "Creator", "Format", "Type"),
-            "pdf": ("CreationDate", "Producer"),
-            "png": ("Software",),
-        }
-        # Omitted, so that the same shares give the same bytes.
-        metadata: dict[str, Any] = dict.fromkeys(varying[format])
+        metadata: dict[str, Any] = dict.fromkeys(_OMITTED_METADATA[format])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
             figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)
