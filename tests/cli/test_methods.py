@@ -34,4 +34,4 @@ def test_methods_as_json():
     explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
     assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet"]
     assert all(m["reference"] for m in records["methods"])
-    assert {"name": "nmd", "ordinal": True}.items() <= records["errors"][7].items()
+    assert {"name": "nmd", "ordered": True}.items() <= records["errors"][7].items()

@@ -5,7 +5,7 @@ from headcount.cli import options
 __all__ = ["methods"]
 
 _METHOD_FIELDS = ("name", "title", "classes", "needs", "reference")
-_ERROR_FIELDS = ("name", "title", "of", "reference")
+_ERROR_FIELDS = ("name", "title", "of", "ordered", "reference")
 
 
 def methods(as_json: options.JSON = False) -> None:
@@ -20,9 +20,9 @@ def methods(as_json: options.JSON = False) -> None:
     methods = [{field: getattr(method, field) for field in _METHOD_FIELDS} for method in list_methods()]
     errors = [{field: getattr(error, field) for field in _ERROR_FIELDS} for error in list_errors()]
     if as_json:
-        errors = [record | {"ordinal": error.ordered} for record, error in zip(errors, list_errors(), strict=True)]
         to_stdout(json_bytes({"methods": methods, "errors": errors}))
         return
     for title, records in (("Methods", methods), ("\nError measures", errors)):
-        rows = [[str(value) for value in record.values()] for record in records]
-        print_table(title, [(field, "left") for field in records[0]], rows)
+        fields = [field for field in records[0] if field != "ordered"]
+        rows = [[str(record[field]) for field in fields] for record in records]
+        print_table(title, [(field, "left") for field in fields], rows)
