@@ -67,10 +67,11 @@ def test_labels_and_texts_are_kept_as_written(write, name):
     assert corpus.items.tolist() == ["007", "1e3", "TRUE", "nan"]
 
 
-def test_a_single_quote_in_a_tab_separated_file_is_literal(write):
-    lines = ["label\ttext", 'pos\t"Great', "neg\tbad", 'pos\tfine"', 'neg\t"a ""quoted"" one"']
-    corpus = read_corpus(write("a.tsv", "\n".join(lines)))
-    assert corpus.items.tolist() == ['"Great', "bad", 'fine"', 'a "quoted" one']
+def test_quotes_of_a_tab_separated_file_are_literal_unless_all_of_them_enclose_fields(write):
+    lines = ["label\ttext", 'pos\t"Great', "neg\tbad", 'pos\tfine"']
+    assert read_corpus(write("a.tsv", "\n".join(lines))).items.tolist() == ['"Great', "bad", 'fine"']
+    lines = ["label\ttext", "neg\tbad", 'neg\t"a ""quoted"" one"']
+    assert read_corpus(write("a.tsv", "\n".join(lines))).items.tolist() == ["bad", 'a "quoted" one']
 
 
 def test_carriage_returns_end_lines(write):
@@ -99,8 +100,18 @@ def test_parquet_with_an_index_with_bytes_and_with_duplicate_columns(tmp_path):
     with pytest.raises(FileFormatError, match="more than one column named 'x'"):
         read_corpus(path)
     parquet.write_table(pa.table({"text": [b"\xff"]}), path)
-    with pytest.raises(FileFormatError, match="not UTF-8"):
+    with pytest.raises(FileFormatError, match="UTF8"):
         read_corpus(path)
+
+
+def test_embeddings_of_parquet_and_patterns_of_columns(tmp_path):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"e": [[1.0, 2.0], [3.0, 4.0]], "label": [True, False]}, index=["p", "n"]).to_parquet(path)
+    corpus = read_corpus(path)
+    assert (corpus.items.tolist(), corpus.feature_names) == ([[1, 2], [3, 4]], ("e[0]", "e[1]"))
+    assert corpus.labels.tolist() == [True, False]
+    pd.DataFrame({"e0": [1.0], "e1": [2.0], "other": ["x"]}).to_parquet(path)
+    assert read_corpus(path, features="e*").feature_names == ("e0", "e1")
 
 
 def test_svmlight_with_a_given_number_of_features(write):
@@ -148,26 +159,26 @@ def test_the_format_may_be_named(write):
         ("a.svm", "1 1:1\n", {"text": "t"}, "no named columns"),
         ("a.txt", b"\x89PNG\x00\x00", {}, "binary file"),
         ("a.txt", "1\tna\xefve\n".encode("latin1"), {}, "not UTF-8 text: line 1 has the byte 0xef"),
-        ("a.txt", b"PAR1rest", {}, "is a Parquet file, not lines"),
+        ("a.txt", b"PAR1\x15\x00rest", {}, "binary file"),
         ("a.parquet", "label,text\n", {}, "does not start with PAR1"),
         ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", {}, "damaged Parquet"),
         ("a.svm", "this is no svmlight\n", {}, "can't be read as svmlight"),
         ("a.svm", "nan 1:1\n", {}, "not a finite number"),
-        ("a.csv", "label,text\n", {}, "holds no items"),
-        ("a.csv", "label,text\npos,good,film\n", {}, "can't be read as a table separated by ','"),
+        ("a.csv", "label,text\n", {}, "holds no rows below its header"),
+        ("a.csv", "label,text\npos,good,film\n", {}, "line 2: expected 2 fields, as in the header, found 3"),
         ("a.csv", "label;text\npos;good\n", {}, "separated by semicolons"),
         ("a.csv", "label,x,x\n1,2,3\n", {}, "more than one column named 'x'"),
         ("a.csv", "label,age\n1,2\n", {"features": "height"}, "no column 'height'"),
-        ("a.csv", 'a,b\n1,2\n"3,4\n5,6,7', {}, "can't be read as a table"),
+        ("a.csv", 'a,b\n1,2\n"3,4\n5,6,7', {}, "the quote that opens in line 3 is not closed"),
         (
             "a.csv",
             "stars,review\n1,x\n",
             {"text": "words", "label": "stars"},
             "no column 'words'; its columns are 'stars', 'review'",
         ),
-        ("a.csv", "label,text\n1,x\n,y\n", {}, "has no label in row 2"),
-        ("a.csv", "label,text\n1,x\n2,\n", {}, "column 'text' is empty in row 2"),
-        ("a.csv", "label,words\n1,x\n", {}, "'words' is not numeric"),
+        ("a.csv", "label,text\n1,x\n,y\n", {}, "line 3, column 'label' has no label"),
+        ("a.csv", "label,text\n1,x\n2,\n", {}, "line 3, column 'text' is empty"),
+        ("a.csv", "label,words\n1,x\n", {}, "line 2, column 'words': 'x' is not a number"),
         ("a.csv", "label\n1\n", {}, "nothing to learn from"),
         ("a.csv", "label,text,x\n1,x,1\n", {"text": "text", "features": ["x"]}, "not both"),
         ("a.doc", "x", {}, "can't be inferred from its name"),

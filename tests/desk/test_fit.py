@@ -47,7 +47,7 @@ def one_label(frame):
         (empty_text, "labelled.csv, line 22, column 'review' is empty"),
         (no_label, "labelled.csv, line 32, column 'stars' has no label"),
         (many_labels, "column 'stars' holds 400 different labels"),
-        (one_label, "holds only one label, 'good'"),
+        (one_label, "holds only one class, 'good'"),
     ],
 )
 def test_unusable_labelled_tables_are_refused(reviews, refused, change, words):

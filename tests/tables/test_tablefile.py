@@ -17,7 +17,7 @@ from pyarrow import parquet
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables import tablefile as module
 from headcount.tables.batch import Batch
-from headcount.tables.blocks import ends_in_quotes, whole_rows
+from headcount.tables.blocks import Quotes, whole_rows
 from headcount.tables.tablefile import TableFile, files_of
 
 CSV = 'month,x,text\n2016-01,0.5,"good, really"\n2016-02,,"two\nlines"\n2016-01,1e3,fine\n'
@@ -283,7 +283,7 @@ def test_whole_rows_equal_those_of_a_character_by_character_reader(letters):
 def test_open_quotes_at_the_end_are_detected(letters):
     """Python's own reader takes what follows an open quote into the same field."""
     rows = list(csv.reader(io.StringIO(f"{letters.decode()}\nlast,row\n", newline="")))
-    assert ends_in_quotes(letters, b",") == (rows[-1] != ["last", "row"])
+    assert Quotes(b",").read(letters) == (rows[-1] != ["last", "row"])
 
 
 def days(values, kind=None):

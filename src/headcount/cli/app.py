@@ -2,12 +2,12 @@
 
 import errno
 import io
-import json
 import os
 import signal
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +18,7 @@ from headcount.cli.check import check
 from headcount.cli.compare import compare
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
+from headcount.cli.methods import methods
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
 __all__ = ["app", "main"]
@@ -32,7 +33,7 @@ app = typer.Typer(
 )
 
 
-for command in (fit, estimate, compare, check, inspect):
+for command in (fit, estimate, compare, check, inspect, methods):
     app.command()(command)
 app.add_typer(data.app, name="data")
 app.add_typer(study_results.app, name="study")
@@ -57,22 +58,6 @@ def options(
     """Learning to quantify: how many of each kind are there?"""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-@app.command()
-def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
-    """List the methods and error measures, with references.
-
-    Example: headcount methods --json
-    """
-    from headcount.cli.methods import methods_as_records, print_methods
-
-    if as_json:
-        typer.echo(json.dumps(methods_as_records(), indent=2))
-    else:
-        print_methods()
 
 
 def main() -> None:
@@ -117,10 +102,8 @@ def _run() -> int:
 
 def _discard_stdout() -> None:
     """Send the rest of standard output nowhere, so that flushing it at exit can't fail."""
-    try:
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return
 
 
 def _terminate(*_: Any) -> None:

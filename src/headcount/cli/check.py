@@ -30,9 +30,7 @@ def check(
     from headcount.desk import check_tables
     from headcount.report.shares_page import verdict_summary
 
-    loaded = model_from(
-        model, files, scored=scored, confusion=confusion, label=label, scores=scores, decisions=decisions, method=method
-    )
+    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:
         records = check_tables(loaded, files, by=by, min_items=min_items, counts=confusion, progress=progress)
     if as_json:

@@ -1,6 +1,5 @@
 """`headcount compare`: the change of shares between two groups or two files."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,8 +14,8 @@ def compare(
     model: options.MODEL,
     files: options.FILES,
     by: options.BY = None,
-    first: Annotated[str | None, typer.Option("--from", help="The first group.", show_default=False)] = None,
-    second: Annotated[str | None, typer.Option("--to", help="The second group.", show_default=False)] = None,
+    first: Annotated[str | None, options.option("--from", help="The first group.")] = None,
+    second: Annotated[str | None, options.option("--to", help="The second group.")] = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
     level: options.LEVEL = 0.95,
@@ -38,16 +37,11 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount._writing import write_all
-    from headcount.cli.output import check_outputs, json_bytes, print_table, table_bytes, to_stdout
+    from headcount.cli.output import check_outputs, print_table, show_result
     from headcount.desk import compare_tables
 
-    check_outputs((output,), (model, *files))
-    if output is not None:
-        table_bytes([], output)  # raises for an unknown format before the work starts
-    loaded = model_from(
-        model, files, scored=scored, confusion=confusion, label=label, scores=scores, decisions=decisions, method=method
-    )
+    check_outputs((), (model, *files), table=output)
+    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     comparison = compare_tables(
         loaded,
         files,
@@ -60,14 +54,8 @@ def compare(
         counts=confusion,
     )
     records, verdicts = comparison.records(), comparison.verdicts()
-    if output is not None and output != "-":
-        write_all({Path(output): table_bytes(records, output)})
-    if as_json:
-        groups = {"from": comparison.first, "to": comparison.second}
-        to_stdout(json_bytes({**groups, "level": level, "changes": records, "verdicts": verdicts}))
-    elif output == "-":
-        to_stdout(table_bytes(records, "-"))
-    else:
+
+    def print_comparison() -> None:
         columns = ("class", "left"), ("change", "right"), (f"{100 * level:g} % interval", "right"), ("p", "right")
         rows = [
             [
@@ -82,5 +70,7 @@ def compare(
         for name, checked in verdicts.items():
             if checked["verdict"] != "trust":
                 typer.echo(f"{name}: {checked['verdict']}. {' '.join(checked['advice'])}")
-    if output is not None and output != "-":
-        typer.echo(f"Written: {output}", err=True)
+
+    names = {"from": comparison.first, "to": comparison.second}
+    answer = {**names, "level": level, "changes": records, "verdicts": verdicts}
+    show_result(output, as_json, records, answer, print_comparison)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from headcount.cli.options import option
 from headcount.exceptions import DataError
 
 __all__ = ["app"]
@@ -17,7 +18,7 @@ app = typer.Typer(
 
 _FOLDER = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].", show_default=False),
+    option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA]."),
 ]
 
 

@@ -1,7 +1,7 @@
 """`headcount estimate`: shares of new items, by a model or by the scores of a black box."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,21 +24,11 @@ def estimate(
     by: options.BY = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page to read and share.", show_default=False)
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Write a plot: .svg, .png or .pdf.", show_default=False)
-    ] = None,
+    html: options.HTML = None,
+    plot: options.PLOT = None,
     level: options.LEVEL = 0.95,
     sample: options.SAMPLE = False,
-    no_shift: Annotated[
-        bool,
-        typer.Option(
-            "--assume-no-shift",
-            help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
-        ),
-    ] = False,
+    no_shift: options.NO_SHIFT = False,
     min_items: options.MIN_ITEMS = 30,
     scored: options.SCORED = False,
     confusion: options.CONFUSION = False,
@@ -57,8 +47,7 @@ def estimate(
 
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
     """
-    from headcount._writing import write_all
-    from headcount.cli.output import check_outputs, json_bytes, print_shares, table_bytes, to_stdout
+    from headcount.cli.output import check_outputs, print_shares, show_result
     from headcount.desk import estimate_tables, provenance
     from headcount.stream.groups import grouping_title
 
@@ -66,20 +55,8 @@ def estimate(
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
         raise DataError("--html needs a file; -o - and --json write to standard output.")
-    check_outputs((output, html, plot), (model, *files))
-    if output is not None:
-        table_bytes([], output)  # raises for an unknown format before the work starts
-    loaded = model_from(
-        model,
-        files,
-        scored=scored,
-        confusion=confusion,
-        label=label,
-        scores=scores,
-        decisions=decisions,
-        method=method,
-        dask=dask,
-    )
+    check_outputs((html, plot), (model, *files), table=output)
+    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method, dask)
     with progress_bar("Reading") as progress:
         groups = estimate_tables(
             loaded,
@@ -95,8 +72,6 @@ def estimate(
         )
     facts, by_title = provenance(loaded, files, model), grouping_title(by)
     contents: dict[Path, bytes] = {}
-    if output is not None and output != "-":
-        contents[Path(output)] = table_bytes(groups.records(), output)
     if html is not None:
         from headcount.report.shares_page import page_of_shares
 
@@ -106,16 +81,12 @@ def estimate(
         from headcount.report.shares_plot import plot_shares
 
         contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=by_title)
-    write_all(contents)
-    if as_json:
-        to_stdout(json_bytes(_json_answer(groups, by, facts)))
-    elif output == "-":
-        to_stdout(table_bytes(groups.records(), "-"))
-    else:
+
+    def print_estimate() -> None:
         print_shares(groups, by or "")
         _print_explanation(groups)
-    for path in contents:
-        typer.echo(f"Written: {path}", err=True)
+
+    show_result(output, as_json, groups.records(), _json_answer(groups, by, facts), print_estimate, contents)
 
 
 def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
@@ -128,15 +99,8 @@ def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str
     for record in groups.records():
         share = {name: record[name] for name in ("share", "low", "high")}
         by_group[record["group"]]["shares"][str(record["class"])] = share
-    return {
-        "by": by,
-        "level": groups.level,
-        "estimand": groups.estimand,
-        "method": groups.method,
-        "note": groups.note,
-        "from": facts,
-        "groups": by_group,
-    }
+    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "note")}
+    return {"by": by, **settings, "from": facts, "groups": by_group}
 
 
 def _print_explanation(groups: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount.cli import options
+from headcount.cli.options import METHOD, option
 from headcount.exceptions import DataError
 
 __all__ = ["fit", "inspect"]
@@ -22,20 +22,18 @@ def fit(
     ],
     label: Annotated[str, typer.Option("--label", help="The column of labels.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
-    text: Annotated[str | None, typer.Option("--text", help="The column of texts.", show_default=False)] = None,
+    text: Annotated[str | None, option("--text", help="The column of texts.")] = None,
     features: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--features",
             help="Columns of numbers or embeddings instead of texts: names and patterns, e.g. age,income or 'e*'.",
-            show_default=False,
         ),
     ] = None,
-    method: options.METHOD = "auto",
+    method: METHOD = "auto",
     learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest or svm.")] = "auto",
     budget: Annotated[
-        float | None,
-        typer.Option("--budget", help="Seconds to spend on choosing the model.", show_default=False, min=0.001),
+        float | None, option("--budget", help="Seconds to spend on choosing the model.", min=0.001)
     ] = None,
     shift: Annotated[
         str,
@@ -122,13 +120,8 @@ def _print_model(model: Any) -> None:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")
     typer.echo("\n".join(lines) + "\n")
-    columns = (
-        ("method", "left"),
-        ("learner", "left"),
-        ("AE", "right"),
-        ("behind the best", "right"),
-        ("chance to be best", "right"),
-    )
+    columns = [("method", "left"), ("learner", "left")]
+    columns += [(name, "right") for name in ("AE", "behind the best", "chance to be best")]
     rows = [
         [
             tried["method"] + ("" if tried["interval"] else " (no interval)"),

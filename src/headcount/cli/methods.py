@@ -1,36 +1,28 @@
 """`headcount methods`: list the methods and the error measures."""
 
-from typing import Any
+from headcount.cli import options
 
-from headcount.errors import list_errors
-from headcount.quantifiers import list_methods
-
-__all__ = ["methods_as_records", "print_methods"]
+__all__ = ["methods"]
 
 _METHOD_FIELDS = ("name", "title", "classes", "needs", "reference")
 _ERROR_FIELDS = ("name", "title", "of", "ordered", "reference")
 
 
-def methods_as_records() -> dict[str, list[dict[str, Any]]]:
-    """Methods and error measures as plain records."""
-    return {
-        "methods": [{field: getattr(method, field) for field in _METHOD_FIELDS} for method in list_methods()],
-        "errors": [{field: getattr(error, field) for field in _ERROR_FIELDS} for error in list_errors()],
-    }
+def methods(as_json: options.JSON = False) -> None:
+    """List the methods and error measures, with references.
 
+    Example: headcount methods --json
+    """
+    from headcount.cli.output import json_bytes, print_table, to_stdout
+    from headcount.errors import list_errors
+    from headcount.quantifiers import list_methods
 
-def print_methods() -> None:
-    """Print methods and error measures as tables."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    for title, rows in zip(("Methods", "Error measures"), methods_as_records().values(), strict=True):
-        columns = [field for field in rows[0] if field != "ordinal"]
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        for column in columns:
-            table.add_column(column, overflow="fold", no_wrap=column == "name")
-        for row in rows:
-            table.add_row(*(str(row[column]) for column in columns))
-        console.print(table)
-        console.print()
+    methods = [{field: getattr(method, field) for field in _METHOD_FIELDS} for method in list_methods()]
+    errors = [{field: getattr(error, field) for field in _ERROR_FIELDS} for error in list_errors()]
+    if as_json:
+        to_stdout(json_bytes({"methods": methods, "errors": errors}))
+        return
+    for title, records in (("Methods", methods), ("\nError measures", errors)):
+        fields = [field for field in records[0] if field != "ordered"]
+        rows = [[str(record[field]) for field in fields] for record in records]
+        print_table(title, [(field, "left") for field in fields], rows)

@@ -14,7 +14,6 @@ __all__ = ["model_from"]
 def model_from(
     source: str,
     files: list[str],
-    *,
     scored: bool,
     confusion: bool,
     label: str | None,
@@ -24,6 +23,9 @@ def model_from(
     dask: str | None = None,
 ) -> "Model":
     """Read the model from its file, or make it; ``files`` are the tables that the command reads besides."""
+    from headcount.desk import confusion_model, scored_model
+    from headcount.modelfile import load_model
+
     streams = [name for name in (source, *files) if name == "-" or Path(name).is_fifo()]
     if len(set(streams)) < len(streams):
         raise DataError("Standard input, or a pipe, can be read only once: replace one of its uses by a file.")
@@ -33,19 +35,13 @@ def model_from(
             raise DataError(
                 "--confusion takes a matrix and counts: omit --scored, --label, --scores, --decisions and --dask."
             )
-        from headcount.desk import confusion_model
-
         return confusion_model(source, method=method)
     if scored:
         if label is None:
             raise DataError("--scored needs the column of true labels of the labelled table: --label NAME.")
-        from headcount.desk import scored_model
-
         return scored_model(source, label=label, scores=scores, decisions=decisions, method=method)
     if columns != (None, None, None) or method != "auto":
         raise DataError(
             "--label, --scores, --decisions and --method go with --scored; a model file has its own method and columns."
         )
-    from headcount.modelfile import load_model
-
     return load_model(source)

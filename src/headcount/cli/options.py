@@ -1,11 +1,13 @@
 """Options that `estimate`, `compare` and `check` have in common."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_option = partial(typer.Option, show_default=False)
+option = partial(typer.Option, show_default=False)
+"""An option without a default to show."""
 
 MODEL = Annotated[
     str, typer.Argument(help="A model file; with --scored a labelled table; with --confusion a confusion matrix.")
@@ -17,18 +19,27 @@ FILES = Annotated[
     ),
 ]
 BY = Annotated[
-    str | None, _option("--by", help="A column to group by; for dates also COLUMN:day, week, month, quarter or year.")
+    str | None, option("--by", help="A column to group by; for dates also COLUMN:day, week, month, quarter or year.")
 ]
-OUTPUT = Annotated[str | None, _option("--output", "-o", help="Write .csv, .tsv, .json or .parquet; - prints CSV.")]
+OUTPUT = Annotated[str | None, option("--output", "-o", help="Write .csv, .tsv, .json or .parquet; - prints CSV.")]
+HTML = Annotated[Path | None, option("--html", help="Write a page to read and share.")]
+PLOT = Annotated[Path | None, option("--plot", help="Write a plot: .svg, .png or .pdf.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 SAMPLE = Annotated[
     bool,
     typer.Option("--sample", help="Estimate the shares among exactly these items, not in the process they came from."),
 ]
+NO_SHIFT = Annotated[
+    bool,
+    typer.Option(
+        "--assume-no-shift",
+        help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
+    ),
+]
 PILE = Annotated[bool, typer.Option("--pile", hidden=True)]  # the former name of --sample
 MIN_ITEMS = Annotated[int, typer.Option("--min-items", help="Smaller groups are reported as too small.", min=1)]
-DASK = Annotated[str | None, _option("--dask", help="Address of a Dask scheduler that reads the files.")]
+DASK = Annotated[str | None, option("--dask", help="Address of a Dask scheduler that reads the files.")]
 
 SCORED = Annotated[
     bool, typer.Option("--scored", help="Scores are ready: MODEL is a labelled table with the same score columns.")
@@ -37,16 +48,16 @@ CONFUSION = Annotated[
     bool,
     typer.Option("--confusion", help="MODEL is a confusion matrix (rows: true), the items a table of class and count."),
 ]
-LABEL = Annotated[str | None, _option("--label", help="With --scored: the column of true labels.")]
+LABEL = Annotated[str | None, option("--label", help="With --scored: the column of true labels.")]
 SCORES = Annotated[
     str | None,
-    _option(
+    option(
         "--scores",
         help="With --scored: the score columns, as neg=p_neg,pos=p_pos, or 'p_*', or in the order of the classes "
         "[default: score_*].",
     ),
 ]
-DECISIONS = Annotated[str | None, _option("--decisions", help="With --scored: a column of decided labels instead.")]
+DECISIONS = Annotated[str | None, option("--decisions", help="With --scored: a column of decided labels instead.")]
 _METHOD_HELP = "auto, a method from 'headcount methods', or your own as package.module:Class."
 METHOD = Annotated[str, typer.Option("--method", help=_METHOD_HELP)]
 SCORED_METHOD = Annotated[str, typer.Option("--method", help=f"With --scored or --confusion: {_METHOD_HELP}")]

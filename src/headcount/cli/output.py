@@ -3,13 +3,16 @@
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from headcount._writing import write_all
 from headcount.exceptions import DataError
 
-__all__ = ["check_outputs", "json_bytes", "print_shares", "print_table", "table_bytes", "to_stdout"]
+__all__ = ["check_outputs", "json_bytes", "print_shares", "print_table", "show_result", "to_stdout"]
 
 _FILE_WIDTH = 140
 """Characters of a line of a table that goes to a file or a pipe."""
@@ -17,11 +20,13 @@ _MAX_CLASS_COLUMNS = 6
 """Classes shown side by side; with more, each class has its own row."""
 
 
-def check_outputs(outputs: Sequence[str | Path | None], inputs: Sequence[str]) -> None:
-    """Raise if a result would overwrite an input or another result."""
+def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None) -> None:
+    """Raise if a result would overwrite an input or another result, or if a table can't be written in a format."""
+    if table is not None:
+        table_bytes([], table)
     read = {Path(name).resolve() for name in inputs if name != "-"}
     taken: set[Path] = set()
-    for output in outputs:
+    for output in (table, *outputs):
         if output is None or str(output) == "-":
             continue
         path = Path(output).resolve()
@@ -31,6 +36,45 @@ def check_outputs(outputs: Sequence[str | Path | None], inputs: Sequence[str]) -
         if path in taken:
             raise DataError(f"Each output needs its own file; {output} is named twice.")
         taken.add(path)
+
+
+def show_result(
+    output: str | None,
+    as_json: bool,
+    records: Sequence[dict[str, Any]],
+    answer: dict[str, Any],
+    print_text: Callable[[], None],
+    files: Mapping[Path, bytes] | None = None,
+) -> None:
+    """Write all files of a result, and print it.
+
+    Parameters
+    ----------
+    output : str, optional
+        The file for the records; ``-`` is standard output.
+    as_json : bool
+        Print ``answer`` as JSON.
+    records : sequence of dict
+        The result as a table.
+    answer : dict
+        The result as JSON.
+    print_text : callable
+        Prints the result for people; called if standard output gets nothing else.
+    files : mapping of path to content, optional
+        Further files to write.
+    """
+    contents = dict(files or {})
+    if output is not None and output != "-":
+        contents = {Path(output): table_bytes(records, output), **contents}
+    write_all(contents)
+    if as_json:
+        to_stdout(json_bytes(answer))
+    elif output == "-":
+        to_stdout(table_bytes(records, "-"))
+    else:
+        print_text()
+    for path in contents:
+        typer.echo(f"Written: {path}", err=True)
 
 
 def to_stdout(content: bytes) -> None:

@@ -1,12 +1,8 @@
 """A small made-up example: labelled reviews, a year of unlabelled ones, and their true shares."""
 
-import csv
 from collections.abc import Sequence
-from io import StringIO
 
 import numpy as np
-
-from headcount._typing import AnyArray, FloatArray
 
 __all__ = ["SEED", "example_files"]
 
@@ -50,10 +46,13 @@ def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED)
     (['reviews.csv', 'new.csv', 'truth.csv'], 25)
     """
     generator = np.random.default_rng(seed)
-    labelled = [(_review(stars, generator), stars) for stars in _draw_stars(_LABELLED_SHARES, n_labelled, generator)]
+    labelled = [
+        (_review(stars, generator), stars) for stars in generator.choice(_STARS, n_labelled, p=_LABELLED_SHARES)
+    ]
     new, truth = [], []
     for month, weight in enumerate(_BAD_WEIGHTS, 1):
-        stars = _draw_stars((1.0 - weight) * _LABELLED_SHARES + weight * _BAD_SHARES, n_month, generator)
+        shares = (1.0 - weight) * _LABELLED_SHARES + weight * _BAD_SHARES
+        stars = generator.choice(_STARS, n_month, p=shares)
         days = np.sort(generator.integers(1, 29, n_month))
         new += [(f"2025-{month:02}-{day:02}", _review(s, generator)) for day, s in zip(days, stars, strict=True)]
         truth.append((f"2025-{month:02}", *(round(float(np.mean(stars == s)), 4) for s in _STARS)))
@@ -64,19 +63,12 @@ def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED)
     }
 
 
-def _draw_stars(shares: FloatArray, n: int, generator: np.random.Generator) -> AnyArray:
-    stars: AnyArray = generator.choice(_STARS, n, p=shares)
-    return stars
-
-
 def _review(stars: str, generator: np.random.Generator) -> str:
     kinds = generator.choice(3, generator.integers(8, 25), p=_PHRASE_SHARES[_STARS.index(stars)])
     return ", ".join(_KINDS[kind][generator.integers(len(_KINDS[kind]))] for kind in kinds)
 
 
 def _csv(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
-    buffer = StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    return buffer.getvalue()
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n")

@@ -1,6 +1,6 @@
 """`read_corpus`: a `Corpus` from `label<TAB>text` lines, CSV, TSV, Parquet or svmlight files, gzipped or not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -9,18 +9,16 @@ import numpy as np
 
 from headcount._labels import typed_labels
 from headcount.data.corpus import Corpus
-from headcount.data.files import PARQUET_MARK, content_of, text_of
-from headcount.data.tabular import read_csv, read_parquet, read_tsv
+from headcount.data.table_items import item_columns, label_array, read_items
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables import TABLE_FORMATS, TableFile
+from headcount.tables.lines import Text, check_is_file, without_suffix
 
 __all__ = ["FORMATS", "read_corpus"]
 
 FORMATS = {
     ".txt": "lines",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    **TABLE_FORMATS,
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
@@ -50,7 +48,8 @@ def read_corpus(
     label : str, optional
         Column that holds the labels; by default ``label`` if there is such a column, else the corpus has no labels.
     features : list of str, optional
-        Numeric columns; by default, in a table without a text column, all but the label.
+        Numeric columns, or a column of embeddings: names and patterns such as ``e*``; by default, in a table without a text column,
+        all but the label.
     format : {"lines", "csv", "tsv", "parquet", "svmlight"}, optional
         Overrides the ending.
     n_features : int, optional
@@ -72,78 +71,82 @@ def read_corpus(
     Corpus(2 texts, classes 1 0.500, 5 0.500)
     """
     path = Path(path)
-    kind = format or _format_of(path)
-    if kind not in FORMATS.values():
-        raise DataError(f"There is no format {kind!r}; known are {', '.join(dict.fromkeys(FORMATS.values()))}.")
-    content = content_of(path)
-    if content.startswith(PARQUET_MARK) and kind != "parquet":
-        raise FileFormatError(
-            f"{path} is a Parquet file, not {kind}: give it the ending .parquet or pass format='parquet'."
-        )
-    if kind == "svmlight":
-        if (text, label, features) != (None, None, None):
-            raise DataError(f"{path} is an svmlight file, which has no named columns: omit text, label and features.")
-        corpus = _read_svmlight(content, path, n_features, zero_based)
-    else:
-        columns = [features] if isinstance(features, str) else features
-        corpus = _READERS[kind](content, path, text, label, columns)
-    return corpus
+    file_format = format or _format_of(path)
+    if file_format not in FORMATS.values():
+        raise DataError(f"There is no format {file_format!r}; known are {', '.join(dict.fromkeys(FORMATS.values()))}.")
+    if file_format in TABLE_FORMATS.values():
+        names = [features] if isinstance(features, str) else features
+        return _read_table(TableFile(path, file_format), text, label, names)
+    if (text, label, features) != (None, None, None):
+        raise DataError(f"{path} is read as {file_format}, which has no named columns: omit text, label and features.")
+    content = _read_text(path)
+    return (
+        _read_lines(content, path) if file_format == "lines" else _read_svmlight(content, path, n_features, zero_based)
+    )
 
 
 def _format_of(path: Path) -> str:
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    if not suffixes or suffixes[-1] not in FORMATS:
+    suffix = without_suffix(path, ".gz").suffix.lower()
+    if suffix not in FORMATS:
         raise DataError(
             f"The format of {path} can't be inferred from its name; known are {', '.join(FORMATS)} (and .gz after them). "
             "Rename the file or pass format=..."
         )
-    return FORMATS[suffixes[-1]]
+    return FORMATS[suffix]
 
 
-def _read_lines(content: bytes, path: Path, text: Any, label: Any, features: Any) -> Corpus:
-    if (text, label, features) != (None, None, None):
-        raise DataError(
-            f"{path} is read as label<TAB>text lines, which have no named columns: omit text, label and features."
-        )
-    content_text = text_of(content, path)
-    ends = "\n" if "\n" in content_text else "\r"
+def _read_table(table: TableFile, text: str | None, label: str | None, features: Sequence[str] | None) -> Corpus:
+    if label is None and "label" in table.columns and "label" not in (text, *(features or ())):
+        label = "label"
+    kind, names = item_columns(table, label, text, features)
+    items, values = read_items(table, kind, names, label)
+    labels = None if label is None else label_array(values)
+    if kind == "text":
+        return Corpus(items, labels, table.name)
+    if items.shape[1] > len(names):  # an embedding
+        names = [f"{names[0]}[{j}]" for j in range(items.shape[1])]
+    return Corpus(items, labels, table.name, tuple(names))
+
+
+def _read_text(path: Path) -> str:
+    """Content of a text file, decompressed if gzipped."""
+    check_is_file(path, str(path))
+    content = Text(path, str(path), "\t").content()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            f"{path} is not UTF-8 text: line {line} has the byte 0x{content[error.start]:02x}. Convert it, for example with "
+            "'iconv -f latin1 -t utf-8'."
+        ) from error
+
+
+def _read_lines(content: str, path: Path) -> Corpus:
+    line_end = "\n" if "\n" in content else "\r"
     labels, texts = [], []
-    for number, line in enumerate(content_text.split(ends), start=1):
-        line = line.rstrip("\r")
+    for number, line in enumerate(content.split(line_end), start=1):
+        label, tab, text = line.rstrip("\r").partition("\t")
         if not line.strip():
             continue
-        label_part, tab, text_part = line.partition("\t")
-        if not tab or not label_part:
+        if not tab or not label:
             raise FileFormatError(
                 f"{path}, line {number}: expected label<TAB>text, found {line[:60]!r}. "
                 "A table with a header should end in .csv or .tsv."
             )
-        labels.append(label_part)
-        texts.append(text_part)
+        labels.append(label)
+        texts.append(text)
     return Corpus(texts, typed_labels(labels), str(path))
 
 
-def _read_svmlight(content: bytes, path: Path, n_features: int | None, zero_based: Any) -> Corpus:
+def _read_svmlight(content: str, path: Path, n_features: int | None, zero_based: Any) -> Corpus:
     from sklearn.datasets import load_svmlight_file
 
-    lines = text_of(content, path).encode()
     try:
-        X, y = load_svmlight_file(BytesIO(lines), n_features=n_features, zero_based=zero_based)
+        X, y = load_svmlight_file(BytesIO(content.encode()), n_features=n_features, zero_based=zero_based)
     except (ValueError, OverflowError) as error:
         raise FileFormatError(f"{path} can't be read as svmlight ('label index:value ...' lines): {error}") from error
     if not np.isfinite(y).all():
-        raise FileFormatError(
-            f"{path}, item {int(np.flatnonzero(~np.isfinite(y))[0]) + 1}: the label is not a finite number."
-        )
+        raise FileFormatError(f"{path}, item {int(np.isfinite(y).argmin()) + 1}: the label is not a finite number.")
     integral = np.equal(np.mod(y, 1), 0).all() and np.abs(y).max(initial=0) < 2**53
     return Corpus(X, y.astype(np.int64) if integral else y, str(path))
-
-
-_READERS: dict[str, Callable[..., Corpus]] = {
-    "lines": _read_lines,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "parquet": read_parquet,
-}

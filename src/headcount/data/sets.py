@@ -13,7 +13,6 @@ from headcount.exceptions import DataError, FileFormatError, UnknownNameError
 __all__ = ["PAPER_SETS", "DataSet", "data_folder", "find_files", "list_sets", "load_set"]
 
 ZENODO = "https://zenodo.org/records/4117827"
-_PARTS = ("train", "test")
 
 
 @dataclass(frozen=True)
@@ -71,25 +70,20 @@ def find_files(name: str, folder: str | Path | None = None) -> tuple[Path, Path]
     NAME may also be the path of such a folder. Endings as for `read_corpus`, gzipped or not.
     """
     base = data_folder(folder)
-    prefixes = [str(base / name) + os.sep, f"{base / name}_", name + os.sep]
-    for prefix in prefixes:
-        parts = [_file_with_stem(f"{prefix}{part}") for part in _PARTS]
-        if parts[0] is not None and parts[1] is not None:
-            return parts[0], parts[1]
+    for prefix in (str(base / name) + os.sep, f"{base / name}_", name + os.sep):
+        train, test = _file_with_stem(f"{prefix}train"), _file_with_stem(f"{prefix}test")
+        if train is not None and test is not None:
+            return train, test
     return None
 
 
 def _file_with_stem(stem: str) -> Path | None:
     """Find the file with this stem and a known ending."""
-    for ending in FORMATS:
-        for gzipped in ("", ".gz"):
-            path = Path(f"{stem}{ending}{gzipped}")
-            try:
-                if path.is_file():
-                    return path
-            except (OSError, ValueError):  # not a valid file name
-                return None
-    return None
+    candidates = (Path(f"{stem}{ending}{gzipped}") for ending in FORMATS for gzipped in ("", ".gz"))
+    try:
+        return next((path for path in candidates if path.is_file()), None)
+    except (OSError, ValueError):  # not a valid file name
+        return None
 
 
 def list_sets(folder: str | Path | None = None) -> list[str]:

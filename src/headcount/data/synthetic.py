@@ -66,9 +66,8 @@ class SyntheticReviews:
         words = np.array([word(i) for i in range(self.n_words)])
         generator = np.random.default_rng([self.seed, self.n_train, self.n_test, round(1e6 * self.positive)])
         base = np.power(np.arange(self.n_words, dtype=np.float64) + 2.7, -1.05)  # Zipf-Mandelbrot law
-        leaning = 30 + generator.choice(
-            3_000, self.n_leaning, replace=False
-        )  # neither the most frequent nor the rarest
+        # Neither the most frequent words nor the rarest.
+        leaning = 30 + generator.choice(3_000, self.n_leaning, replace=False)
         lean = np.zeros(self.n_words)
         lean[leaning] = self.strength * generator.standard_normal(self.n_leaning)
         parts = []

@@ -10,25 +10,23 @@ from sklearn.frozen import FrozenEstimator
 from headcount._labels import class_positions, label_text, typed_labels
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import plain, quoted
-from headcount.desk.labels import check_labels, describe_source, label_column
+from headcount.data.table_items import read_labels
+from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.learners import BlackBox, Outputs
 from headcount.modelfile import Columns, Model
 from headcount.quantifiers import Quantifier, method_named
-from headcount.stream import Grouping, Recipe, Tally
-from headcount.stream.scan import decision_codes, group_codes, invalid_scores_error, posterior_columns
+from headcount.stream.scan import count_column, decision_codes, invalid_scores_error, posterior_columns
 from headcount.stream.tally import first_wrong
-from headcount.tables import Kind, TableFile
+from headcount.tables import TableFile
 
-__all__ = ["confusion_model", "scored_model", "tally_counts"]
+__all__ = ["confusion_model", "scored_model"]
 
 _MIN_ITEMS_PER_CLASS = 2
 _MAX_LABELLED = 20_000_000
 """Labelled items of a confusion matrix, each of which becomes an entry of an array."""
 _SWAPPED_MARGIN = 0.05
 """Difference of mean scores from which columns of scores look swapped."""
-_MAX_COUNT = 2.0**53
-"""Largest count: above it, floats can't represent every integer."""
 
 
 def scored_model(
@@ -67,12 +65,9 @@ def scored_model(
     Model(SLD over BlackBox, 2 classes, scores)
     """
     table = TableFile(source)
-    table.require([label])
     if scores is not None and decisions is not None:
         raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
-    if decisions is not None:
-        table.require([decisions])
-    labels = check_labels(table, label_column(table, label), label, _MIN_ITEMS_PER_CLASS)
+    labels = check_labels(table, read_labels(table, label), label, _MIN_ITEMS_PER_CLASS)
     classes = np.unique(labels)
     if decisions is not None:
         batches = table.batches({decisions: "group"})
@@ -111,18 +106,15 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     """
     table = TableFile(source)
     decided = table.columns[1:]
-    rows = [label_text(value) for value in label_column(table, table.columns[0])]
+    rows = [label_text(value) for value in read_labels(table, table.columns[0])]
     if sorted(rows) != sorted(map(label_text, decided)) or len(set(rows)) < len(rows):
         raise DataError(
             f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 10)} and its columns for "
             f"{quoted(decided, 10)}. It needs a row for each true class, named in the first column, and a column for each decided "
             "class."
         )
-    counts = np.concatenate([batch.matrix(decided) for batch in table.batches(dict.fromkeys(decided, "number"))])
-    invalid = invalid_counts(counts)
-    if invalid.any():
-        row, column = np.argwhere(invalid)[0].tolist()
-        raise DataError(f"{table.place(row, decided[column])}: {counts[row, column]:g} is not a valid count.")
+    batches = table.batches(dict.fromkeys(decided, "number"))
+    counts = np.concatenate([np.stack([count_column(batch, name) for name in decided], axis=1) for batch in batches])
     if not (counts.sum(axis=1) >= _MIN_ITEMS_PER_CLASS).all():
         row = int(counts.sum(axis=1).argmin())
         raise DataError(
@@ -199,15 +191,12 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[st
         column_of = {text(label): column for label, _, column in (part.partition("=") for part in parts)}
         if len(column_of) < len(parts):
             raise DataError(f"The scores {scores!r} name a class more than once.")
-        missing = [label for label in labels if label not in column_of]
-        if len(labels) == 2 and missing == labels[:1] and len(column_of) == 1:
-            names = [column_of[labels[1]]]
-        elif missing or len(column_of) != len(labels):
+        names = [column_of[label] for label in labels if label in column_of]
+        second_of_two = len(labels) == 2 and list(column_of) == labels[1:]
+        if set(column_of) != set(labels) and not second_of_two:
             raise DataError(
                 f"The scores {scores!r} name the classes {quoted(column_of)}; the labels of {table.name} are {quoted(labels, 10)}."
             )
-        else:
-            names = [column_of[label] for label in labels]
     elif len(parts) == 1 and "*" in parts[0]:
         head, _, tail = parts[0].partition("*")
         matches = {
@@ -223,12 +212,7 @@ def _score_columns(table: TableFile, classes: AnyArray, scores: str) -> tuple[st
                 f"The scores {scores!r} name {len(names)} columns for {len(labels)} classes ({quoted(labels, 10)}): name one for "
                 "each."
             )
-    absent = [name for name in names if name not in table.columns]
-    if absent:
-        raise DataError(
-            f"{table.name} has no column {quoted(absent)} for the scores; its columns are {quoted(table.columns, 12)}. Name those "
-            "of scores (--scores) or one of decisions (--decisions)."
-        )
+    table.require(names, " of scores (name those of scores with --scores, or one of decisions with --decisions)")
     return tuple(names)
 
 
@@ -241,29 +225,3 @@ def _read_posteriors(table: TableFile, columns: Sequence[str], k: int) -> FloatA
             raise invalid_scores_error(batch, row, C[:, row].tolist(), columns)
         parts.append(C.T)
     return np.ascontiguousarray(np.concatenate(parts))
-
-
-def invalid_counts(counts: FloatArray) -> AnyArray:
-    """Mask of entries that are not valid counts: integers from 0 to `_MAX_COUNT`."""
-    with np.errstate(invalid="ignore"):
-        invalid: AnyArray = ~((counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0))
-    return invalid
-
-
-def tally_counts(source: str | Path, recipe: Recipe, by: str | None) -> Tally:
-    """Add up a table of counts: a column ``class`` of decisions, a column ``count``, and a column to group by."""
-    table = TableFile(source)
-    table.require(["class", "count"])
-    grouping = None if by is None else Grouping.parse(by, table.columns)
-    kinds: dict[str, Kind] = {"class": "group", "count": "number"}
-    if grouping is not None:
-        kinds.setdefault(grouping.column, grouping.kind)
-    tally = recipe.start()
-    for batch in table.batches(kinds):
-        codes = decision_codes(batch, "class", recipe.quantifier.classes_, "the confusion matrix")
-        counts = batch.numbers("count")
-        invalid = np.flatnonzero(invalid_counts(counts))
-        if invalid.size:
-            raise DataError(f"{batch.place(int(invalid[0]), 'count')}: {counts[invalid[0]]:g} is not a valid count.")
-        tally.add(Outputs(recipe.quantifier.classes_, len(codes), codes), *group_codes(batch, grouping), counts)
-    return tally

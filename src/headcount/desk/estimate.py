@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
 
-from headcount.desk.black_box import tally_counts
 from headcount.exceptions import DataError
 from headcount.intervals import Difference
 from headcount.modelfile import Model, load_model
@@ -75,7 +73,7 @@ def estimate_tables(
     """
     _check_level(level)
     tally = _tally(_loaded(model), _paths(files), by, counts, cluster, progress)
-    return _shares(tally, level, estimand, assume, min_items)
+    return shares_of(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +170,7 @@ def compare_tables(
         tally, other = (_tally(model, [path], None, counts) for path in paths)
         tally.names[:], other.names[:] = [first], [second]
         tally = tally + other
-    groups = _shares(tally, level, estimand, None, min_items)
+    groups = shares_of(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
     return Comparison(str(first), str(second), compared(groups, first, second), groups)
 
 
@@ -264,21 +262,11 @@ def _tally(
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides)
-    if not counts:
-        return tally_files(files, Reading(recipe, model.columns.kind, model.columns.names, by), progress, cluster)
-    if model.columns.kind != "decisions" or cluster is not None:
-        raise DataError("Counts of decisions need a model of decisions, and can't be read on a cluster.")
-    return reduce(Tally.merge, (tally_counts(file, recipe, by) for file in files), recipe.start())
-
-
-def _shares(
-    tally: Tally,
-    level: float,
-    estimand: Literal["population", "sample"],
-    assume: Literal["no-shift"] | None,
-    min_items: int,
-) -> GroupShares:
-    return shares_of(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
+    columns = model.columns
+    if counts and columns.kind != "decisions":
+        raise DataError("Counts of decisions need a model of decisions.")
+    reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by)
+    return tally_files(files, reading, progress, cluster)
 
 
 def _file_title(path: str | Path) -> str:

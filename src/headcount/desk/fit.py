@@ -1,20 +1,19 @@
 """`fit_table`: from a labelled table to a model; read items and labels, check them, choose a quantifier and fit it."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from headcount._typing import AnyArray
 from headcount._validation import quoted
-from headcount.desk.labels import batch_labels, check_labels, describe_source
+from headcount.data.table_items import item_columns, read_items
+from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError
 from headcount.modelfile import Columns, Model
 from headcount.protocols import NaturalPrevalence
 from headcount.quantifiers import method_named
-from headcount.tables import Kind, TableFile
+from headcount.tables import TableFile
 
 __all__ = ["fit_table"]
 
@@ -76,21 +75,24 @@ def fit_table(
     from headcount.auto import AutoQuantifier  # slow to import, and estimates do without
 
     table = TableFile(source)
-    kind, names = _item_columns(table, label, text, features)
-    items, labels = _read_items(table, kind, names, label)
+    patterns = [part.strip() for part in features.split(",") if part.strip()] if isinstance(features, str) else features
+    kind, names = item_columns(table, label, text, patterns)
+    items, values = read_items(table, kind, names, label)
+    if kind == "numbers" and np.isinf(items).any():
+        row, column = np.argwhere(np.isinf(items))[0].tolist()
+        raise DataError(f"{table.place(row, names[column] if len(names) > 1 else names[0])}: the number is infinite.")
+    labels = check_labels(table, values, label, _MIN_ITEMS_PER_CLASS)
     if shift not in ("any", "mild"):
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"
     has_interval = automatic or method_named(method).for_tables().has_interval
-    sample_size = int(np.clip(len(labels) // 5, 50, 500))
+    mild = NaturalPrevalence(500, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=random_state)
     choice = AutoQuantifier(
         None if automatic else [method],
         None if learner.lower() == "auto" else [learner],
         budget=budget,
         intervals=has_interval and shift == "any",
-        protocol=NaturalPrevalence(500, sample_size=sample_size, random_state=random_state)
-        if shift == "mild"
-        else None,
+        protocol=mild if shift == "mild" else None,
         n_jobs=n_jobs,
         random_state=random_state,
     )
@@ -109,52 +111,6 @@ def fit_table(
         _json_values(auto.ranking_.drop(columns=["seconds"]).to_dict("records")),
         _json_values(auto.skipped_),
     )
-
-
-def _item_columns(
-    table: TableFile, label: str, text: str | None, features: str | Sequence[str] | None
-) -> tuple[Literal["text", "numbers"], list[str]]:
-    """Columns to learn from, by name or by convention, and what they hold."""
-    table.require([label])
-    if text is not None and features is not None:
-        raise DataError("Name either a text column (text) or columns of numbers (features), not both.")
-    if text is None and features is None and "text" in table.columns and label != "text":
-        text = "text"
-    if text is not None:
-        table.require([text])
-        if text == label:
-            raise DataError(f"{table.name}: column {text!r} can't be both the text and the label.")
-        return "text", [text]
-    patterns = features.split(",") if isinstance(features, str) else features or ["*"]
-    names: list[str] = []
-    for pattern in (part.strip() for part in patterns if part.strip()):
-        matches = [name for name in table.columns if name == pattern or fnmatchcase(name, pattern)]
-        if not matches:
-            raise DataError(f"{table.name} has no column {pattern!r}; its columns are {quoted(table.columns, 12)}.")
-        names += [name for name in matches if name != label and name not in names]
-    if not names:
-        raise DataError(f"{table.name} has no columns besides the label {label!r}: there is nothing to learn from.")
-    return "numbers", names
-
-
-def _read_items(table: TableFile, kind: str, names: Sequence[str], label: str) -> tuple[Any, AnyArray]:
-    column_kind: Kind = "text" if kind == "text" else "number"
-    parts: list[Any] = []
-    labels: list[Any] = []
-    for batch in table.batches({**dict.fromkeys(names, column_kind), label: "group"}):
-        labels += batch_labels(batch, label)
-        parts.append(batch.texts(names[0]) if kind == "text" else batch.matrix(names))
-        if parts[-1].shape[1:] != parts[0].shape[1:]:
-            row = sum(len(part) for part in parts[:-1])
-            raise DataError(
-                f"{table.place(row, names[0])} holds {parts[-1].shape[1]} numbers, the first row {parts[0].shape[1]}: an "
-                "embedding must have the same length in each row."
-            )
-    items = np.concatenate(parts)
-    if kind == "numbers" and np.isinf(items).any():
-        row, column = np.argwhere(np.isinf(items))[0].tolist()
-        raise DataError(f"{table.place(row, names[column] if len(names) > 1 else names[0])}: the number is infinite.")
-    return items, check_labels(table, labels, label, _MIN_ITEMS_PER_CLASS)
 
 
 def _json_values(value: Any) -> Any:

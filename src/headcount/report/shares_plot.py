@@ -19,6 +19,12 @@ _INCHES_PER_GROUP = 0.42
 _MAX_TICKS = 36
 _MAX_NAME = 24
 """Characters of the name of a group or class."""
+_OMITTED_METADATA = {
+    "svg": ("Date", "Creator", "Format", "Type"),
+    "pdf": ("CreationDate", "Producer"),
+    "png": ("Software",),
+}
+"""Metadata that varies, by format: omitted, so that the same shares give the same bytes."""
 _NUMBER_OR_DATE = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
 
 
@@ -48,14 +54,7 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
         axes.set_title(title, loc="left", color=_GREY)
         axes.set_xlabel(x_label, color=_GREY)
         picture = BytesIO()
-        varying = {
-            "svg": ("Date", "Creator", "Format", "Type"),
-            "pdf": ("CreationDate", "Producer"),
-            "png": ("Software",),
-        }
-        metadata: dict[str, Any] = dict.fromkeys(
-            varying[format]
-        )  # omitted, so that the same shares give the same bytes
+        metadata: dict[str, Any] = dict.fromkeys(_OMITTED_METADATA[format])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
             figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)
@@ -75,22 +74,12 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
-        handles.append(
-            axes.errorbar(
-                x + offset,
-                share,
-                yerr=bars,
-                color=colour,
-                marker="o",
-                markersize=4,
-                capsize=2,
-                linewidth=1.2,
-                linestyle="none",
-            )
-        )
+        line = {"color": colour, "linewidth": 1.2}
+        points = {"marker": "o", "markersize": 4, "capsize": 2, "linestyle": "none"}
+        handles.append(axes.errorbar(x + offset, share, yerr=bars, **points, **line))
         names.append(_shorten(str(groups.classes[j])))
         if ordered:
-            axes.plot((x + offset)[named], share[named], color=colour, linewidth=1.2)
+            axes.plot((x + offset)[named], share[named], **line)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")

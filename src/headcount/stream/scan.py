@@ -1,10 +1,12 @@
 """Scan tables into a tally: score rows with a model, or take scores and decisions from columns, here or on a Dask cluster."""
 
-import queue
-import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,14 @@ from headcount.stream.groups import Grouping
 from headcount.stream.tally import Recipe, Tally, WrongRowError
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
-__all__ = ["Reading", "decision_codes", "group_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
+__all__ = ["Reading", "count_column", "decision_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
 
 _ROWS_TO_SCORE = 1 << 13
 """Rows that a classifier scores at a time."""
 _LANES, _QUEUED_PIECES = 2, 2
 """Threads that parse batches and add them up, each into its own tally; pieces of a file queued for each thread."""
+_MAX_COUNT = 2.0**53
+"""Largest count of items: above it, floats can't represent every integer."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,12 @@ class Reading:
     Attributes
     ----------
     recipe : Recipe
-    kind : {"text", "numbers", "scores", "decisions"}
-        Texts and numbers are scored by the quantifier's classifier; scores and decisions are taken as they are.
+    kind : {"text", "numbers", "scores", "decisions", "counts"}
+        Texts and numbers are scored by the quantifier's classifier; scores and decisions are taken as they are. Counts are a column
+        of decisions, and the column ``count``: how many items each row stands for.
     names : tuple of str
-        The column of texts or decisions, the columns of features, or those of scores in the order of the classes (for two classes
-        the column of the second class is enough).
+        The column of texts or decisions (also of counted ones), the columns of features, or those of scores in the order of the
+        classes (for two classes the column of the second class is enough).
     by : str, optional
         A column to group by, or ``column:unit``.
     format : {"csv", "tsv", "parquet"}, optional
@@ -56,16 +61,13 @@ class Reading:
         """Read one file and add up its rows."""
         table = TableFile(source, self.format)
         grouping = None if self.by is None else Grouping.parse(self.by, table.columns)
-        column_kind: Kind = {"text": "text", "decisions": "group"}.get(self.kind, "number")  # type: ignore[assignment]
-        kinds: dict[str, Kind] = dict.fromkeys(self.names, column_kind)
-        missing = [name for name in self.names if name not in table.columns]
-        if missing:
-            raise DataError(
-                f"{table.name} has no column {quoted(missing)}, from which the model reads {self.kind}; its columns are "
-                f"{quoted(table.columns, 12)}."
-            )
+        column_kinds: dict[str, Kind] = {"text": "text", "decisions": "group", "counts": "group"}
+        kinds = dict.fromkeys(self.names, column_kinds.get(self.kind, "number"))
+        if self.kind == "counts":
+            kinds["count"] = "number"
+        table.require(self.names, f", from which the model reads {self.kind}")
         if grouping is not None:
-            if grouping.column in kinds and column_kind != "group":
+            if kinds.get(grouping.column, "group") != "group":
                 raise DataError(
                     f"Rows can't be grouped by column {grouping.column!r}: the model reads {self.kind} from it."
                 )
@@ -82,20 +84,20 @@ class Reading:
         pieces = table.pieces(kinds, _ROWS_TO_SCORE if scored_here else None)
         _run_lanes(pieces, [partial(add_piece, tally) for tally in tallies])
         total = reduce(Tally.merge, tallies)
-        if total.n_items == 0:
+        if not total.names:
             raise table.no_rows()
         return total
 
     def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
-        groups, values = group_codes(batch, grouping)
-        if self.kind == "text":
-            tally.add(self._score(batch, batch.texts(self.names[0])), groups, values)
-        elif self.kind == "numbers":
-            tally.add(self._score(batch, self._features(batch)), groups, values)
-        elif self.kind == "decisions":
+        groups, values = _group_codes(batch, grouping)
+        if self.kind in ("text", "numbers"):
+            items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
+            tally.add(self._score(batch, items), groups, values)
+        elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
             codes = decision_codes(batch, self.names[0], classes, "the labelled items")
-            tally.add(Outputs(classes, len(codes), codes), groups, values)
+            counts = count_column(batch, "count") if self.kind == "counts" else None
+            tally.add(Outputs(classes, len(codes), codes), groups, values, counts)
         else:
             try:
                 tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
@@ -135,7 +137,7 @@ class Reading:
             raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
 
 
-def group_codes(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
+def _group_codes(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
     """Encode the group of each row as a position in the list of group names, and return that list."""
     if grouping is None:
         return None, ("all",)
@@ -180,52 +182,45 @@ def decision_codes(batch: Batch, column: str, classes: Iterable[Any], origin: st
     """Encode a column of decisions as positions in ``classes``; ``origin`` says in messages where the classes come from."""
     codes, values = batch.groups(column)
     positions, text = class_positions(classes)
-    for i, value in enumerate(values):
-        rows = np.flatnonzero(codes == i) if text(value) not in positions else codes[:0]
-        if rows.size:
-            raise DataError(
-                f"{batch.place(int(rows[0]), column)}: {value!r} is not among the classes of {origin} ({quoted(positions, 10)})."
-            )
-    class_of_value = np.array([positions.get(text(value), 0) for value in values], dtype=np.int32)
-    return class_of_value[codes]
+    class_of_value = np.array([positions.get(text(value), -1) for value in values], dtype=np.int32)
+    decisions = class_of_value[codes]
+    if (decisions < 0).any():
+        row = int((decisions < 0).argmax())
+        raise DataError(
+            f"{batch.place(row, column)}: {values[codes[row]]!r} is not among the classes of {origin} ({quoted(positions, 10)})."
+        )
+    return decisions
+
+
+def count_column(batch: Batch, column: str) -> FloatArray:
+    """Column of counts of items: integers from 0 to `_MAX_COUNT`."""
+    counts = batch.numbers(column)
+    with np.errstate(invalid="ignore"):
+        valid = (counts >= 0) & (counts <= _MAX_COUNT) & (np.mod(counts, 1) == 0)
+    if not valid.all():
+        row = int(valid.argmin())
+        raise DataError(f"{batch.place(row, column)}: {counts[row]:g} is not a valid count.")
+    return counts
 
 
 def _run_lanes(pieces: Iterable[Piece], lanes: Sequence[Callable[[Piece], None]]) -> None:
     """Hand the pieces of a file to lanes in turn; each lane runs in its own thread while the next pieces are read.
 
     The lane of a piece does not depend on the speed of the threads, so the result does not either. Of several errors the one of
-    the earliest piece is raised.
+    the earliest piece is raised: results are waited for in the order of the pieces, also after reading the next piece failed.
     """
-    queues: list[queue.Queue[Any]] = [queue.Queue(_QUEUED_PIECES) for _ in lanes]
-    errors: dict[int, BaseException] = {}
-
-    def work(lane: int) -> None:
-        while (item := queues[lane].get()) is not None:
-            number, piece = item
-            if number < min(list(errors), default=number + 1):
-                try:
-                    lanes[lane](piece)
-                except BaseException as error:
-                    errors[number] = error
-
-    threads = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(len(lanes))]
-    for thread in threads:
-        thread.start()
-    number = -1
-    try:
-        for number, piece in enumerate(pieces):
-            queues[number % len(lanes)].put((number, piece))
-            if errors:
-                break
-    except BaseException as error:
-        errors[number + 1] = error
-    finally:
-        for lane_queue in queues:
-            lane_queue.put(None)
-        for thread in threads:
-            thread.join()
-    if errors:
-        raise errors[min(errors)]
+    running: deque[Future[None]] = deque()
+    with ExitStack() as stack:
+        threads = [stack.enter_context(ThreadPoolExecutor(max_workers=1)) for _ in lanes]
+        try:
+            for thread, lane, piece in zip(cycle(threads), cycle(lanes), pieces, strict=False):
+                running.append(thread.submit(lane, piece))
+                if len(running) > len(lanes) * (1 + _QUEUED_PIECES):
+                    running[0].result()
+                    running.popleft()
+        finally:
+            for future in running:
+                future.result()
 
 
 def tally_files(
@@ -261,32 +256,28 @@ def tally_files(
     """
     if not sources:
         raise DataError("There are no files to read.")
-    files = [file for source in sources for file in files_of(source)]
-    in_folders = {str(file) for source in sources for file in files_of(source) if str(file) != str(source)}
+    # Each file, and whether it is one of a folder: such a file may be empty.
+    files = [(file, str(file) != str(source)) for source in sources for file in files_of(source)]
     if cluster is None:
-        tallies: Iterable[Tally] = (_tally_file(reading, file, str(file) in in_folders, progress) for file in files)
-    elif "-" in map(str, files):
+        tallies: Iterable[Tally] = (_tally_file(reading, file, in_folder, progress) for file, in_folder in files)
+    elif "-" in map(str, sources):
         raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
     else:
-        tallies = _tally_on_cluster(cluster, files, in_folders, reading, progress)
+        tallies = _tally_on_cluster(cluster, files, reading, progress)
     total = reduce(Tally.merge, tallies)
-    if total.n_items == 0:
+    if not total.names:
         raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
     return total
 
 
 def _tally_on_cluster(
-    cluster: str,
-    files: Sequence[str | Path],
-    in_folders: Container[str],
-    reading: Reading,
-    progress: Callable[[int], None] | None,
+    cluster: str, files: Sequence[tuple[str | Path, bool]], reading: Reading, progress: Callable[[int], None] | None
 ) -> Iterator[Tally]:
     with connect(cluster) as client:
         shared = client.scatter(reading, broadcast=True)
         futures = [
-            client.submit(_tally_file, shared, str(Path(file).resolve()), str(file) in in_folders, pure=False)
-            for file in files
+            client.submit(_tally_file, shared, str(Path(file).resolve()), in_folder, pure=False)
+            for file, in_folder in files
         ]
         for future in futures:
             tally: Tally = future.result()

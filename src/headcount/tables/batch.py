@@ -1,8 +1,7 @@
 """`Batch`: consecutive rows of a table, as numbers, texts or groups."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "is_list_type"]
 
 _FEW_TEXTS = 512
 
@@ -25,27 +24,22 @@ class Batch:
         For messages.
     columns : Arrow's record batch
     locate : callable
-        Words where a row of this batch, counted from 0, is in the file.
+        Words where a row is in the file, given its number and maybe a column.
+    first : int
+        What `locate` counts before the first row of this batch.
     """
 
     file: str
     columns: Any
     locate: Callable[[int, str | None], str]
+    first: int = 0
 
     def __len__(self) -> int:
         return int(self.columns.num_rows)
 
     def place(self, row: int, column: str | None = None) -> str:
         """Name a row of this batch in a message: its file, line and column."""
-        return self.locate(row, column)
-
-    def parts(self, rows: int) -> Iterator["Batch"]:
-        """Cut this batch into some of no more than so many rows."""
-        for start in range(0, len(self), rows):
-            yield Batch(self.file, self.columns.slice(start, rows), partial(self._moved, start))
-
-    def _moved(self, start: int, row: int, column: str | None) -> str:
-        return self.locate(start + row, column)
+        return self.locate(self.first + row, column)
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN where it is empty."""
@@ -57,8 +51,7 @@ class Batch:
                 f"{self.file}: column {name!r} holds {column.type}, not one number a row. Embeddings are read alone: --features "
                 f"{name}."
             )
-        values = column.to_numpy(zero_copy_only=False)
-        return np.asarray(values, dtype=np.float64)
+        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def texts(self, name: str) -> AnyArray:
         """Return a column of texts, none of them empty."""
@@ -98,13 +91,7 @@ class Batch:
 
     def matrix(self, names: Sequence[str]) -> FloatArray:
         """Return columns of numbers side by side; a Parquet column that holds a list of numbers in each row is an embedding."""
-        import pyarrow as pa
-
-        if len(names) == 1 and (
-            pa.types.is_list(self.columns.column(names[0]).type)
-            or pa.types.is_fixed_size_list(self.columns.column(names[0]).type)
-            or pa.types.is_large_list(self.columns.column(names[0]).type)
-        ):
+        if len(names) == 1 and is_list_type(self.columns.column(names[0]).type):
             return self._embedding(names[0])
         return np.column_stack([self.numbers(name) for name in names])
 
@@ -119,6 +106,13 @@ class Batch:
             )
         flat = column.flatten().to_numpy(zero_copy_only=False)
         return np.asarray(flat, dtype=np.float64).reshape(len(column), int(sizes[0]))
+
+
+def is_list_type(kind: Any) -> bool:
+    """Whether an Arrow type is a list of values, of a fixed length or not."""
+    from pyarrow import types
+
+    return bool(types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_large_list(kind))
 
 
 def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._typing import AnyArray
 
-__all__ = ["OpenQuoteError", "Parsing", "Quotes", "blocks_of", "ends_in_quotes", "whole_rows"]
+__all__ = ["OpenQuoteError", "Parsing", "Quotes", "blocks_of", "whole_rows"]
 
 Parsing: TypeAlias = Callable[[], list[Any]]
 """Parses a block, in any thread, and returns its rows as Arrow's record batches."""
@@ -93,35 +93,23 @@ def whole_rows(letters: AnyArray, delimiter: bytes) -> int:
         return int(after_last_row(letters, letters[: len(letters) // 8 * 8].view(np.uint64), ends))
 
 
-def ends_in_quotes(content: bytes, delimiter: bytes) -> bool:
-    r"""Whether a quote is open behind some content, read letter by letter.
+class Quotes:
+    r"""Whether a quote is open, while a table is read part by part.
 
-    >>> ends_in_quotes(b'1,"a', b","), ends_in_quotes(b'1,24" wide\n', b",")
+    >>> Quotes(b",").read(b'1,"a'), Quotes(b",").read(b'1,24" wide\n')
     (True, False)
     """
-    quotes = Quotes(delimiter)
-    quotes.read(content)
-    return quotes.inside
-
-
-class Quotes:
-    """Whether a quote is open, while a table is read part by part."""
 
     def __init__(self, delimiter: bytes) -> None:
-        self._ends, self._state = _field_ends(delimiter), 0
+        self._ends, self._state, self.inside = _field_ends(delimiter), 0, False
 
-    def read(self, content: bytes) -> None:
-        """Go on behind some more content."""
-        from headcount.tables._kernels import state_after
+    def read(self, content: bytes) -> bool:
+        """Whether a quote is open after some more content."""
+        from headcount.tables._kernels import QUOTED, state_after
 
         self._state = int(state_after(np.frombuffer(content, dtype=np.uint8), self._ends, self._state))
-
-    @property
-    def inside(self) -> bool:
-        """Whether a quote is open."""
-        from headcount.tables._kernels import QUOTED
-
-        return self._state == QUOTED
+        self.inside = self._state == QUOTED
+        return self.inside
 
 
 def _field_ends(delimiter: bytes) -> AnyArray:
@@ -133,14 +121,9 @@ def _field_ends(delimiter: bytes) -> AnyArray:
 
 def _last_line(letters: AnyArray) -> int:
     """Return the place of the last line end, or -1."""
-    end = len(letters)
-    while end > 0:
-        start = max(end - _WINDOW, 0)
-        found = np.flatnonzero(letters[start:end] == _LINE_END[0])
-        if found.size:
-            return start + int(found[-1])
-        end = start
-    return -1
+    start = max(len(letters) - _WINDOW, 0)  # only these few are copied, unless a line is longer
+    last = letters[start:].tobytes().rfind(_LINE_END)
+    return start + last if last >= 0 else letters.tobytes().rfind(_LINE_END)
 
 
 def _parsed(

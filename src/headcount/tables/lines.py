@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.blocks import OpenQuoteError, Quotes, ends_in_quotes
+from headcount.tables.blocks import OpenQuoteError, Quotes
 
-__all__ = ["MISSING_NUMBERS", "Text", "without_suffix"]
+__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "without_suffix"]
 
 _GZIP_MARK = b"\x1f\x8b"
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
@@ -24,6 +24,8 @@ _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
 _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
 
@@ -38,29 +40,32 @@ class Text:
         if path.suffix.lower() == ".gz" and not self.packed:
             raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
 
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def opened(self) -> Any:
         """Open the file for Arrow."""
         import pyarrow as pa
 
-        with pa.input_stream(str(self.path), compression="gzip" if self.packed else None) as stream:
-            yield stream
+        return pa.input_stream(str(self.path), compression="gzip" if self.packed else None)
 
     def _bytes(self) -> Any:
         return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
 
-    @cached_property
-    def _beginning(self) -> bytes:
+    def content(self, size: int = -1) -> bytes:
+        """Read the first bytes of the file, or all of them."""
         try:
             with self._bytes() as file:
-                content: bytes = file.read(_SEEN)
+                content: bytes = file.read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise self._cut_off(error) from error
-        self._all_seen = len(content) < _SEEN
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
-        if b"\x00" in content:
+        if b"\x00" in content[:_SEEN]:
             raise FileFormatError(f"{self.name} is a binary file, not text: what is its format?")
+        return content
+
+    @cached_property
+    def _beginning(self) -> bytes:
+        content = self.content(_SEEN)
+        self._all_seen = len(content) < _SEEN
         return content.removeprefix(b"\xef\xbb\xbf")
 
     @cached_property
@@ -96,11 +101,7 @@ class Text:
         lines = self._reader(io.StringIO(text, newline=""))
         csv.field_size_limit(2**31 - 1)
         names: list[str] = next(lines, [])
-        if (
-            lines.line_num > 1
-            and next(lines, None) is None
-            and ends_in_quotes(self._beginning, self.delimiter.encode())
-        ):
+        if lines.line_num > 1 and next(lines, None) is None and Quotes(self.delimiter.encode()).read(self._beginning):
             raise FileFormatError(f"{self.name}, line 1: a quote opens in the names of the columns, and is not closed.")
         if not self._all_seen and lines.line_num == 1 and next(lines, None) is None:
             raise FileFormatError(f"{self.name}, line 1: the names of the columns take more than {_SEEN:,} bytes.")
@@ -108,21 +109,19 @@ class Text:
             "".join(names).encode()
         except UnicodeEncodeError as error:
             raise self.explained(error, {}) from error
-        if not any(name.strip() for name in names):
+        blank = [number for number, name in enumerate(names, start=1) if not name.strip()]
+        if len(blank) == len(names):
             raise FileFormatError(
                 f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
             )
-        if any(not name.strip() for name in names):
-            blank = next(place for place, name in enumerate(names, start=1) if not name.strip())
-            raise FileFormatError(f"{self.name}, line 1: column {blank} has no name.")
+        if blank:
+            raise FileFormatError(f"{self.name}, line 1: column {blank[0]} has no name.")
         if len(names) == 1 and ";" in names[0]:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
 
     def _reader(self, lines: Any) -> Any:
-        if self.quotes:
-            return csv.reader(lines, delimiter=self.delimiter)
-        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE)
 
     def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
         """Return the line and the fields of the first row that something is true of."""
@@ -202,23 +201,25 @@ class Text:
     def _not_utf8(self) -> FileFormatError | None:
         try:
             with self._bytes() as file:
-                number, line = next(((n, one) for n, one in enumerate(file, start=1) if not _is_utf8(one)), (0, b""))
+                lines = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="\n")
+                number, line = next(
+                    ((n, one) for n, one in enumerate(lines, start=1) if _NOT_UTF8.search(one)), (0, "")
+                )
             if not number:
                 return None
-            found = self._first(lambda _, fields: any(map(_odd, fields)))
+            found = self._first(lambda _, fields: any(map(_NOT_UTF8.search, fields)))
         except (OSError, EOFError, zlib.error) as error:
             return self._cut_off(error)
         except csv.Error:
             found = None
-        text = line.decode(errors="surrogateescape")
-        where, byte = f"line {number:,}", ord(text[_odd(text) - 1]) - 0xDC00
+        where, byte = f"line {number:,}", ord(_NOT_UTF8.findall(line)[0]) - 0xDC00
         if found is not None:
             begins, fields = found
-            place = next(i for i, field in enumerate(fields) if _odd(field))
-            before = "".join(fields[:place]) + fields[place][: _odd(fields[place]) - 1]
+            place = next(i for i, field in enumerate(fields) if _NOT_UTF8.search(field))
+            before = "".join(fields[:place]) + _NOT_UTF8.split(fields[place])[0]
             names = self._beginning.decode("utf-8", "surrogateescape")
             columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
-            if not any(map(_odd, columns)):
+            if not any(map(_NOT_UTF8.search, columns)):
                 where = f"line {begins + before.count(chr(10)):,}"
                 where += f", column {columns[place]!r}" if place < len(columns) else ""
         return FileFormatError(
@@ -232,19 +233,6 @@ class Text:
         )
 
 
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _odd(field: str) -> int:
-    """Return the place, from 1, of the first letter that is no text but a byte; 0 if there is none."""
-    return next((i for i, letter in enumerate(field, start=1) if "\udc80" <= letter <= "\udcff"), 0)
-
-
 def _not_a_number(field: str) -> bool:
     if field in MISSING_NUMBERS:
         return False
@@ -253,6 +241,14 @@ def _not_a_number(field: str) -> bool:
     except ValueError:
         return True
     return "_" in field  # Python takes 1_000 for a number, others do not
+
+
+def check_is_file(path: Path, name: str) -> None:
+    """Raise unless there is such a file; ``name`` is its name in messages."""
+    if not path.exists():
+        raise DataError(f"There is no file {name}.")
+    if path.is_dir():
+        raise DataError(f"{name} is a folder; a file is needed here.")
 
 
 def without_suffix(path: Path, suffix: str) -> Path:

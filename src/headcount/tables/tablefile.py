@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.batch import Batch
+from headcount.tables.batch import Batch, is_list_type
 from headcount.tables.blocks import Parsing, blocks_of
-from headcount.tables.lines import MISSING_NUMBERS, Text, without_suffix
+from headcount.tables.lines import MISSING_NUMBERS, Text, check_is_file, without_suffix
 
-__all__ = ["Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
+__all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
 Kind: TypeAlias = Literal["text", "number", "group", "time"]
 """How a column is read: as texts, as numbers (empty: NaN), as values that many rows share, or as dates and times."""
@@ -29,7 +29,8 @@ Piece: TypeAlias = Callable[[], Iterable[Batch]]
 
 STDIN = "-"
 _PARQUET_MARK = b"PAR1"
-_FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+TABLE_FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+"""Formats by the ending of the file name; ``.gz`` may follow those of text."""
 _BLOCK = 6 << 20
 """Bytes of text that are parsed at a time."""
 _ROWS = 1 << 17
@@ -62,46 +63,38 @@ class TableFile:
 
     def __init__(self, source: str | Path, format: str | None = None) -> None:  # noqa: A002
         self.path, self.name = _kept_input(source)
-        if not self.path.exists():
-            raise DataError(f"There is no file {self.name}.")
-        if self.path.is_dir():
-            raise DataError(f"{self.name} is a folder; a file is needed here.")
+        check_is_file(self.path, self.name)
         with self.path.open("rb") as file:
             mark = file.read(4)
         if not mark:
             raise FileFormatError(f"{self.name} is empty.")
         self.format = format or self._format(source, mark)
-        if self.format not in ("csv", "tsv", "parquet"):
+        if self.format not in TABLE_FORMATS.values():
             raise DataError(f"There is no format {self.format!r}; known are csv, tsv and parquet.")
-        if (self.format == "parquet") != (mark == _PARQUET_MARK):
-            found = (
-                "is a Parquet file" if mark == _PARQUET_MARK else "is not a Parquet file (it does not start with PAR1)"
-            )
+        is_parquet = mark == _PARQUET_MARK
+        if (self.format == "parquet") != is_parquet:
+            found = "is a Parquet file" if is_parquet else "is not a Parquet file (it does not start with PAR1)"
             raise FileFormatError(
                 f"{self.name} {found}, but was taken for {self.format}: rename it, or say which it is."
             )
-        self.text = (
-            None if self.format == "parquet" else Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
-        )
-        self._parquet = self._opened() if self.text is None else self.text
-        self.columns: list[str] = (
-            self.text.header() if self.text is not None else list(self._parquet.schema_arrow.names)
-        )
+        self.text = None if is_parquet else Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
+        if self.text is None:
+            self._parquet = self._opened()
+        self.columns: list[str] = self._parquet.schema_arrow.names if self.text is None else self.text.header()
         twice = [name for name, times in Counter(self.columns).items() if times > 1]
         if twice:
             raise FileFormatError(f"{self.name} has more than one column named {quoted(twice)}: rename one of them.")
 
     def _format(self, source: str | Path, mark: bytes) -> str:
         suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
-        unnamed = self.path != Path(source) or self.path.is_relative_to("/dev")
-        if unnamed and suffix not in _FORMATS:
+        if suffix in TABLE_FORMATS:
+            return TABLE_FORMATS[suffix]
+        if self.path != Path(source) or self.path.is_relative_to("/dev"):  # a stream has no name to go by
             return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
-        if suffix not in _FORMATS:
-            raise DataError(
-                f"The format of {self.name} can't be inferred from its name; known are {', '.join(_FORMATS)} (and .gz after "
-                "those of text). Rename the file."
-            )
-        return _FORMATS[suffix]
+        raise DataError(
+            f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz after "
+            "those of text). Rename the file."
+        )
 
     def _opened(self, shared: Sequence[str] = ()) -> Any:
         import pyarrow as pa
@@ -115,14 +108,17 @@ class TableFile:
     def _damaged(self, error: Exception) -> FileFormatError:
         reason = " ".join(str(error).split())
         return FileFormatError(
-            f"{self.name} is a damaged Parquet file, or one that ends in the middle ({reason}): copy or export it again."
+            f"{self.name} is a damaged Parquet file, one that ends in the middle, or one with texts that are not UTF-8 ({reason}): "
+            "copy or export it again."
         )
 
-    def require(self, names: Sequence[str]) -> None:
-        """Raise unless the table has all these columns."""
+    def require(self, names: Sequence[str], note: str = "") -> None:
+        """Raise unless the table has all these columns; the note follows the names of those that it lacks."""
         missing = [name for name in names if name not in self.columns]
         if missing:
-            raise DataError(f"{self.name} has no column {quoted(missing)}; its columns are {quoted(self.columns, 12)}.")
+            raise DataError(
+                f"{self.name} has no column {quoted(missing)}{note}; its columns are {quoted(self.columns, 12)}."
+            )
 
     def place(self, row: int, column: str | None = None) -> str:
         """Name a row of the table, counted from 0, in a message."""
@@ -138,41 +134,35 @@ class TableFile:
         rows : int, optional
             The most rows of a batch; by default what reads fastest.
         """
-        empty = True
-        for piece in self.pieces(kinds, rows):
-            for batch in piece():
-                empty = False
-                yield batch
-        if empty:
+        batches = chain.from_iterable(piece() for piece in self.pieces(kinds, rows))
+        first = next(batches, None)
+        if first is None:
             raise self.no_rows()
+        yield from chain([first], batches)
 
     def pieces(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Piece]:
         """Read some columns, and yield what makes batches of each piece of the file; that can be done in any thread."""
         self.require(list(kinds))
-        return self._of_text(kinds, rows) if self.text is not None else self._of_parquet(kinds, rows)
+        return self._of_parquet(kinds, rows) if self.text is None else self._of_text(self.text, kinds, rows)
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
         return NoRowsError(f"{self.name} holds no rows" + (" below its header." if self.text else "."))
 
-    def _of_text(self, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
+    def _of_text(self, text: Text, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
         import pyarrow as pa
         from pyarrow import csv
 
-        text = self.text
-        if text is None:
-            return
         parse = csv.ParseOptions(
             delimiter=text.delimiter,
             quote_char='"' if text.quotes else False,
             newlines_in_values=text.quotes,
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
-        types = {"text": pa.string(), "number": pa.float64(), "group": pa.string(), "time": pa.string()}
         names = list(kinds) or self.columns[:1]
         convert = csv.ConvertOptions(
             include_columns=names,
-            column_types={name: types[kinds.get(name, "text")] for name in names},
+            column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
             strings_can_be_null=False,
             null_values=list(MISSING_NUMBERS),
         )
@@ -185,8 +175,9 @@ class TableFile:
         with explaining:
             parsed = parsing()
         for columns in parsed:
-            whole = Batch(self.name, columns, partial(self._place_in_block, number))
-            yield from whole.parts(rows or max(len(whole), 1))
+            for first in range(0, columns.num_rows, rows or max(columns.num_rows, 1)):
+                part = columns.slice(first, rows)
+                yield Batch(self.name, part, partial(self._place_in_block, number), first)
 
     def _place_in_block(self, number: int, row: int, column: str | None) -> str:
         """Name a row of a block; how many rows come before it is counted now that somebody asks."""
@@ -208,7 +199,7 @@ class TableFile:
         first = 0
         try:
             for columns in file.iter_batches(rows or _ROWS, columns=list(kinds), use_threads=True):
-                yield partial(self._as_batch, _as_asked(columns, kinds), first)
+                yield partial(list, [Batch(self.name, _as_asked(columns, kinds), self.place, first)])
                 first += columns.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
@@ -225,21 +216,13 @@ class TableFile:
         values = sum(part.num_values for part in parts)
         return bool(sum(part.total_uncompressed_size for part in parts) <= _SHARED_BYTES * values)
 
-    def _as_batch(self, columns: Any, first: int) -> list[Batch]:
-        return [Batch(self.name, columns, lambda row, column: self.place(first + row, column))]
-
 
 def _numeric(kind: Any) -> bool:
     import pyarrow as pa
 
-    listed = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind)
-    inner = kind.value_type if listed else kind
-    return bool(
-        pa.types.is_integer(inner)
-        or pa.types.is_floating(inner)
-        or pa.types.is_boolean(inner)
-        or pa.types.is_decimal(inner)
-    )
+    inner = kind.value_type if is_list_type(kind) else kind
+    numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+    return any(is_of_type(inner) for is_of_type in numeric)
 
 
 def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
@@ -247,18 +230,17 @@ def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
     import pyarrow as pa
 
     texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
-    arrays = []
-    for name in columns.schema.names:
-        column = columns.column(name)
-        kind = kinds.get(name)
-        if (kind == "text" and not pa.types.is_string(column.type)) or (
-            kind in ("group", "time") and any(is_text(column.type) for is_text in texts)
-        ):
-            column = column.cast(pa.string())
-        elif kinds.get(name) == "number" and (pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type)):
-            column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column.cast(pa.float64())
-        arrays.append(column)
-    return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names) if arrays else columns
+    fields = []
+    for field in columns.schema:
+        kind = kinds.get(field.name)
+        if kind == "text" or (kind in ("group", "time") and any(is_text(field.type) for is_text in texts)):
+            field = field.with_type(pa.string())
+        elif kind == "number" and pa.types.is_boolean(field.type):
+            field = field.with_type(pa.int8())
+        elif kind == "number" and pa.types.is_decimal(field.type):
+            field = field.with_type(pa.float64())
+        fields.append(field)
+    return columns.cast(pa.schema(fields)) if fields else columns
 
 
 def files_of(source: str | Path) -> list[str | Path]:
