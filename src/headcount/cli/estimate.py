@@ -90,10 +90,10 @@ def estimate(
 
 
 def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
-    from headcount.stream.shares import shown
+    from headcount.stream.group_shares import group_label
 
     by_group: dict[str, dict[str, Any]] = {
-        shown(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
+        group_label(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
         for name, n, verdict, advice in zip(groups.names, groups.n_items, groups.verdicts, groups.advice, strict=True)
     }
     for record in groups.records():
@@ -106,7 +106,7 @@ def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str
 def _print_explanation(groups: Any) -> None:
     """Print what a reader of the table needs besides: whose shares, why no intervals, advice on verdicts."""
     from headcount.report.shares_page import verdict_summary
-    from headcount.stream.shares import shown
+    from headcount.stream.group_shares import group_label
 
     whose = "these items" if groups.estimand == "sample" else "the process that the items came from"
     intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
@@ -120,7 +120,7 @@ def _print_explanation(groups: Any) -> None:
     names_by_advice: dict[str, list[str]] = {}
     for name, verdict, advice in zip(groups.names, groups.verdicts, groups.advice, strict=True):
         if verdict not in ("trust", "not checked"):
-            names_by_advice.setdefault(" ".join(advice), []).append(shown(name))
+            names_by_advice.setdefault(" ".join(advice), []).append(group_label(name))
     for advice, names in list(names_by_advice.items())[:_MAX_ADVICE]:
         typer.echo(f"  {', '.join(names[:_MAX_NAMES])}{' ...' if len(names) > _MAX_NAMES else ''}: {advice}")
     if len(names_by_advice) > _MAX_ADVICE:

@@ -134,14 +134,14 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
 
 def print_shares(groups: Any, by: str) -> None:
     """Print the shares of groups: one row a group, or one row a class if there are many classes."""
-    from headcount.stream.shares import shown
+    from headcount.stream.group_shares import group_label
 
     classes = [str(label) for label in groups.classes]
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS
     columns = [(label, "right") for label in classes] if side_by_side else [("class", "left"), ("share", "right")]
     rows: list[list[str]] = []
     for g, verdict in enumerate(groups.verdicts):
-        head = [shown(groups.names[g]), f"{groups.n_items[g]:,}"]
+        head = [group_label(groups.names[g]), f"{groups.n_items[g]:,}"]
         shares = [_share_text(groups, g, j) for j in range(len(classes))]
         if side_by_side:
             rows.append([*head, *shares, verdict])

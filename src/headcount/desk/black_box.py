@@ -17,7 +17,7 @@ from headcount.learners import BlackBox, Outputs
 from headcount.modelfile import Columns, Model
 from headcount.quantifiers import Quantifier, method_named
 from headcount.stream.scan import count_column, decision_codes, invalid_scores_error, posterior_columns
-from headcount.stream.tally import first_wrong
+from headcount.stream.tally import first_invalid_row
 from headcount.tables import TableFile
 
 __all__ = ["confusion_model", "scored_model"]
@@ -220,7 +220,7 @@ def _read_posteriors(table: TableFile, columns: Sequence[str], k: int) -> FloatA
     parts = []
     for batch in table.batches(dict.fromkeys(columns, "number")):
         C = posterior_columns(batch, columns, k)
-        row = first_wrong(C)
+        row = first_invalid_row(C)
         if row >= 0:
             raise invalid_scores_error(batch, row, C[:, row].tolist(), columns)
         parts.append(C.T)

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from headcount.exceptions import DataError
 from headcount.intervals import Difference
 from headcount.modelfile import Model, load_model
-from headcount.stream import GroupShares, Reading, Recipe, Tally, compared, shares_of, tally_files
-from headcount.stream.shares import or_none, shown
+from headcount.stream import GroupShares, Reading, Recipe, Tally, compare_groups, estimate_groups, tally_files
+from headcount.stream.group_shares import group_label, none_if_nan
 
 __all__ = ["Comparison", "check_tables", "compare_tables", "estimate_tables", "provenance"]
 
@@ -73,7 +73,7 @@ def estimate_tables(
     """
     _check_level(level)
     tally = _tally(_loaded(model), _paths(files), by, counts, cluster, progress)
-    return shares_of(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
+    return estimate_groups(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Comparison:
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
         """Verdict and advice for both groups, by name."""
-        names = [shown(name) for name in self.groups.names]
+        names = [group_label(name) for name in self.groups.names]
         rows = {name: names.index(name) for name in (self.first, self.second)}
         return {name: {"verdict": self.groups.verdicts[g], "advice": self.groups.advice[g]} for name, g in rows.items()}
 
@@ -170,8 +170,8 @@ def compare_tables(
         tally, other = (_tally(model, [path], None, counts) for path in paths)
         tally.names[:], other.names[:] = [first], [second]
         tally = tally + other
-    groups = shares_of(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
-    return Comparison(str(first), str(second), compared(groups, first, second), groups)
+    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    return Comparison(str(first), str(second), compare_groups(groups, first, second), groups)
 
 
 def check_tables(
@@ -209,8 +209,8 @@ def check_tables(
     """
     groups = estimate_tables(model, files, by=by, min_items=min_items, counts=counts, progress=progress)
     return [
-        {"group": shown(name), "n": int(n), "verdict": verdict, "advice": advice}
-        | {figure: None if report is None else or_none(getattr(report, figure)) for figure in _CHECK_FIGURES}
+        {"group": group_label(name), "n": int(n), "verdict": verdict, "advice": advice}
+        | {figure: None if report is None else none_if_nan(getattr(report, figure)) for figure in _CHECK_FIGURES}
         for name, n, verdict, advice, report in zip(
             groups.names, groups.n_items, groups.verdicts, groups.advice, groups.reports, strict=True
         )

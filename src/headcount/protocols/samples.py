@@ -282,7 +282,8 @@ class Samples:
         return self.total_weights() ** 2 / np.where(squares > 0.0, squares, 1.0)
 
     def _added_up(self, factors: FloatArray) -> FloatArray:
-        return np.bincount(np.repeat(np.arange(len(self)), self.sizes), factors, len(self))
+        sums: FloatArray = np.bincount(np.repeat(np.arange(len(self)), self.sizes), factors, len(self)).astype(np.float64)
+        return sums
 
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
         """Count, or add up the factors of, the items of each code ``0 .. n_codes - 1`` in each sample.
@@ -317,8 +318,8 @@ class Samples:
             raise DataError(f"A matrix of numbers is needed, one row an item; got shape {rows.shape} of {rows.dtype}.")
         self.check_pool(len(rows))
         factors = np.ones(self.indices.size) if self.factors is None else self.factors
-        added: FloatArray = csr_array((factors, self.indices, self.indptr), shape=(len(self), len(rows))) @ rows
-        return added
+        matrix: Any = csr_array((factors, self.indices, self.indptr), shape=(len(self), len(rows)))
+        return np.asarray(matrix @ rows, dtype=np.float64)
 
     def sum_exact(self, units: IntArray) -> ExactSums:
         """Add up rows of fixed-point coordinates (`to_units`), times their factors, as sums that merge to the bit."""

@@ -7,7 +7,7 @@ from typing import Any
 from headcount._validation import plain
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
-from headcount.stream.shares import NOT_CHECKED, TOO_FEW, shown
+from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label
 
 __all__ = ["page_of_shares", "verdict_summary"]
 
@@ -86,7 +86,7 @@ def _row(groups: GroupShares, g: int) -> dict[str, Any]:
         text, width = (f"{100 * share:.1f} %", share) if estimated else ("", 0)
         shares.append({"share": text, "interval": interval, "width": width})
     return {
-        "name": shown(groups.names[g]),
+        "name": group_label(groups.names[g]),
         "n": f"{int(groups.n_items[g]):,}",
         "shares": shares,
         "verdict": groups.verdicts[g],

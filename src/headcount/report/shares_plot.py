@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headcount.stream import GroupShares
-from headcount.stream.shares import shown
+from headcount.stream.group_shares import group_label
 
 __all__ = ["COLOURS", "plot_shares"]
 
@@ -92,7 +92,7 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         handles += bands[:1]
         names += [legend] * bool(bands)
     step = -(-len(groups) // _MAX_TICKS)
-    ticks = [_shorten(shown(name)) for name in groups.names[::step]]
+    ticks = [_shorten(group_label(name)) for name in groups.names[::step]]
     axes.set_xticks(x[::step], ticks, rotation=45 if len(groups) > 6 else 0)
     for label in axes.get_xticklabels():
         label.set_horizontalalignment("right" if len(groups) > 6 else "center")

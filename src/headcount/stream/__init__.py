@@ -1,9 +1,19 @@
 """Shares of files larger than memory: sums over groups, batch by batch, merged, then solved, with intervals and checks."""
 
+from headcount.stream.group_shares import GroupShares, compare_groups, estimate_groups
 from headcount.stream.groups import Grouping
 from headcount.stream.scan import Reading, tally_files
-from headcount.stream.shares import GroupShares, compared, shares_of
 from headcount.stream.sketch import Sketch
 from headcount.stream.tally import Recipe, Tally
 
-__all__ = ["GroupShares", "Grouping", "Reading", "Recipe", "Sketch", "Tally", "compared", "shares_of", "tally_files"]
+__all__ = [
+    "GroupShares",
+    "Grouping",
+    "Reading",
+    "Recipe",
+    "Sketch",
+    "Tally",
+    "compare_groups",
+    "estimate_groups",
+    "tally_files",
+]

@@ -19,7 +19,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.stream.groups import Grouping
-from headcount.stream.tally import Recipe, Tally, WrongRowError
+from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
 __all__ = ["Reading", "count_column", "decision_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
@@ -101,7 +101,7 @@ class Reading:
         else:
             try:
                 tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
-            except WrongRowError as error:
+            except InvalidScoresError as error:
                 raise invalid_scores_error(batch, error.row, error.values, self.names) from error
 
     def _features(self, batch: Batch) -> FloatArray:
@@ -244,14 +244,14 @@ def tally_files(
     --------
     >>> import tempfile
     >>> from headcount import PACC
-    >>> from headcount.stream import shares_of
+    >>> from headcount.stream import estimate_groups
     >>> X = np.random.default_rng(0).normal(np.repeat([0.0, 3.0], 100), 1.0)[:, None]
     >>> quantifier = PACC(random_state=0).fit(X, np.repeat(["no", "yes"], 100))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "new.csv"
     ...     _ = file.write_text("shop,x\n" + "".join(f"{'ab'[i % 2]},{x:.3f}\n" for i, x in enumerate(X[:, 0])))
     ...     tally = tally_files([file], Reading(Recipe(quantifier), "numbers", ("x",), by="shop"))
-    >>> shares_of(tally)
+    >>> estimate_groups(tally)
     GroupShares(2 groups, 2 classes, 200 items)
     """
     if not sources:

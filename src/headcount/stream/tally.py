@@ -28,7 +28,7 @@ from headcount.quantifiers import (
 )
 from headcount.stream.sketch import Sketch
 
-__all__ = ["Recipe", "Tally", "WrongRowError", "first_wrong"]
+__all__ = ["InvalidScoresError", "Recipe", "Tally", "first_invalid_row"]
 
 _MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
 """Groups that a tally may hold, and numbers in it: 64 MiB."""
@@ -40,7 +40,7 @@ _NO_LABELLED = (
 )
 
 
-class WrongRowError(DataError):
+class InvalidScoresError(DataError):
     """A row whose scores are not posteriors; the reader of the file says where it is."""
 
     def __init__(self, row: int, values: list[float]) -> None:
@@ -210,7 +210,7 @@ class Tally:
         codes = np.zeros(C.shape[1], dtype=np.int32) if groups is None else groups
         invalid = int(_columns.first_invalid(C))
         if invalid >= 0:
-            raise WrongRowError(invalid, [float(value) for value in C[:, invalid]])
+            raise InvalidScoresError(invalid, [float(value) for value in C[:, invalid]])
         n_groups = len(values)
         for name, (representation, products) in self.recipe.reductions.items():
             for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
@@ -291,7 +291,7 @@ class Tally:
         return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numeric))
 
 
-def first_wrong(C: FloatArray) -> int:
+def first_invalid_row(C: FloatArray) -> int:
     """Return the first column that is not a vector of posteriors, or -1; values below 0 by rounding become 0."""
     from headcount.quantifiers import _columns
 

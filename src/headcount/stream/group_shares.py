@@ -17,7 +17,7 @@ from headcount.stream.tally import Tally
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "NOT_CHECKED", "TOO_FEW", "GroupShares", "compared", "shares_of"]
+__all__ = ["MISSING", "NOT_CHECKED", "TOO_FEW", "GroupShares", "compare_groups", "estimate_groups"]
 
 TOO_FEW, NOT_CHECKED = "too few items", "not checked"
 
@@ -33,7 +33,7 @@ class GroupShares:
     n_items : array of int, shape (n_groups,)
     shares, low, high : arrays of shape (n_groups, n_classes)
     verdicts : list of str
-        "trust", "caution", "do not trust", "too few items" or "not checked", a group each.
+        "trust", "caution", "do not trust", "too few items" or "not checked", one for each group.
     advice : list of lists of str
     level : float
     estimand : {"population", "sample"}
@@ -76,11 +76,11 @@ class GroupShares:
         """Return a plain record for each group and class; a number that is not known is None."""
         return [
             {
-                "group": shown(self.names[g]),
+                "group": group_label(self.names[g]),
                 "class": plain(self.classes[j]),
-                "share": or_none(self.shares[g, j]),
-                "low": or_none(self.low[g, j]),
-                "high": or_none(self.high[g, j]),
+                "share": none_if_nan(self.shares[g, j]),
+                "low": none_if_nan(self.low[g, j]),
+                "high": none_if_nan(self.high[g, j]),
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
             }
@@ -95,17 +95,17 @@ class GroupShares:
         return pd.DataFrame(self.records())
 
 
-def shown(name: Any) -> str:
+def group_label(name: Any) -> str:
     """Return the name of a group for people to read."""
     return MISSING if name is None else str(name)
 
 
-def or_none(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
     """Return a number as Python's own, or None for what is not known."""
     return None if np.isnan(value) else float(value)
 
 
-def shares_of(
+def estimate_groups(
     tally: Tally,
     *,
     level: float = 0.95,
@@ -188,7 +188,7 @@ def _checked(
     return verdicts, advice, tuple(reports)
 
 
-def compared(groups: GroupShares, first: Any, second: Any) -> Difference:
+def compare_groups(groups: GroupShares, first: Any, second: Any) -> Difference:
     """Return by how much the shares of one group differ from those of another, with the interval of the difference."""
     if groups.estimate is None and not groups.note:
         raise DataError("All groups have too few items to be compared.")
@@ -199,7 +199,7 @@ def compared(groups: GroupShares, first: Any, second: Any) -> Difference:
 
 def _one(groups: GroupShares, name: Any) -> Estimate:
     """Return the estimate of one group."""
-    by_label = {shown(group): group for group in groups.names}
+    by_label = {group_label(group): group for group in groups.names}
     if str(name) not in by_label:
         raise DataError(f"There is no group {str(name)!r}; there are {', '.join(list(by_label)[:12])}.")
     estimated, group = groups.estimate, by_label[str(name)]
