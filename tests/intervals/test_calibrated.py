@@ -1,4 +1,4 @@
-"""Intervals of SLD that calibrates its posteriors: the calibration's error, its derivatives, and both methods."""
+"""Intervals of SLD with calibrated posteriors: derivatives by the calibration parameters, delta method and bootstrap."""
 
 import numpy as np
 import pytest
@@ -20,25 +20,25 @@ def target_sample(n=500, k=2, seed=1):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_the_derivatives_by_the_parameters_are_those_of_the_shares(k):
+def test_derivatives_by_the_calibration_parameters_equal_finite_differences(k):
     q, outputs = fitted(k), Outputs.from_posteriors(target_sample(k=k), range(k))
     model = LikelihoodModel(q, q.reduce(outputs))
     theta, step = q.calibration_.theta, 1e-5
-    for a, direction in enumerate(np.eye(k)):
-        ends = []
+    for index, direction in enumerate(np.eye(k)):
+        shares = []
         for sign in (1, -1):
             q.calibration_ = BiasCorrectedTemperature(theta + sign * step * direction)
             q.tol = 1e-12
-            ends.append(q.aggregate(outputs)[0])
+            shares.append(q.aggregate(outputs)[0])
         q.calibration_ = BiasCorrectedTemperature(theta)
         np.testing.assert_allclose(
-            model.parameters.derivatives[0][:, a], (ends[0] - ends[1]) / (2 * step), rtol=1e-3, atol=1e-6
+            model.parameters.derivatives[0][:, index], (shares[0] - shares[1]) / (2 * step), rtol=1e-3, atol=1e-6
         )
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("estimand", ["population", "sample"])
-def test_delta_and_bootstrap_agree_and_count_the_labelled_side(k, estimand):
+def test_delta_and_bootstrap_agree_and_include_the_error_of_the_labelled_items(k, estimand):
     few, many = fitted(k, 200), fitted(k, 20_000)
     target = target_sample(2000, k)
     for method in ("delta", "bootstrap"):
@@ -49,7 +49,7 @@ def test_delta_and_bootstrap_agree_and_count_the_labelled_side(k, estimand):
     np.testing.assert_allclose(wide.high - wide.low, delta.high - delta.low, rtol=0.15)
 
 
-def test_many_samples_are_as_each_alone_and_the_same_in_every_run():
+def test_many_samples_equal_each_alone_and_the_same_seed_repeats_them():
     q, target = fitted(3), target_sample(600, 3)
     samples = Samples.from_matrix(np.arange(600).reshape(3, 200))
     together = estimate(q, target, samples)
@@ -60,39 +60,39 @@ def test_many_samples_are_as_each_alone_and_the_same_in_every_run():
     np.testing.assert_array_equal(first.low, second.low)
 
 
-def test_it_keeps_what_the_checks_need():
+def test_calibrated_shares_can_be_checked_and_compared():
     q, target = fitted(2, 1000), target_sample(1000)
     assert label_shift_test(q, target).p_value[0] > 0.001
     assert check(q, target).verdict in ("trust", "caution")
-    apart = difference(estimate(q, target), estimate(q, target_sample(500, seed=2)))
-    assert apart.low[1] < apart.high[1]
+    change = difference(estimate(q, target), estimate(q, target_sample(500, seed=2)))
+    assert change.low[1] < change.high[1]
 
 
 @pytest.mark.parametrize("n", [4, 6])
-def test_next_to_no_labelled_items_rule_nothing_out(n):
-    """A class with one validation item: its chance can't be told."""
+def test_intervals_are_0_to_1_with_very_few_labelled_items(n):
+    """A class with one validation item: its sampling error can't be estimated."""
     generator = np.random.default_rng(0)
     y = np.resize([0, 1], n)
     X = generator.standard_normal((n, 4)) + 1.5 * y[:, None]
     q = SLD(calibration="bcts", random_state=0).fit(X, y)
     for method in ("delta", "bootstrap"):
-        answer = estimate(q, generator.standard_normal((100, 4)), method=method, random_state=0)
-        assert answer.low.max() == 0.0
-        assert answer.high.min() == 1.0
+        result = estimate(q, generator.standard_normal((100, 4)), method=method, random_state=0)
+        assert result.low.max() == 0.0
+        assert result.high.min() == 1.0
 
 
-def test_few_labelled_items_are_covered_too():
-    """20 labelled items, 8 of them to calibrate on, true share 0.5; 200 simulations, Monte Carlo error 1.5."""
-    generator, held = np.random.default_rng(0), 0
+def test_intervals_cover_the_truth_with_20_labelled_items():
+    """20 labelled items, 8 of them for calibration, true share 0.5; 200 simulations, Monte Carlo error 1.5 points."""
+    generator, n_covered = np.random.default_rng(0), 0
     for _ in range(200):
         y, target = np.resize([0, 1], 20), generator.integers(0, 2, 500)
         X, X_target = (generator.standard_normal((len(c), 4)) + 1.5 * c[:, None] * np.eye(4)[0] for c in (y, target))
-        answer = estimate(SLD(calibration="bcts", random_state=0).fit(X, y), X_target)
-        held += answer.low[1] <= 0.5 <= answer.high[1]
-    assert held / 200 >= 0.91
+        result = estimate(SLD(calibration="bcts", random_state=0).fit(X, y), X_target)
+        n_covered += result.low[1] <= 0.5 <= result.high[1]
+    assert n_covered / 200 >= 0.91
 
 
-def test_one_tiny_sample_does_not_spoil_the_others():
+def test_a_sample_of_one_item_does_not_change_the_other_intervals():
     q, target = fitted(3), target_sample(300, 3)
     alone = estimate(q, target, Samples.from_lists([range(200)]))
     both = estimate(q, target, Samples.from_lists([range(200), [250]]))
@@ -100,16 +100,16 @@ def test_one_tiny_sample_does_not_spoil_the_others():
     assert both.low[1].max() == 0.0
 
 
-def test_differences_share_the_calibration():
-    """The same pile twice: what is wrong with the calibration is wrong in both, and cancels."""
+def test_the_error_of_a_shared_calibration_cancels_in_a_difference():
+    """Two samples, one quantifier: the error of its calibration is in both estimates and cancels."""
     q, target = fitted(2, 60), target_sample(2000)
     a, b = (estimate(q, target[half]) for half in (slice(0, 1000), slice(1000, 2000)))
     shared = difference(a, b)
-    other = difference(a, estimate(fitted(2, 61), target[1000:]))
-    assert shared.high[1] - shared.low[1] < other.high[1] - other.low[1]
+    separate = difference(a, estimate(fitted(2, 61), target[1000:]))
+    assert shared.high[1] - shared.low[1] < separate.high[1] - separate.low[1]
 
 
-def test_a_refit_without_calibration_forgets_the_old_items():
+def test_a_refit_without_calibration_drops_the_validation_items():
     codes, P = scored_items(100, 2, seed=0)
     q = fitted(2).set_params(calibration=None, prior="uniform").fit(P, codes)
     assert not hasattr(q, "validation_outputs_")

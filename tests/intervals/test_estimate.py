@@ -1,4 +1,4 @@
-"""Intervals: what they are made of, that they hold, and that what has none is refused with the reason."""
+"""Estimates with intervals, and their differences: reference values, coverage, and refusals with the reason."""
 
 import joblib
 import numpy as np
@@ -38,109 +38,109 @@ def target_sample(n=400, k=2, seed=1, shares=None, separation=1.2):
     return scored_items(n, k, seed, separation, shares)[1]
 
 
-every = pytest.mark.parametrize("quantifier", WITH_INTERVALS)
-both_ways = pytest.mark.parametrize("method", ["delta", "bootstrap"])
-whose = pytest.mark.parametrize("estimand", ["population", "sample"])
+every_quantifier = pytest.mark.parametrize("quantifier", WITH_INTERVALS)
+every_method = pytest.mark.parametrize("method", ["delta", "bootstrap"])
+every_estimand = pytest.mark.parametrize("estimand", ["population", "sample"])
 
 
-@every
-@both_ways
-@whose
+@every_quantifier
+@every_method
+@every_estimand
 @pytest.mark.parametrize("k", [2, 3])
-def test_intervals_surround_the_estimate_inside_the_simplex(quantifier, method, estimand, k):
+def test_intervals_contain_the_estimate_and_stay_in_the_simplex(quantifier, method, estimand, k):
     q = fitted(quantifier, k)
     for shares in (None, np.eye(k)[0], np.eye(k)[-1] * 0.98 + 0.02 / k):
         target = target_sample(k=k, shares=shares)
-        answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
-        np.testing.assert_allclose(answer.shares, q.predict(target), atol=1e-12)
-        assert (answer.low <= answer.shares).all()
-        assert (answer.shares <= answer.high).all()
-        assert (answer.low >= 0).all()
-        assert (answer.high <= 1).all()
-        assert (answer.high - answer.low > 1e-4).all()  # never a point, not even at 0 and 1
+        result = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
+        np.testing.assert_allclose(result.shares, q.predict(target), atol=1e-12)
+        assert (result.low <= result.shares).all()
+        assert (result.shares <= result.high).all()
+        assert (result.low >= 0).all()
+        assert (result.high <= 1).all()
+        assert (result.high - result.low > 1e-4).all()  # never a single point, not even at 0 and 1
 
 
-def test_the_delta_method_by_hand():
-    """Two classes, PACC: the variance of each mean, and the roots of Fieller's quadratic found by a search."""
+def test_delta_intervals_equal_fieller_by_hand():
+    """Two classes, PACC: the variance of each mean, and the roots of Fieller's quadratic by a grid search."""
     codes, P = scored_items(200, 2, 0, 1.2)
     target = target_sample()
     q = PACC(frozen([0, 1])).fit(P, codes)
-    f, t = (P[codes == j, 1] for j in (0, 1))
+    scores_0, scores_1 = (P[codes == j, 1] for j in (0, 1))
     n, share = len(target), q.predict(target)[1]
     smoothed = (n * share + 1) / (n + 2)
-    spread = (1 - smoothed) * f.var(ddof=1) + smoothed * t.var(ddof=1)
-    spread += smoothed * (1 - smoothed) * (t.mean() - f.mean()) ** 2
-    of_target = target[:, 1].var() / n  # more than half of what the classes' own spread gives, or that would be taken
-    assert of_target > spread / n / 2
-    of_f, of_t = f.var(ddof=1) / len(f), t.var(ddof=1) / len(t)
-    terms = np.array([of_target, (1 - share) ** 2 * of_f, share**2 * of_t])
-    degrees = terms.sum() ** 2 / (terms**2 / [n - 1, len(f) - 1, len(t) - 1]).sum()
+    implied = (1 - smoothed) * scores_0.var(ddof=1) + smoothed * scores_1.var(ddof=1)
+    implied += smoothed * (1 - smoothed) * (scores_1.mean() - scores_0.mean()) ** 2
+    target_variance = target[:, 1].var() / n
+    assert target_variance > implied / n / 2  # otherwise the variance implied by the classes is used
+    variance_0, variance_1 = scores_0.var(ddof=1) / len(scores_0), scores_1.var(ddof=1) / len(scores_1)
+    terms = np.array([target_variance, (1 - share) ** 2 * variance_0, share**2 * variance_1])
+    degrees = terms.sum() ** 2 / (terms**2 / [n - 1, len(scores_0) - 1, len(scores_1) - 1]).sum()
     z = student.ppf(0.975, degrees)
 
     def standardised(p):
-        variance = of_target + (1 - p) ** 2 * of_f + p**2 * of_t
-        return abs(target[:, 1].mean() - (1 - p) * f.mean() - p * t.mean()) / np.sqrt(variance)
+        variance = target_variance + (1 - p) ** 2 * variance_0 + p**2 * variance_1
+        return abs(target[:, 1].mean() - (1 - p) * scores_0.mean() - p * scores_1.mean()) / np.sqrt(variance)
 
     grid = np.linspace(0, 1, 100_001)
     inside = grid[standardised(grid) <= z]
-    answer = estimate(q, target)
-    assert answer.low[1] == pytest.approx(inside[0], abs=2e-5)
-    assert answer.high[1] == pytest.approx(inside[-1], abs=2e-5)
-    assert answer.low[0] == pytest.approx(1 - answer.high[1])
+    result = estimate(q, target)
+    assert result.low[1] == pytest.approx(inside[0], abs=2e-5)
+    assert result.high[1] == pytest.approx(inside[-1], abs=2e-5)
+    assert result.low[0] == pytest.approx(1 - result.high[1])
 
 
 @pytest.mark.kernels
-def test_the_likelihood_ratio_by_hand():
+def test_likelihood_ratio_intervals_equal_a_grid_search():
     target = target_sample(shares=[0.9, 0.1])
     q = fitted(SLD)
     grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
     likelihood = np.log(2 * target @ np.vstack([1 - grid, grid])).sum(axis=0)
     inside = grid[2 * (likelihood.max() - likelihood) <= norm.ppf(0.975) ** 2]
-    answer = estimate(q, target)
-    assert answer.low[1] == pytest.approx(inside[0], abs=1e-4)
-    assert answer.high[1] == pytest.approx(inside[-1], abs=1e-4)
+    result = estimate(q, target)
+    assert result.low[1] == pytest.approx(inside[0], abs=1e-4)
+    assert result.high[1] == pytest.approx(inside[-1], abs=1e-4)
 
 
-@every
-def test_the_sample_is_known_better_than_the_population(quantifier):
+@every_quantifier
+def test_intervals_for_the_sample_are_narrower_than_for_the_population(quantifier):
     q = fitted(quantifier, n=5000)
     widths = [
-        np.ptp([a.low[1], a.high[1]])
-        for a in (estimate(q, target_sample(), estimand=e) for e in ("sample", "population"))
+        np.ptp([result.low[1], result.high[1]])
+        for result in (estimate(q, target_sample(), estimand=e) for e in ("sample", "population"))
     ]
     assert widths[0] < 0.95 * widths[1]
 
 
-@every
-@both_ways
-def test_both_sides_count(quantifier, method):
-    """More items of the target narrow the interval; so do more labelled ones, but for SLD: its labelled side is the classifier."""
+@every_quantifier
+@every_method
+def test_more_target_items_or_labelled_items_narrow_the_interval(quantifier, method):
+    """More labelled items do not narrow the interval of SLD: they only train its classifier."""
     width = {}
     for n_labelled in (100, 5000):
         for n_target in (200, 5000):
             q = fitted(quantifier, n=n_labelled)
-            answer = estimate(q, target_sample(n_target), method=method, random_state=0, n_replicates=300)
-            width[n_labelled, n_target] = answer.high[1] - answer.low[1]
+            result = estimate(q, target_sample(n_target), method=method, random_state=0, n_replicates=300)
+            width[n_labelled, n_target] = result.high[1] - result.low[1]
     assert width[5000, 5000] < 0.6 * width[5000, 200]
     if quantifier is not SLD:
         assert width[5000, 5000] < 0.6 * width[100, 5000]
 
 
-@every
-def test_level_and_simultaneous_intervals_widen(quantifier):
+@every_quantifier
+def test_simultaneous_intervals_are_wider_and_follow_bonferroni(quantifier):
     q = fitted(quantifier, 3)
     out = q.outputs(target_sample(600, 3))
     samples = Samples.from_matrix(np.arange(600).reshape(6, 100))
     plain = estimate(q, out, samples)
-    wider = [estimate(q, out, samples, simultaneous=what) for what in ("classes", "samples", "both")]
+    wider = [estimate(q, out, samples, simultaneous=scope) for scope in ("classes", "samples", "both")]
     for narrow, wide in zip([plain, *wider[:2]], [*wider[:2], wider[2]], strict=True):
         assert ((wide.high - wide.low) >= (narrow.high - narrow.low) - 1e-12).all()
     bonferroni = estimate(q, out, samples, level=1 - 0.05 / 18)
     np.testing.assert_allclose(wider[2].high, bonferroni.high, atol=1e-12)
 
 
-@every
-@both_ways
+@every_quantifier
+@every_method
 def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, method):
     q = fitted(quantifier)
     target = target_sample(300)
@@ -156,22 +156,22 @@ def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, metho
     assert len(frame) == 6
 
 
-@every
-def test_the_same_seed_gives_the_same_interval_anywhere(quantifier):
+@every_quantifier
+def test_the_same_seed_gives_the_same_interval_in_any_worker(quantifier):
     q = fitted(quantifier)
     out = q.outputs(target_sample())
 
     def bootstrap(seed):
-        answer = estimate(q, out, method="bootstrap", random_state=seed, n_replicates=200)
-        return answer.low, answer.high
+        interval = estimate(q, out, method="bootstrap", random_state=seed, n_replicates=200)
+        return interval.low, interval.high
 
     expected = bootstrap(3)
     assert not np.array_equal(bootstrap(4), expected)
     for backend in ("threading", "loky"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
-            again = joblib.delayed(estimate)(q, out, method="bootstrap", random_state=3, n_replicates=200)
-            for found in joblib.Parallel()([again, again]):
-                assert np.array_equal((found.low, found.high), expected)
+            task = joblib.delayed(estimate)(q, out, method="bootstrap", random_state=3, n_replicates=200)
+            for result in joblib.Parallel()([task, task]):
+                assert np.array_equal((result.low, result.high), expected)
 
 
 @pytest.mark.kernels
@@ -181,38 +181,38 @@ def test_the_bootstrap_of_sld_agrees_with_its_likelihood(estimand):
     target = target_sample(150, shares=[0.7, 0.3])
     weighted = Samples(np.arange(150), [0, 150], weights=np.tile([0.5, 1.5, 0.0], 50))
     for samples in (Samples.whole(150), weighted):
-        a, b = (
+        delta, bootstrap = (
             estimate(q, target, samples, method=m, estimand=estimand, random_state=0, n_replicates=100)
             for m in ("delta", "bootstrap")
         )
-        assert (b.high - b.low)[0, 1] == pytest.approx((a.high - a.low)[0, 1], rel=0.5)
+        assert (bootstrap.high - bootstrap.low)[0, 1] == pytest.approx((delta.high - delta.low)[0, 1], rel=0.5)
 
 
-@every
-@both_ways
-def test_weights_count_as_fewer_items(quantifier, method):
+@every_quantifier
+@every_method
+def test_unequal_weights_widen_the_interval(quantifier, method):
     q = fitted(quantifier)
     out = q.outputs(target_sample(400))
     equal = Samples(np.arange(400), [0, 400], weights=np.full(400, 7.0))
     unequal = Samples(np.arange(400), [0, 400], weights=np.tile([0.1, 1.9], 200))
     options = {"method": method, "random_state": 0, "n_replicates": 500}
-    plain, same, fewer = (estimate(q, out, s, **options) for s in (Samples.whole(400), equal, unequal))
+    plain, same, wider = (estimate(q, out, s, **options) for s in (Samples.whole(400), equal, unequal))
     np.testing.assert_allclose(same.high, plain.high, atol=1e-6)
-    assert (fewer.high - fewer.low > plain.high - plain.low).all()
+    assert (wider.high - wider.low > plain.high - plain.low).all()
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@every
-def test_the_joint_region_holds_the_estimate_and_not_what_is_far(quantifier, k):
+@every_quantifier
+def test_the_joint_region_contains_the_estimate_but_not_distant_shares(quantifier, k):
     q = fitted(quantifier, k, n=900, separation=2.0)
-    answer = estimate(q, target_sample(900, k, separation=2.0))
-    assert answer.contains(answer.shares)
-    assert not answer.contains(np.eye(k)[0])
+    result = estimate(q, target_sample(900, k, separation=2.0))
+    assert result.contains(result.shares)
+    assert not result.contains(np.eye(k)[0])
     many = estimate(q, target_sample(900, k, separation=2.0), Samples.from_matrix(np.arange(900).reshape(2, 450)))
     assert many.contains(many.shares).tolist() == [True, True]
 
 
-def test_an_estimate_can_be_read_by_a_person():
+def test_repr_shows_estimand_level_method_and_items():
     text = repr(estimate(fitted(PACC), target_sample()))
     assert text.startswith("Shares in the population, with 0.95 intervals (PACC, delta)\n  0 ")
     assert "400 items" in text
@@ -222,7 +222,7 @@ def test_an_estimate_can_be_read_by_a_person():
     )
 
 
-def test_a_search_is_taken_by_its_best():
+def test_estimate_uses_the_best_estimator_of_a_search():
     X, y = blobs(400, 2, seed=0)
     search = QuantifierSearch(
         PACC(LogisticRegression()),
@@ -233,7 +233,7 @@ def test_a_search_is_taken_by_its_best():
     assert np.array_equal(estimate(search, X).high, estimate(search.best_estimator_, X).high)
 
 
-def test_counting_has_no_interval_unless_nothing_has_changed():
+def test_counting_has_an_interval_only_if_no_shift_is_assumed():
     target = target_sample()
     for quantifier in (CC, PCC):
         q = fitted(quantifier)
@@ -241,29 +241,29 @@ def test_counting_has_no_interval_unless_nothing_has_changed():
             estimate(q, target)
         with pytest.raises(DataError, match="no interval for the sample itself"):
             estimate(q, target, assume="no-shift", estimand="sample")
-        answer = estimate(q, target, assume="no-shift")
-        assert (answer.low < answer.shares).all()
+        result = estimate(q, target, assume="no-shift")
+        assert (result.low < result.shares).all()
         with pytest.raises(DataError, match="no joint region"):
-            answer.contains([0.5, 0.5])
+            result.contains([0.5, 0.5])
     n, share = 400, fitted(CC).predict(target)[1]
     wilson = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
-    answer = estimate(fitted(CC), target, assume="no-shift")
-    assert (answer.low[1] + answer.high[1]) / 2 == pytest.approx(wilson, abs=1e-4)
+    result = estimate(fitted(CC), target, assume="no-shift")
+    assert (result.low[1] + result.high[1]) / 2 == pytest.approx(wilson, abs=1e-4)
 
 
 @pytest.mark.parametrize(("quantifier", "words"), [(HDy, "biased where labelled"), (MLPE, "never looks at the items")])
-def test_what_has_no_interval_says_why(quantifier, words):
+def test_a_method_without_interval_gives_the_reason(quantifier, words):
     q = MLPE().fit(target_sample(), np.arange(400) % 2) if quantifier is MLPE else fitted(quantifier)
     with pytest.raises(DataError, match=words):
         estimate(q, target_sample())
 
 
-def test_a_classifier_that_tells_nothing_rules_nothing_out():
+def test_an_uninformative_classifier_gives_a_very_wide_interval():
     generator = np.random.default_rng(0)
     P = np.column_stack([p := generator.uniform(0.45, 0.55, 60), 1 - p])
     q = PACC(frozen([0, 1])).fit(P, np.arange(60) % 2)
-    answer = estimate(q, P)
-    assert answer.high[1] - answer.low[1] > 0.9
+    result = estimate(q, P)
+    assert result.high[1] - result.low[1] > 0.9
 
 
 @pytest.mark.parametrize(
@@ -278,20 +278,20 @@ def test_a_classifier_that_tells_nothing_rules_nothing_out():
         ({"samples": [[0, 999]]}, "row number 999"),
     ],
 )
-def test_wrong_input_gets_a_sentence(options, words):
+def test_invalid_options_raise_a_sentence(options, words):
     with pytest.raises(DataError, match=words):
         estimate(fitted(PACC), target_sample(), **options)
 
 
-def test_what_is_no_fitted_quantifier_gets_a_sentence():
+def test_anything_but_a_fitted_quantifier_is_refused():
     with pytest.raises(DataError, match="Expected a fitted quantifier"):
         estimate(LogisticRegression(), target_sample())
     with pytest.raises(NotFittedError):
         estimate(PACC(), target_sample())
 
 
-@every
-def test_differences(quantifier):
+@every_quantifier
+def test_a_difference_has_an_interval_and_a_p_value(quantifier):
     q = fitted(quantifier, n=2000, separation=2.0)
     a, b = (
         estimate(q, target_sample(800, seed=s, shares=shares, separation=2.0))
@@ -311,97 +311,101 @@ def test_differences(quantifier):
     )
 
 
-def test_errors_of_a_shared_labelled_side_cancel():
-    """Few labelled items: with one quantifier the difference is known much better than with one for each."""
-    one, other = fitted(PACC, n=60, seed=0), fitted(PACC, n=60, seed=5)
+def test_errors_of_shared_labelled_items_cancel_in_a_difference():
+    """With few labelled items, estimates by the same quantifier have a much narrower difference than by two quantifiers."""
+    first, second = fitted(PACC, n=60, seed=0), fitted(PACC, n=60, seed=5)
     a, b = (target_sample(5000, seed=s, shares=[0.6, 0.4]) for s in (1, 2))
-    shared = difference(estimate(one, a), estimate(one, b))
-    apart = difference(estimate(one, a), estimate(other, b))
-    assert shared.high[1] - shared.low[1] < 0.5 * (apart.high[1] - apart.low[1])
+    shared = difference(estimate(first, a), estimate(first, b))
+    separate = difference(estimate(first, a), estimate(second, b))
+    assert shared.high[1] - shared.low[1] < 0.5 * (separate.high[1] - separate.low[1])
 
 
-def test_differences_that_can_not_be_taken_get_a_sentence():
+def test_estimates_that_can_not_be_compared_raise_a_sentence():
     q = fitted(PACC)
-    one, pair = (
+    single, pair = (
         estimate(q, target_sample()),
         estimate(q, target_sample(), Samples.from_matrix(np.arange(400).reshape(2, 200))),
     )
     with pytest.raises(DataError, match="one sample each"):
-        difference(one, pair)
+        difference(single, pair)
     with pytest.raises(DataError, match="same estimand"):
-        difference(one, estimate(q, target_sample(), estimand="sample"))
+        difference(single, estimate(q, target_sample(), estimand="sample"))
     with pytest.raises(DataError, match="no covariance"):
-        difference(one, estimate(fitted(CC), target_sample(), assume="no-shift"))
+        difference(single, estimate(fitted(CC), target_sample(), assume="no-shift"))
 
 
-@every
-@both_ways
-@whose
+@every_quantifier
+@every_method
+@every_estimand
 @pytest.mark.parametrize("k", [2, 3])
-def test_items_that_are_all_alike_leave_room_for_doubt(quantifier, method, estimand, k):
+def test_identical_items_give_intervals_of_positive_width(quantifier, method, estimand, k):
     """A perfect classifier and 30 items of one class, or a single item: no interval is a point."""
     P = np.eye(k)[np.arange(120) % k]
     options = {"prior": "uniform"} if quantifier is SLD else {}
     q = quantifier(frozen(range(k)), **options).fit(P, np.arange(120) % k)
     for target in (np.eye(k)[np.zeros(30, dtype=int)], np.eye(k)[:1]):
-        answer = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
-        if quantifier is not SLD or estimand == "population":  # a sample of sure items has nothing left to doubt
-            assert (answer.high - answer.low > 1e-3).all()
+        result = estimate(q, target, method=method, estimand=estimand, random_state=0, n_replicates=200)
+        if (
+            quantifier is not SLD or estimand == "population"
+        ):  # with certain posteriors SLD knows the sample's shares exactly
+            assert (result.high - result.low > 1e-3).all()
 
 
 @pytest.mark.parametrize(("quantifier", "n"), [(PACC, 2), (PACC, 5), (ACC, 3), (ACC, 10)])
-def test_small_samples_get_wide_intervals(quantifier, n):
-    held = []
+def test_intervals_of_small_samples_cover_the_truth(quantifier, n):
+    covered = []
     for seed in range(150):
         generator = np.random.default_rng(seed)
         codes = (generator.random(n) < 0.4).astype(int)
         q = fitted(quantifier, n=300, seed=seed)
         scores = 1.2 * (1.2 * np.eye(2)[codes] + generator.standard_normal((n, 2)))
         target = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-        answer = estimate(q, target)
-        held.append(answer.low[1] <= 0.4 <= answer.high[1])
-    assert np.mean(held) >= 0.88
+        result = estimate(q, target)
+        covered.append(result.low[1] <= 0.4 <= result.high[1])
+    assert np.mean(covered) >= 0.88
 
 
 @pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
 @pytest.mark.parametrize("quantifier", [PACC, SLD])
-def test_classes_that_can_not_be_told_apart_can_have_any_share(quantifier):
+def test_indistinguishable_classes_have_intervals_from_0_to_1(quantifier):
     codes, P = scored_items(300, 3, seed=0)
     P[:, 1] = P[:, 2] = (P[:, 1] + P[:, 2]) / 2
     options = {"prior": "uniform"} if quantifier is SLD else {}
-    answer = estimate(quantifier(frozen(range(3)), **options).fit(P, codes), P)
-    assert answer.low.tolist() == [0, 0, 0]
-    assert answer.high.tolist() == [1, 1, 1]
+    result = estimate(quantifier(frozen(range(3)), **options).fit(P, codes), P)
+    assert result.low.tolist() == [0, 0, 0]
+    assert result.high.tolist() == [1, 1, 1]
 
 
-def test_a_weighted_sample_is_bootstrapped_by_its_weights():
+def test_the_bootstrap_of_a_weighted_sample_agrees_with_the_delta_method():
     q = fitted(PACC, n=1000, separation=2.0)
     codes, P = scored_items(400, 2, 3, 2.0)
     weighted = Samples(np.arange(400), [0, 400], weights=np.where(codes == 1, 5.0, 0.2))
-    a, b = (estimate(q, P, weighted, estimand="sample", method=m, random_state=0) for m in ("delta", "bootstrap"))
-    np.testing.assert_allclose(b.low, a.low, atol=0.03)
-    np.testing.assert_allclose(b.high, a.high, atol=0.03)
+    delta, bootstrap = (
+        estimate(q, P, weighted, estimand="sample", method=m, random_state=0) for m in ("delta", "bootstrap")
+    )
+    np.testing.assert_allclose(bootstrap.low, delta.low, atol=0.03)
+    np.testing.assert_allclose(bootstrap.high, delta.high, atol=0.03)
 
 
-def test_an_impossible_item_without_weight_does_no_harm():
+def test_an_item_of_weight_zero_is_ignored_even_if_it_is_impossible():
     P = np.array([[1.0, 0.0]] * 20 + [[0.0, 1.0]])
     samples = Samples(np.arange(21), [0, 21], weights=[1.0] * 20 + [0.0])
     assert estimate(fitted(SLD), P, samples).shares.tolist() == [[1, 0]]
 
 
-def test_a_difference_knows_whether_the_labelled_side_is_the_same():
+def test_errors_cancel_only_if_the_labelled_items_are_the_same():
     q = fitted(PACC, n=60, seed=0)
     first = estimate(q, target_sample(2000, seed=1))
     codes, P = scored_items(60, 2, 5, 1.2)
     q.fit(P, codes)  # in place: the same object, other labelled items
     in_place = difference(first, estimate(q, target_sample(2000, seed=2)))
-    apart = difference(first, estimate(fitted(PACC, n=60, seed=5), target_sample(2000, seed=2)))
-    np.testing.assert_allclose(in_place.p_value, apart.p_value)
+    separate = difference(first, estimate(fitted(PACC, n=60, seed=5), target_sample(2000, seed=2)))
+    np.testing.assert_allclose(in_place.p_value, separate.p_value)
     copied = difference(first, estimate(fitted(PACC, n=60, seed=0), target_sample(2000, seed=2)))
     assert copied.high[1] - copied.low[1] < in_place.high[1] - in_place.low[1]
 
 
-def test_shares_that_are_both_at_an_end_do_not_differ():
+def test_estimates_at_the_same_end_of_the_range_do_not_differ():
     q = fitted(PACC, n=2000, separation=3.0)
     a, b = (estimate(q, np.tile([p, 1 - p], (50, 1))) for p in (0.999, 0.9999))
     assert difference(a, b).p_value.tolist() == [1, 1]
@@ -410,11 +414,11 @@ def test_shares_that_are_both_at_an_end_do_not_differ():
             difference(a, b, level=level)
 
 
-def test_more_odd_input_gets_a_sentence():
+def test_numpy_scalars_are_accepted_and_impossible_requests_refused():
     q = fitted(PACC)
-    answer = estimate(q, target_sample(), level=np.float32(0.95), n_replicates=np.int64(500))
+    result = estimate(q, target_sample(), level=np.float32(0.95), n_replicates=np.int64(500))
     with pytest.raises(DataError, match="Shares of 2 classes"):
-        answer.contains([0.2, 0.3, 0.5])
+        result.contains([0.2, 0.3, 0.5])
     with pytest.raises(DataError, match=r"too few for level=0.9999"):
         estimate(q, target_sample(), method="bootstrap", level=0.9999)
     with pytest.raises(DataError, match="method must be one of"):

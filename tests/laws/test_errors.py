@@ -9,7 +9,7 @@ from headcount.errors import list_errors
 from headcount.exceptions import DataError
 
 MEASURES = list_errors("shares")
-every = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
+every_measure = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
 
 
 @st.composite
@@ -23,17 +23,17 @@ def pairs(draw, most_classes=5):
     return p / p.sum(axis=1, keepdims=True), p_hat / p_hat.sum(axis=1, keepdims=True), sizes
 
 
-@every
+@every_measure
 @given(case=pairs())
 def test_zero_if_and_only_if_the_shares_are_equal(measure, case):
     p, p_hat, sizes = case
     np.testing.assert_allclose(measure(p, p, sizes), 0, atol=1e-12)
-    errors, same = measure(p, p_hat, sizes), np.abs(p - p_hat).max(axis=1) < 1e-12
+    errors, equal = measure(p, p_hat, sizes), np.abs(p - p_hat).max(axis=1) < 1e-12
     assert (errors >= 0).all()
-    assert (errors[~same] > 0).all()
+    assert (errors[~equal] > 0).all()
 
 
-@every
+@every_measure
 @given(case=pairs())
 def test_many_samples_at_once_equal_one_by_one(measure, case):
     p, p_hat, sizes = case
@@ -42,14 +42,14 @@ def test_many_samples_at_once_equal_one_by_one(measure, case):
     assert np.shape(one_by_one[0]) == ()
 
 
-@every
+@every_measure
 @given(case=pairs())
 def test_values_stay_within_the_declared_bound(measure, case):
     if measure.upper is not None:
         assert (measure(*case) <= measure.upper + 1e-9).all()
 
 
-@every
+@every_measure
 @given(case=pairs(), seed=st.integers(0, 100))
 def test_the_order_of_classes_matters_only_to_measures_of_ordered_classes(measure, case, seed):
     p, p_hat, sizes = case
@@ -60,7 +60,7 @@ def test_the_order_of_classes_matters_only_to_measures_of_ordered_classes(measur
     )
 
 
-@every
+@every_measure
 @given(case=pairs(), t=st.floats(0.01, 0.99))
 def test_grows_with_the_distance_along_a_line(measure, case, t):
     p, p_hat, sizes = case
@@ -68,7 +68,7 @@ def test_grows_with_the_distance_along_a_line(measure, case, t):
     assert (measure(p, between, sizes) <= measure(p, p_hat, sizes) + 1e-9).all()
 
 
-@every
+@every_measure
 @pytest.mark.parametrize(
     ("true", "estimated", "words"),
     [
@@ -87,13 +87,13 @@ def test_invalid_shares_are_refused(measure, true, estimated, words):
         measure(true, estimated, 100)
 
 
-@every
+@every_measure
 def test_shares_rounded_below_zero_are_accepted(measure):
-    off = np.array([1 + 1e-10, -1e-10])
+    rounded = np.array([1 + 1e-10, -1e-10])
     for size in (np.inf, 10**12):
-        assert measure(off, [1.0, 0.0], size) < 1e-6
-        assert measure([0.5, 0.5], off, size) > 0
-        assert measure(off, [0.5, 0.5], size) > 0
+        assert measure(rounded, [1.0, 0.0], size) < 1e-6
+        assert measure([0.5, 0.5], rounded, size) > 0
+        assert measure(rounded, [0.5, 0.5], size) > 0
 
 
 @pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
@@ -116,7 +116,7 @@ def test_errors_of_an_empty_class_without_smoothing(measure):
     assert measure([0.0, 0.4, 0.6], [0.1, 0.4, 0.5], np.inf) == pytest.approx(expected[measure.name])
 
 
-@every
+@every_measure
 def test_shares_are_validated_once(measure, monkeypatch):
     from headcount.errors import shares
 

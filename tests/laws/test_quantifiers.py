@@ -1,4 +1,4 @@
-"""The laws that every quantifier keeps. A method that is exempt from one says why."""
+"""Laws that every quantifier obeys. An exemption states its reason."""
 
 from functools import reduce
 from importlib.util import find_spec
@@ -19,8 +19,8 @@ from tests.conftest import Linear, blobs, frozen, scored_items
 NEURAL = {"QuaNet": "needs the package torch, of the extra 'neural'"}
 
 
-def marked(quantifier):
-    """Skip what needs torch where it is not installed."""
+def skip_without_torch(quantifier):
+    """Return the marks that skip a method that needs torch if torch is not installed."""
     reason = NEURAL.get(quantifier.__name__)
     return [pytest.mark.skipif(reason is not None and find_spec("torch") is None, reason=str(reason))]
 
@@ -28,44 +28,51 @@ def marked(quantifier):
 METHODS = [*dict.fromkeys(method.quantifier for method in list_methods()), QuantifierSearch]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
 RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("MLPE", "QuaNet")]
-"""MLPE never looks at the items; QuaNet learns from samples what shares look like, and never is exact."""
+"""MLPE ignores the items; QuaNet learns a regression from samples to shares, which is never exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
-"""Methods of the two families; the others are refused by a stream."""
+"""Methods of the two families; a stream refuses the others."""
 EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
-"""QuaNet reads items from the first class to the last, from random first parameters: other names are another training."""
+"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
-TO_ITS_GRID = {"HDy": 0.0051}  # half a step of its grid of shares, which is all the exactness it claims
-SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on how many samples are computed together
+GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares
+SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
-"""Settings of QuaNet under which training takes a moment: the laws hold for any."""
+"""Settings of QuaNet with which training is fast; the laws hold for any settings."""
 
 
-def most_classes(quantifier, n_classes):
+def limit_classes(quantifier, n_classes):
     return 2 if quantifier.__name__ in TWO_CLASSES_ONLY else n_classes
 
 
 def with_classes(quantifiers):
-    pairs = [pytest.param(q, k, marks=marked(q)) for q in quantifiers for k in (2, 3, 5) if most_classes(q, k) == k]
+    pairs = [
+        pytest.param(q, k, marks=skip_without_torch(q))
+        for q in quantifiers
+        for k in (2, 3, 5)
+        if limit_classes(q, k) == k
+    ]
     return pytest.mark.parametrize(("quantifier", "n_classes"), pairs)
 
 
-every = pytest.mark.parametrize("quantifier", [pytest.param(q, marks=marked(q)) for q in METHODS])
+every_method = pytest.mark.parametrize("quantifier", [pytest.param(q, marks=skip_without_torch(q)) for q in METHODS])
 every_number_of_classes = with_classes(METHODS)
-over_a_classifier = pytest.mark.parametrize("quantifier", [pytest.param(q, marks=marked(q)) for q in OVER_A_CLASSIFIER])
+over_a_classifier = pytest.mark.parametrize(
+    "quantifier", [pytest.param(q, marks=skip_without_torch(q)) for q in OVER_A_CLASSIFIER]
+)
 
 
 def make(quantifier, classifier=None):
-    """The quantifier with its seeds set, over the classifier where it takes one."""
+    """Make a quantifier with fixed seeds, over the classifier if it takes one."""
     if quantifier is QuantifierSearch:
         small = ArtificialPrevalence(3, repeats=2, sample_size=20, random_state=0)
         inner = PACC(classifier or Linear())
         return QuantifierSearch(inner, {"validation": [0.4]}, protocol=small, random_state=0)
-    known = quantifier._get_param_names()
+    accepted = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL}
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
-    return quantifier(**{name: value for name, value in parameters.items() if name in known})
+    return quantifier(**{name: value for name, value in parameters.items() if name in accepted})
 
 
 def fitted_on_scores(quantifier, names, n=400, seed=0):
@@ -73,29 +80,29 @@ def fitted_on_scores(quantifier, names, n=400, seed=0):
     return make(quantifier, frozen(names)).fit(P, np.asarray(names)[codes])
 
 
-def some_samples(n_items, seed=0):
+def draw_samples(n_items, seed=0):
     generator = np.random.default_rng(seed)
     return Samples.from_lists([generator.integers(0, n_items, size) for size in (1, 2, 40, 200, 7)])
 
 
-@every
+@every_method
 def test_constructor_stores_its_arguments_as_they_are(quantifier):
     parameters = {name: object() for name in quantifier._get_param_names()}
     q = quantifier(**parameters)
     assert all(getattr(q, name) is value for name, value in parameters.items())
 
 
-@every
+@every_method
 def test_parameters_round_trip_through_clone(quantifier):
     q = make(quantifier)
     assert repr(clone(q)) == repr(q)
-    given = q.get_params(deep=False)
-    assert clone(q).set_params(**given).get_params(deep=False) == given
+    parameters = q.get_params(deep=False)
+    assert clone(q).set_params(**parameters).get_params(deep=False) == parameters
 
 
-@every
+@every_method
 def test_fit_returns_self_and_changes_no_input(quantifier):
-    X, y = blobs(120, most_classes(quantifier, 3), seed=1)
+    X, y = blobs(120, limit_classes(quantifier, 3), seed=1)
     before = X.copy(), y.copy()
     classifier = Linear()
     q = make(quantifier, classifier)
@@ -113,7 +120,7 @@ def test_fitting_twice_equals_fitting_once(quantifier, n_classes):
     assert np.array_equal(q.fit(X, y).predict(X), once)
 
 
-@every
+@every_method
 def test_predict_before_fit_raises(quantifier):
     with pytest.raises(NotFittedError):
         make(quantifier).predict([[0.0]])
@@ -125,7 +132,7 @@ def test_predict_before_fit_raises(quantifier):
 def test_shares_are_finite_non_negative_and_sum_to_one(quantifier, n_classes):
     X, y = blobs(200, n_classes, seed=3)
     q = make(quantifier).fit(X, y)
-    shares = q.aggregate(q.outputs(X), some_samples(len(X)))
+    shares = q.aggregate(q.outputs(X), draw_samples(len(X)))
     assert shares.shape == (5, n_classes)
     assert np.isfinite(shares).all()
     assert (shares >= 0).all()
@@ -133,7 +140,7 @@ def test_shares_are_finite_non_negative_and_sum_to_one(quantifier, n_classes):
     assert q.predict(X).shape == (n_classes,)
 
 
-@every
+@every_method
 @pytest.mark.parametrize(
     "names",
     [["neg", "pos"], [False, True], [-1, 1], [1, 2], [np.int8(3), np.int8(7)], [0.0, 1.0], [2**62, 2**63 - 1]],
@@ -150,27 +157,27 @@ def test_labels_of_any_type_work_like_integers(quantifier, names):
 
 
 @over_a_classifier
-def test_a_classifier_whose_classes_are_not_sorted_is_understood(quantifier):
-    k = most_classes(quantifier, 3)
+def test_a_classifier_may_have_unsorted_classes(quantifier):
+    k = limit_classes(quantifier, 3)
     codes, P = scored_items(300, k, seed=5)
     names = np.array(["b", "c", "a"] if k == 3 else ["b", "a"])
     plain = make(quantifier, frozen(range(k))).fit(P, codes)
-    turned = make(quantifier, frozen(names)).fit(P, names[codes])
-    assert turned.classes_.tolist() == names.tolist()
-    np.testing.assert_allclose(turned.predict(P[:80]), plain.predict(P[:80]), atol=1e-12)
+    unsorted = make(quantifier, frozen(names)).fit(P, names[codes])
+    assert unsorted.classes_.tolist() == names.tolist()
+    np.testing.assert_allclose(unsorted.predict(P[:80]), plain.predict(P[:80]), atol=1e-12)
 
 
 @with_classes(EQUIVARIANT)
-def test_renaming_classes_permutes_the_answer(quantifier, n_classes):
+def test_renaming_classes_permutes_the_shares(quantifier, n_classes):
     codes, P = scored_items(300, n_classes, seed=5)
     names = np.array([f"class{i}" for i in range(n_classes)])
-    turned = np.random.default_rng(0).permutation(n_classes)
+    new_codes = np.random.default_rng(0).permutation(n_classes)
     plain = make(quantifier, frozen(names)).fit(P, names[codes])
-    renamed = make(quantifier, frozen(names)).fit(P[:, np.argsort(turned)], names[turned[codes]])
+    renamed = make(quantifier, frozen(names)).fit(P[:, np.argsort(new_codes)], names[new_codes[codes]])
     target = P[:100]
-    close = 2 * TO_ITS_GRID.get(quantifier.__name__, 5e-10)
+    tolerance = 2 * GRID_TOLERANCE.get(quantifier.__name__, 5e-10)
     np.testing.assert_allclose(
-        renamed.predict(target[:, np.argsort(turned)])[turned], plain.predict(target), atol=close
+        renamed.predict(target[:, np.argsort(new_codes)])[new_codes], plain.predict(target), atol=tolerance
     )
 
 
@@ -179,43 +186,45 @@ def test_shuffling_a_sample_changes_nothing(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(100, n_classes, seed=6)
     shuffled = np.random.default_rng(0).permutation(100)
-    close = SINGLE_PRECISION.get(quantifier.__name__, 1e-9)
-    np.testing.assert_allclose(q.predict(P[shuffled]), q.predict(P), atol=close)
+    tolerance = SINGLE_PRECISION.get(quantifier.__name__, 1e-9)
+    np.testing.assert_allclose(q.predict(P[shuffled]), q.predict(P), atol=tolerance)
 
 
 @every_number_of_classes
 def test_many_samples_at_once_equal_one_by_one(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(300, n_classes, seed=7)
-    samples = some_samples(300)
+    samples = draw_samples(300)
     one_by_one = [q.predict(P[rows]) for rows in samples]
-    close = SINGLE_PRECISION.get(quantifier.__name__, 1e-12)
-    np.testing.assert_allclose(q.aggregate(q.outputs(P), samples), one_by_one, atol=close)
+    tolerance = SINGLE_PRECISION.get(quantifier.__name__, 1e-12)
+    np.testing.assert_allclose(q.aggregate(q.outputs(P), samples), one_by_one, atol=tolerance)
 
 
 @every_number_of_classes
-def test_statistics_of_two_halves_add_up_to_those_of_the_whole(quantifier, n_classes):
+def test_statistics_of_two_halves_add_up_to_those_of_all_items(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(1000, n_classes, seed=8)
     groups = np.random.default_rng(0).integers(0, 4, 1000)
     groups[:4] = groups[500:504] = np.arange(4)
-    whole = q.reduce(q.outputs(P), Samples.from_groups(groups))
-    halves = [q.reduce(q.outputs(P[h]), Samples.from_groups(groups[h])) for h in (slice(500), slice(500, None))]
+    complete = q.reduce(q.outputs(P), Samples.from_groups(groups))
+    halves = [
+        q.reduce(q.outputs(P[half]), Samples.from_groups(groups[half])) for half in (slice(500), slice(500, None))
+    ]
     merged = halves[0] + halves[1]
-    np.testing.assert_allclose(merged.weights, whole.weights, rtol=1e-12)
-    if isinstance(whole, Statistics):
-        np.testing.assert_allclose(merged.sums, whole.sums, rtol=1e-12)
-    np.testing.assert_allclose(q.solve(merged), q.solve(whole), atol=1e-12)
+    np.testing.assert_allclose(merged.weights, complete.weights, rtol=1e-12)
+    if isinstance(complete, Statistics):
+        np.testing.assert_allclose(merged.sums, complete.sums, rtol=1e-12)
+    np.testing.assert_allclose(q.solve(merged), q.solve(complete), atol=1e-12)
 
 
 @every_number_of_classes
-def test_whole_weights_mean_repeated_items(quantifier, n_classes):
+def test_integer_weights_mean_repeated_items(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     out = q.outputs(scored_items(50, n_classes, seed=9)[1])
-    times = np.random.default_rng(0).integers(0, 4, 50)
-    times[0] = 1
-    weighted = Samples(np.arange(50), [0, 50], weights=times.astype(float))
-    repeated = Samples.from_lists([np.repeat(np.arange(50), times)])
+    repeats = np.random.default_rng(0).integers(0, 4, 50)
+    repeats[0] = 1
+    weighted = Samples(np.arange(50), [0, 50], weights=repeats.astype(float))
+    repeated = Samples.from_lists([np.repeat(np.arange(50), repeats)])
     np.testing.assert_allclose(q.aggregate(out, weighted), q.aggregate(out, repeated), atol=1e-12)
 
 
@@ -224,19 +233,21 @@ def test_a_perfect_classifier_gives_the_exact_shares(quantifier, n_classes):
     P = np.eye(n_classes)[np.repeat(np.arange(n_classes), 20)]
     q = make(quantifier, frozen(range(n_classes))).fit(P, P.argmax(axis=1))
     target = P[np.random.default_rng(0).integers(0, len(P), 37)]
-    np.testing.assert_allclose(q.predict(target), target.mean(axis=0), atol=TO_ITS_GRID.get(quantifier.__name__, 1e-9))
+    np.testing.assert_allclose(
+        q.predict(target), target.mean(axis=0), atol=GRID_TOLERANCE.get(quantifier.__name__, 1e-9)
+    )
 
 
-@every
+@every_method
 def test_samples_of_one_item_and_of_one_class_work(quantifier):
-    k = most_classes(quantifier, 3)
+    k = limit_classes(quantifier, 3)
     q = fitted_on_scores(quantifier, ["a", "b", "c"][:k])
     codes, P = scored_items(200, k, seed=10)
     for sample in (P[:1], P[codes == k - 1]):
         assert np.isfinite(q.predict(sample)).all()
 
 
-@every
+@every_method
 def test_an_empty_sample_raises_a_sentence(quantifier):
     q = fitted_on_scores(quantifier, [0, 1])
     out = q.outputs(scored_items(20, 2, seed=0)[1])
@@ -252,28 +263,28 @@ def test_an_empty_sample_raises_a_sentence(quantifier):
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_or_infinite_input_raises_a_sentence(quantifier, bad):
     X, y = blobs(100, 2, seed=0)
-    spoilt = X.copy()
-    spoilt[3, 1] = bad
+    X_bad = X.copy()
+    X_bad[3, 1] = bad
     with pytest.raises(ValueError, match=r"NaN|infinity"):
-        make(quantifier).fit(spoilt, y)
+        make(quantifier).fit(X_bad, y)
     with pytest.raises(ValueError, match=r"NaN|infinity"):
-        make(quantifier).fit(X, y).predict(spoilt)
+        make(quantifier).fit(X, y).predict(X_bad)
 
 
-@every
+@every_method
 def test_items_of_another_width_raise_a_sentence(quantifier):
     X, y = blobs(100, 2, seed=0)
     with pytest.raises(ValueError, match=r"3 features, but \w+ is expecting 4"):
         make(quantifier).fit(X, y).predict(X[:, :3])
 
 
-@every
-def test_one_class_only_raises_a_sentence(quantifier):
+@every_method
+def test_labels_of_one_class_raise_a_sentence(quantifier):
     with pytest.raises(DataError, match="only one class, 'a'"):
         make(quantifier).fit(np.eye(3), ["a", "a", "a"])
 
 
-@every
+@every_method
 def test_data_frames_with_other_column_order_raise_a_sentence(quantifier):
     import pandas as pd
 
@@ -296,7 +307,7 @@ def test_a_frozen_classifier_is_not_refitted(quantifier):
 
 
 @over_a_classifier
-def test_the_classifier_is_what_a_plain_fit_gives(quantifier):
+def test_the_classifier_equals_a_plain_fit(quantifier):
     from sklearn.model_selection import train_test_split
 
     X, y = blobs(200, 2, seed=0)
@@ -314,16 +325,16 @@ def test_the_number_of_threads_changes_no_bit(quantifier, n_classes, monkeypatch
     q = fitted_on_scores(quantifier, range(n_classes))
     out = q.outputs(scored_items(2000, n_classes, seed=0)[1])
     samples = Samples.from_matrix(np.random.default_rng(0).integers(0, 2000, (400, 500)))
-    answers = []
+    shares = []
     for threads in (1, 2, 7):
         monkeypatch.setattr("headcount._threads.thread_count", lambda threads=threads: threads)
-        answers.append(q.aggregate(out, samples))
-    assert np.array_equal(answers[0], answers[1])
-    assert np.array_equal(answers[0], answers[2])
+        shares.append(q.aggregate(out, samples))
+    assert np.array_equal(shares[0], shares[1])
+    assert np.array_equal(shares[0], shares[2])
 
 
-def streamed(q, P, groups, size):
-    """The tally of items that come in batches of this size, each added up on its own, the last one first."""
+def tally_in_batches(q, P, groups, size):
+    """Tally batches of this size separately and merge the tallies, the last one first."""
     tallies = []
     for start in range(0, len(P), size):
         tally = Recipe(q).start()
@@ -340,20 +351,22 @@ def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
     _, P = scored_items(1500, n_classes, seed=4)
     groups = np.random.default_rng(0).integers(0, 3, len(P)).astype(np.int32)
     groups[:3] = [0, 1, 2]
-    once, parts, items = (shares_of(streamed(q, P, groups, size)) for size in (len(P), 170, 7))
-    for other in (parts, items):
-        assert np.array_equal(other.shares, once.shares)
-        assert np.array_equal(other.low, once.low, equal_nan=True)
-        assert np.array_equal(other.high, once.high, equal_nan=True)
+    one_batch, large_batches, small_batches = (
+        shares_of(tally_in_batches(q, P, groups, size)) for size in (len(P), 170, 7)
+    )
+    for batches in (large_batches, small_batches):
+        assert np.array_equal(batches.shares, one_batch.shares)
+        assert np.array_equal(batches.low, one_batch.low, equal_nan=True)
+        assert np.array_equal(batches.high, one_batch.high, equal_nan=True)
     by_outputs = Recipe(q).start()
     by_outputs.add(Outputs.from_posteriors(P, range(n_classes)), groups, ["a", "b", "c"])
-    assert np.array_equal(shares_of(by_outputs).shares, once.shares)
-    whole = q.aggregate(Outputs.from_posteriors(P, range(n_classes)), Samples.from_groups(groups))
-    exact = once.precision == 0.0  # else items are kept in cells, with a bound on what that changes
-    assert np.array_equal(once.shares, whole) if exact else np.abs(once.shares - whole).max() < 1e-3
+    assert np.array_equal(shares_of(by_outputs).shares, one_batch.shares)
+    aggregated = q.aggregate(Outputs.from_posteriors(P, range(n_classes)), Samples.from_groups(groups))
+    exact = one_batch.precision == 0.0  # otherwise items are kept in cells, with a bound on the error
+    assert np.array_equal(one_batch.shares, aggregated) if exact else np.abs(one_batch.shares - aggregated).max() < 1e-3
 
 
-@every
+@every_method
 def test_a_method_that_can_not_stream_is_refused_with_a_sentence(quantifier):
     q = fitted_on_scores(quantifier, [0, 1])
     if q.can_stream:
@@ -363,7 +376,7 @@ def test_a_method_that_can_not_stream_is_refused_with_a_sentence(quantifier):
             Recipe(q)
 
 
-@every
+@every_method
 def test_nothing_is_drawn_from_the_global_generator_and_nothing_is_printed(quantifier, capfd):
     X, y = blobs(100, 2, seed=0)
     q = make(quantifier)
@@ -376,16 +389,16 @@ def test_nothing_is_drawn_from_the_global_generator_and_nothing_is_printed(quant
 
 
 @over_a_classifier
-def test_outputs_with_classes_in_another_order_give_the_same_answer(quantifier):
-    k = most_classes(quantifier, 3)
+def test_outputs_with_classes_in_another_order_give_the_same_shares(quantifier):
+    k = limit_classes(quantifier, 3)
     q = fitted_on_scores(quantifier, ["a", "b", "c"][:k])
     _, P = scored_items(60, k, seed=1)
     last_first = np.roll(np.arange(k), 1)
-    turned = Outputs.from_posteriors(P[:, last_first], classes=np.array(["a", "b", "c"])[last_first], embeddings=P)
-    np.testing.assert_allclose(q.aggregate(turned)[0], q.predict(P), atol=1e-12)
+    reordered = Outputs.from_posteriors(P[:, last_first], classes=np.array(["a", "b", "c"])[last_first], embeddings=P)
+    np.testing.assert_allclose(q.aggregate(reordered)[0], q.predict(P), atol=1e-12)
 
 
-@every
+@every_method
 def test_outputs_of_other_classes_raise_a_sentence(quantifier):
     q = fitted_on_scores(quantifier, ["a", "b"])
     with pytest.raises(DataError, match="not among the classes"):
@@ -404,16 +417,18 @@ def test_fits_from_raw_text_and_sparse_input(quantifier):
     y = ["pos", "neg"] * 20
     q = make(quantifier, make_pipeline(CountVectorizer(), Linear())).fit(texts, y)
     np.testing.assert_allclose(q.predict(texts[:2]).sum(), 1)
-    learnt = quantifier.__name__ not in NEURAL  # two small epochs teach a network little
+    learnt = quantifier.__name__ not in NEURAL  # a network learns little in two small epochs
     assert not learnt or q.predict(["good film", "good plot"])[1] > 0.5
     X, y = blobs(100, 2, seed=0)
     expected = make(quantifier).fit(X, y).predict(X)
-    for form in (csc_matrix, coo_array):
-        np.testing.assert_allclose(make(quantifier).fit(form(X), y).predict(form(X)), expected, atol=1e-6)
+    for sparse_format in (csc_matrix, coo_array):
+        np.testing.assert_allclose(
+            make(quantifier).fit(sparse_format(X), y).predict(sparse_format(X)), expected, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("quantifier", [q for q in METHODS if q.__name__ in TWO_CLASSES_ONLY])
-def test_a_method_for_two_classes_says_so(quantifier):
+def test_a_method_for_two_classes_refuses_three(quantifier):
     X, y = blobs(60, 3, seed=0)
     with pytest.raises(DataError, match="is defined for two classes; the labels hold 3"):
         make(quantifier).fit(X, y)

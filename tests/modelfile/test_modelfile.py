@@ -1,4 +1,4 @@
-"""Model files: what is written is what is read, and whatever else is refused with a sentence."""
+"""Model files: a loaded model equals the saved one; damaged, changed or unsafe files are refused with a sentence."""
 
 import hashlib
 import io
@@ -30,24 +30,25 @@ WORDS = np.array(
 
 
 def texts(n, seed=0):
+    """Draw texts of two classes; some words are also key words of the file format."""
     generator = np.random.default_rng(seed)
     y = generator.integers(0, 2, n)
-    odd = generator.integers(0, 2, (n, 8))
+    choices = generator.integers(0, 2, (n, 8))
     return [
         " ".join(WORDS[np.where(row > 0, 2 * (row % 3) + label, 6 + row % 5)])
-        for row, label in zip(odd, y, strict=True)
+        for row, label in zip(choices, y, strict=True)
     ], y
 
 
-def model_of(quantifier, X, y, kind="numbers", names=("a", "b", "c", "d")):
+def fit_model(quantifier, X, y, kind="numbers", names=("a", "b", "c", "d")):
     source = {"name": "made.csv", "fingerprint": "0" * 64, "rows": len(y)}
     return Model(quantifier.fit(X, y), Columns(kind, names, "y"), source=source, seed=0)
 
 
 @pytest.fixture
-def written(tmp_path):
+def model_path(tmp_path):
     path = tmp_path / "m.headcount"
-    save_model(model_of(PACC(random_state=0), *blobs(200, 3, 0)), path)
+    save_model(fit_model(PACC(random_state=0), *blobs(200, 3, 0)), path)
     return path
 
 
@@ -66,25 +67,25 @@ def written(tmp_path):
     ],
     ids=repr,
 )
-def test_what_is_read_answers_as_what_was_written(tmp_path, quantifier):
+def test_a_loaded_model_predicts_as_the_saved_one(tmp_path, quantifier):
     X, y = blobs(300, 2, 1)
-    model = model_of(quantifier, X, y)
+    model = fit_model(quantifier, X, y)
     save_model(model, tmp_path / "m.headcount")
-    again = load_model(tmp_path / "m.headcount")
-    np.testing.assert_array_equal(again.quantifier.predict(X), model.quantifier.predict(X))
-    assert again.columns == model.columns
-    assert (again.method, again.learner, again.parameters) == (model.method, model.learner, model.parameters)
-    assert (again.source, again.seed) == (model.source, 0)
-    assert again.versions["headcount"]
-    assert again.written.startswith("20")
-    assert repr(again).startswith(f"Model({type(quantifier).__name__}")
-    kept = again.held_out()
-    assert (kept is None) == isinstance(quantifier, MLPE | CC | PCC | ELM)
+    loaded = load_model(tmp_path / "m.headcount")
+    np.testing.assert_array_equal(loaded.quantifier.predict(X), model.quantifier.predict(X))
+    assert loaded.columns == model.columns
+    assert (loaded.method, loaded.learner, loaded.parameters) == (model.method, model.learner, model.parameters)
+    assert (loaded.source, loaded.seed) == (model.source, 0)
+    assert loaded.versions["headcount"]
+    assert loaded.written.startswith("20")
+    assert repr(loaded).startswith(f"Model({type(quantifier).__name__}")
+    scores = loaded.held_out()
+    assert (scores is None) == isinstance(quantifier, MLPE | CC | PCC | ELM)
 
 
-def test_a_vocabulary_may_hold_any_words(tmp_path):
+def test_a_vocabulary_may_contain_any_words(tmp_path):
     X, y = texts(200)
-    model = model_of(PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0), X, y, "text", ("t",))
+    model = fit_model(PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0), X, y, "text", ("t",))
     assert "__class__" in model.quantifier.classifier_[0].vocabulary_
     save_model(model, tmp_path / "m.headcount")
     np.testing.assert_array_equal(
@@ -92,7 +93,7 @@ def test_a_vocabulary_may_hold_any_words(tmp_path):
     )
 
 
-def test_reference_scores_are_kept(tmp_path):
+def test_held_out_scores_are_saved(tmp_path):
     X, y = blobs(200, 2, 0)
     pacc = PACC(random_state=0).fit(X, y)
     acc = ACC(random_state=0).fit(X, y)
@@ -103,103 +104,110 @@ def test_reference_scores_are_kept(tmp_path):
     np.testing.assert_array_equal(codes, pacc.validation_codes_)
 
 
-def test_a_file_written_by_the_first_version_is_readable():
+def test_a_file_of_the_first_version_can_be_loaded():
     model = load_model(FIXTURE)
     assert (model.method, model.learner, model.columns.kind) == ("PACC", "LogisticRegression", "text")
     expected = json.loads(FIXTURE.with_suffix(".json").read_text())
     np.testing.assert_allclose(model.quantifier.predict(expected["texts"]), expected["shares"], atol=1e-9)
 
 
-def test_it_is_there_complete_or_not_at_all(written, monkeypatch):
-    before = written.read_bytes()
+def test_a_failed_save_keeps_the_old_file(model_path, monkeypatch):
+    before = model_path.read_bytes()
     monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *a: (_ for _ in ()).throw(OSError("the disk is full")))
     with pytest.raises(OSError, match="full"):
-        save_model(load_model(written), written)
-    assert written.read_bytes() == before
-    assert [p.name for p in written.parent.iterdir()] == ["m.headcount"]
+        save_model(load_model(model_path), model_path)
+    assert model_path.read_bytes() == before
+    assert [p.name for p in model_path.parent.iterdir()] == ["m.headcount"]
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path, written):
+def test_saving_to_a_missing_folder_raises_a_sentence(tmp_path, model_path):
     with pytest.raises(DataError, match="can't be written: No such file"):
-        save_model(load_model(written), tmp_path / "none" / "m.headcount")
+        save_model(load_model(model_path), tmp_path / "none" / "m.headcount")
 
 
-def test_a_learner_that_could_not_be_read_again_is_not_written(tmp_path):
-    model = model_of(PACC(KNeighborsClassifier(), random_state=0), *blobs(200, 2, 0))
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
+    model = fit_model(PACC(KNeighborsClassifier(), random_state=0), *blobs(200, 2, 0))
     with pytest.raises(DataError, match="can't be kept in a file: it holds 'sklearn"):
         save_model(model, tmp_path / "m.headcount")
     assert list(tmp_path.iterdir()) == []
 
 
-def refused(path, words):
+def assert_refused(path, words):
     with pytest.raises(FileFormatError, match=words) as caught:
         load_model(path)
     assert str(path) in str(caught.value)
 
 
-def repacked(path, change=None, seal=True, extra=(), compression=zipfile.ZIP_STORED):
-    """Write a model file again with a changed manifest or body, its checksums made to fit."""
+def repack(path, change=None, seal=True, extra=(), compression=zipfile.ZIP_STORED):
+    """Rewrite a model file with a changed manifest or body and, unless ``seal`` is false, matching checksums."""
     with zipfile.ZipFile(path) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
-    described = json.loads(content["manifest.json"])
+    fields = json.loads(content["manifest.json"])
     if change is not None:
-        content["model.skops"] = change(described, content["model.skops"]) or content["model.skops"]
-    described.pop("seal", None)
+        content["model.skops"] = change(fields, content["model.skops"]) or content["model.skops"]
+    fields.pop("seal", None)
     if seal:
-        content["manifest.json"] = manifest.sealed(described, {"model.skops": content["model.skops"]})
+        content["manifest.json"] = manifest.sealed(fields, {"model.skops": content["model.skops"]})
     else:
-        described["seal"] = "0" * 64
-        content["manifest.json"] = json.dumps(described).encode()
+        fields["seal"] = "0" * 64
+        content["manifest.json"] = json.dumps(fields).encode()
     with zipfile.ZipFile(path, "w", compression) as archive:
         for name, data in [*content.items(), *extra]:
             archive.writestr(name, data)
 
 
-def test_missing_files_and_folders(tmp_path):
+def test_missing_files_and_folders_raise_a_sentence(tmp_path):
     with pytest.raises(DataError, match="There is no file"):
         load_model(tmp_path / "m.headcount")
     with pytest.raises(DataError, match="is a folder"):
         load_model(tmp_path)
 
 
-def test_not_a_zip_truncated_or_cut(written):
-    whole = written.read_bytes()
-    for part in (b"", b"not a zip", pickle.dumps({"a": 1}), whole[: len(whole) // 2], whole[:-5], whole[100:]):
-        written.write_bytes(part)
-        refused(written, "not a model file")
+def test_truncated_files_and_other_formats_are_refused(model_path):
+    original = model_path.read_bytes()
+    for content in (
+        b"",
+        b"not a zip",
+        pickle.dumps({"a": 1}),
+        original[: len(original) // 2],
+        original[:-5],
+        original[100:],
+    ):
+        model_path.write_bytes(content)
+        assert_refused(model_path, "not a model file")
 
 
-def test_any_changed_byte_is_found(written):
-    whole = written.read_bytes()
-    for place in np.random.default_rng(0).integers(0, len(whole), 60):
-        changed = bytearray(whole)
-        changed[place] ^= 0xFF
-        written.write_bytes(bytes(changed))
+def test_any_changed_byte_is_detected(model_path):
+    original = model_path.read_bytes()
+    for position in np.random.default_rng(0).integers(0, len(original), 60):
+        changed = bytearray(original)
+        changed[position] ^= 0xFF
+        model_path.write_bytes(bytes(changed))
         try:
-            load_model(written)
+            load_model(model_path)
         except FileFormatError:
             continue
-        assert place > len(whole) - 400 or place < 60  # dates and flags of zip entries, which mean nothing here
+        assert position > len(original) - 400 or position < 60  # dates and flags of zip entries, which are not used
 
 
-def test_an_unknown_version(written):
-    repacked(written, lambda described, body: described.update(version=2, headcount="9.1"))
-    refused(written, "model file of version 2; .* written by Headcount '9.1'")
+def test_an_unknown_version_is_refused(model_path):
+    repack(model_path, lambda fields, body: fields.update(version=2, headcount="9.1"))
+    assert_refused(model_path, "model file of version 2; .* written by Headcount '9.1'")
 
 
-def test_a_changed_manifest(written):
-    repacked(written, lambda described, body: described.update(method="SLD"), seal=False)
-    refused(written, "was changed after it was written: its manifest")
+def test_a_changed_manifest_is_refused(model_path):
+    repack(model_path, lambda fields, body: fields.update(method="SLD"), seal=False)
+    assert_refused(model_path, "was changed after it was written: its manifest")
 
 
-def test_a_changed_body(written):
-    with zipfile.ZipFile(written) as archive:
+def test_a_changed_body_is_refused(model_path):
+    with zipfile.ZipFile(model_path) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     content["model.skops"] += b"more"
-    with zipfile.ZipFile(written, "w") as archive:
+    with zipfile.ZipFile(model_path, "w") as archive:
         for name, data in content.items():
             archive.writestr(name, data)
-    refused(written, "was changed after it was written: model.skops")
+    assert_refused(model_path, "was changed after it was written: model.skops")
 
 
 @pytest.mark.parametrize(
@@ -212,18 +220,18 @@ def test_a_changed_body(written):
         ({"format": "other"}, "not a model file of Headcount"),
     ],
 )
-def test_a_manifest_that_does_not_fit(written, change, words):
-    repacked(written, lambda described, body: described.update(change))
-    refused(written, words)
+def test_an_inconsistent_manifest_is_refused(model_path, change, words):
+    repack(model_path, lambda fields, body: fields.update(change))
+    assert_refused(model_path, words)
 
 
-def test_a_manifest_that_is_not_json(written):
-    with zipfile.ZipFile(written) as archive:
+def test_a_manifest_that_is_not_json_is_refused(model_path):
+    with zipfile.ZipFile(model_path) as archive:
         body = archive.read("model.skops")
-    with zipfile.ZipFile(written, "w") as archive:
+    with zipfile.ZipFile(model_path, "w") as archive:
         archive.writestr("manifest.json", "{")
         archive.writestr("model.skops", body)
-    refused(written, "manifest is not JSON")
+    assert_refused(model_path, "manifest is not JSON")
 
 
 class Planted:
@@ -231,15 +239,17 @@ class Planted:
         return Path.touch, (Path("planted"),)
 
 
-def test_a_planted_pickle_beside_the_model(written, monkeypatch, tmp_path):
+def test_a_pickle_beside_the_model_is_refused_and_not_run(model_path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    repacked(written, extra=[("x.pkl", pickle.dumps(Planted()))])
-    refused(written, "besides a model it holds .*x.pkl")
+    repack(model_path, extra=[("x.pkl", pickle.dumps(Planted()))])
+    assert_refused(model_path, "besides a model it holds .*x.pkl")
     assert not Path("planted").exists()
 
 
-def inside(change):
-    def changed(described, body):
+def change_body(change):
+    """Return a change for `repack` that alters the members of the skops file."""
+
+    def changed(fields, body):
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             content = {name: archive.read(name) for name in archive.namelist()}
         change(content)
@@ -252,7 +262,7 @@ def inside(change):
     return changed
 
 
-def test_a_planted_pickle_in_an_array_is_not_run(written, monkeypatch, tmp_path):
+def test_a_pickle_in_an_array_is_refused_and_not_run(model_path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def plant(content):
@@ -261,8 +271,8 @@ def test_a_planted_pickle_in_an_array_is_not_run(written, monkeypatch, tmp_path)
         np.save(file, np.array([Planted()], dtype=object), allow_pickle=True)
         content[name] = file.getvalue()
 
-    repacked(written, inside(plant))
-    refused(written, "can't be made .*allow_pickle=False")
+    repack(model_path, change_body(plant))
+    assert_refused(model_path, "can't be made .*allow_pickle=False")
     assert not Path("planted").exists()
 
 
@@ -275,51 +285,51 @@ def test_a_planted_pickle_in_an_array_is_not_run(written, monkeypatch, tmp_path)
         ({"__class__": "Popen", "__module__": "subprocess"}, "made by None"),
     ],
 )
-def test_a_type_that_is_not_allowed(written, node, words):
+def test_a_type_that_is_not_allowed_is_refused(model_path, node, words):
     def plant(content):
         schema = json.loads(content["schema.json"])
         schema["content"]["quantifier"]["content"]["content"]["extra"] = node
         content["schema.json"] = json.dumps(schema).encode()
 
-    repacked(written, inside(plant))
-    refused(written, words)
+    repack(model_path, change_body(plant))
+    assert_refused(model_path, words)
 
 
-def test_bombs(written):
-    with zipfile.ZipFile(written) as archive:
-        body, described = archive.read("model.skops"), archive.read("manifest.json")
-    repacked(written, inside(lambda content: content.update({"zeros.npy": b"\0" * (300 * 2**20)})))
-    refused(written, "unpack to more than 256 MiB")
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", described)
+def test_zip_bombs_are_refused(model_path):
+    with zipfile.ZipFile(model_path) as archive:
+        body, manifest_bytes = archive.read("model.skops"), archive.read("manifest.json")
+    repack(model_path, change_body(lambda content: content.update({"zeros.npy": b"\0" * (300 * 2**20)})))
+    assert_refused(model_path, "unpack to more than 256 MiB")
+    with zipfile.ZipFile(model_path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", manifest_bytes)
         archive.writestr("model.skops", body)
-    refused(written, "packed or larger")
+    assert_refused(model_path, "packed or larger")
 
 
-def test_members_that_are_missing_or_there_twice(written):
-    with zipfile.ZipFile(written) as archive:
+def test_missing_and_duplicate_members_are_refused(model_path):
+    with zipfile.ZipFile(model_path) as archive:
         body = archive.read("model.skops")
-    with zipfile.ZipFile(written, "w") as archive:
+    with zipfile.ZipFile(model_path, "w") as archive:
         archive.writestr("model.skops", body)
-    refused(written, "lacks manifest.json")
-    with zipfile.ZipFile(written, "w") as archive:
+    assert_refused(model_path, "lacks manifest.json")
+    with zipfile.ZipFile(model_path, "w") as archive:
         archive.writestr("model.skops", body)
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("model.skops", body)
-    refused(written, "a member twice")
+    assert_refused(model_path, "a member twice")
 
 
-def test_a_body_that_is_no_zip_or_no_model(written, tmp_path):
-    repacked(written, lambda described, body: b"nothing")
-    refused(written, "can't be unpacked")
-    save_model(load_model(FIXTURE), written)
-    repacked(written, lambda described, body: skops.io.dumps({"quantifier": [1]}))
-    refused(written, "no fitted quantifier")
-    repacked(written, lambda described, body: skops.io.dumps([1]))
-    refused(written, "no fitted quantifier")
+def test_a_body_that_is_not_a_zip_or_not_a_model_is_refused(model_path, tmp_path):
+    repack(model_path, lambda fields, body: b"nothing")
+    assert_refused(model_path, "can't be unpacked")
+    save_model(load_model(FIXTURE), model_path)
+    repack(model_path, lambda fields, body: skops.io.dumps({"quantifier": [1]}))
+    assert_refused(model_path, "no fitted quantifier")
+    repack(model_path, lambda fields, body: skops.io.dumps([1]))
+    assert_refused(model_path, "no fitted quantifier")
 
 
-def test_another_version_of_scikit_learn_is_told(written):
+def test_another_version_of_scikit_learn_warns(model_path):
     def older(content):
         content["schema.json"] = (
             content["schema.json"]
@@ -327,13 +337,13 @@ def test_another_version_of_scikit_learn_is_told(written):
             .replace(json.dumps(json.dumps(__import__("sklearn").__version__)).encode(), json.dumps('"1.5.0"').encode())
         )
 
-    repacked(written, inside(older))
+    repack(model_path, change_body(older))
     with pytest.warns(HeadcountWarning, match="another version"):
-        load_model(written)
+        load_model(model_path)
 
 
-def test_parameters_are_plain():
-    model = model_of(HDy(bins=np.array([10, 20]), random_state=np.int64(3)), *blobs(100, 2, 0))
+def test_parameters_are_json_values():
+    model = fit_model(HDy(bins=np.array([10, 20]), random_state=np.int64(3)), *blobs(100, 2, 0))
     assert model.parameters["random_state"] == 3
     assert "array" in model.parameters["bins"]
     assert hashlib.sha256(json.dumps(model.parameters).encode())

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 
 def test_100_000_samples_of_500_items_take_less_than_700_megabytes():
     root = Path(__file__).parents[2]
-    run = [sys.executable, "-m", "benchmarks.memory"]
-    peak = float(subprocess.run(run, cwd=root, capture_output=True, text=True, check=True).stdout)
+    command = [sys.executable, "-m", "benchmarks.memory"]
+    peak = float(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
     assert peak < 700
 
 
@@ -33,7 +33,7 @@ def test_pairs_of_consecutive_samples_are_drawn_equally_often():
     samples, _ = ArtificialPrevalence(2, repeats=500_000, sample_size=2, random_state=12).draw([0] * 5 + [1] * 5)
     codes = samples.indices.reshape(-1, 2).astype(np.int64) @ [10, 1]
     for half in np.split(codes, 2):  # all of one class, then all of the other
-        _, names = np.unique(half, return_inverse=True)
+        _, pair_codes = np.unique(half, return_inverse=True)
         counts = np.zeros((20, 20))
-        np.add.at(counts, (names[:-1], names[1:]), 1)
+        np.add.at(counts, (pair_codes[:-1], pair_codes[1:]), 1)
         assert chisquare(counts.ravel()).pvalue > 1e-3

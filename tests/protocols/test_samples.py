@@ -1,3 +1,5 @@
+"""Samples: how they are made, their sums and counts, slices, groups and merging, and invalid ones refused."""
+
 import pickle
 
 import numpy as np
@@ -40,12 +42,12 @@ def test_sums_and_counts_equal_a_plain_loop(case):
 
 
 @pytest.mark.kernels
-def test_long_samples_are_summed_in_blocks_without_losing_digits():
+def test_long_samples_are_summed_without_losing_digits():
     n = 5000
     rows = np.column_stack([np.full(n, 0.1), np.full(n, 1e-9), np.linspace(0, 1, n)])
-    whole = Samples.whole(n)
-    np.testing.assert_allclose(whole.sum(rows)[0], [500, 5e-6, n / 2], rtol=1e-13)
-    np.testing.assert_allclose(whole.sum(rows[:, :2])[0], [500, 5e-6], rtol=1e-13)
+    unweighted = Samples.whole(n)
+    np.testing.assert_allclose(unweighted.sum(rows)[0], [500, 5e-6, n / 2], rtol=1e-13)
+    np.testing.assert_allclose(unweighted.sum(rows[:, :2])[0], [500, 5e-6], rtol=1e-13)
     weighted = Samples(np.arange(n), [0, n], weights=np.full(n, 0.5))
     np.testing.assert_allclose(weighted.sum(rows)[0], [250, 2.5e-6, n / 4], rtol=1e-13)
     assert weighted.count(np.zeros(n, dtype=np.int32), 2).tolist() == [[n / 2, 0]]
@@ -82,13 +84,13 @@ def test_samples_are_read_only_and_copy_the_given_arrays():
 
 def test_samples_can_be_pickled():
     samples = Samples([0, 1, 2], [0, 1, 3], weights=[1, 2, 3], names=["x", "y"])
-    again = pickle.loads(pickle.dumps(samples))
-    assert again.names == ("x", "y")
-    assert again.weights.tolist() == [1, 2, 3]
-    assert not again.indices.flags.writeable
+    copy = pickle.loads(pickle.dumps(samples))
+    assert copy.names == ("x", "y")
+    assert copy.weights.tolist() == [1, 2, 3]
+    assert not copy.indices.flags.writeable
 
 
-def test_repr_shows_number_and_sizes():
+def test_repr_shows_the_number_of_samples_and_items():
     assert repr(Samples.whole(1234)) == "Samples(1 sample of 1,234 items)"
     assert repr(Samples([0, 1], [0, 2], weights=[1, 1])) == "Samples(1 sample of 2 items, weighted)"
     assert repr(Samples([], [0])) == "Samples(0 samples)"
@@ -148,7 +150,7 @@ def test_groups_keep_the_type_of_their_names():
 
 
 @given(case=cases(), cut=st.integers(0, 30))
-def test_merging_two_parts_of_the_pool_gives_the_whole(case, cut):
+def test_merging_two_parts_of_the_pool_keeps_the_sums(case, cut):
     samples, _, rows = case
     cut = min(cut, len(rows))
     parts = []

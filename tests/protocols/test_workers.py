@@ -13,7 +13,7 @@ from headcount._threads import in_chunks, thread_count
 from tests.conftest import frozen, scored_items
 
 
-def job(seed=0):
+def draw_and_estimate(seed=0):
     """Draw and estimate with three classes, which runs every kind of kernel; return shares and the number of threads."""
     codes, P = scored_items(3000, 3, seed=0)
     q = PACC(frozen(range(3))).fit(P[:1000], codes[:1000])
@@ -21,25 +21,25 @@ def job(seed=0):
     return q.aggregate(q.outputs(P), samples), thread_count()
 
 
-def job_in_queue(queue):
-    queue.put(job())
+def put_shares_in_queue(queue):
+    queue.put(draw_and_estimate())
 
 
-def test_kernels_in_threads():
-    expected, _ = job()
+def test_kernels_give_the_same_bits_in_threads():
+    expected, _ = draw_and_estimate()
     with ThreadPoolExecutor(4) as pool:
-        for shares, threads in pool.map(job, [0] * 8):
+        for shares, threads in pool.map(draw_and_estimate, [0] * 8):
             assert np.array_equal(shares, expected)
             assert threads == 1
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_kernels_in_a_child_process(method):
-    expected, _ = job()  # the parent has used its threads before it forks
+def test_kernels_give_the_same_bits_in_a_child_process(method):
+    expected, _ = draw_and_estimate()  # the parent has used its threads before it forks
     context = multiprocessing.get_context(method)
     queue = context.Queue()
-    child = context.Process(target=job_in_queue, args=(queue,))
+    child = context.Process(target=put_shares_in_queue, args=(queue,))
     child.start()
     shares, threads = queue.get(timeout=120)
     child.join()
@@ -48,26 +48,26 @@ def test_kernels_in_a_child_process(method):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_kernels_after_a_fork():
-    expected, _ = job()
+def test_kernels_give_the_same_bits_after_a_fork():
+    expected, _ = draw_and_estimate()
     pid = os.fork()
     if pid == 0:
-        same = np.array_equal(job()[0], expected)
+        same = np.array_equal(draw_and_estimate()[0], expected)
         os._exit(0 if same else 1)
     assert os.waitpid(pid, 0)[1] == 0
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
-def test_kernels_in_joblib_workers(backend):
-    expected, _ = job()
+def test_kernels_give_the_same_bits_in_joblib_workers(backend):
+    expected, _ = draw_and_estimate()
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        for shares, threads in joblib.Parallel()(joblib.delayed(job)() for _ in range(4)):
+        for shares, threads in joblib.Parallel()(joblib.delayed(draw_and_estimate)() for _ in range(4)):
             assert np.array_equal(shares, expected)
             if backend != "sequential":
                 assert threads == 1
 
 
-def test_omp_num_threads_limits_the_threads(monkeypatch):
+def test_omp_num_threads_limits_the_number_of_threads(monkeypatch):
     monkeypatch.setattr("headcount._threads._cores", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert thread_count() == 8

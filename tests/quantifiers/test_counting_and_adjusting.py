@@ -1,4 +1,4 @@
-"""Reference values of the methods, worked out by hand or by an independent route."""
+"""Reference values of CC, PCC, ACC, PACC and MLPE, worked out by hand or by an independent method."""
 
 import numpy as np
 import pytest
@@ -15,49 +15,49 @@ from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.quantifiers import Statistics
 from tests.conftest import blobs, frozen, scored_items
 
-# Posteriors of the positive class for validation items and for a pile of five.
+# Posteriors of the positive class for validation items and for a sample of five.
 VALIDATION = np.array([0.1, 0.3, 0.6, 0.2, 0.9, 0.8, 0.4, 0.7])
-TRUTH = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-PILE = np.array([0.9, 0.55, 0.7, 0.3, 0.6])
+LABELS = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+SAMPLE = np.array([0.9, 0.55, 0.7, 0.3, 0.6])
 
 
-def both(p):
+def two_columns(p):
     return np.column_stack([1 - p, p])
 
 
 def fitted(quantifier):
-    return quantifier(frozen([0, 1])).fit(both(VALIDATION), TRUTH)
+    return quantifier(frozen([0, 1])).fit(two_columns(VALIDATION), LABELS)
 
 
-def test_two_classes_by_hand():
-    assert fitted(CC).predict(both(PILE))[1] == pytest.approx(4 / 5)
-    assert fitted(PCC).predict(both(PILE))[1] == pytest.approx(PILE.mean())
+def test_shares_of_two_classes_by_hand():
+    assert fitted(CC).predict(two_columns(SAMPLE))[1] == pytest.approx(4 / 5)
+    assert fitted(PCC).predict(two_columns(SAMPLE))[1] == pytest.approx(SAMPLE.mean())
     tpr, fpr = 3 / 4, 1 / 4
-    assert fitted(ACC).predict(both(PILE))[1] == 1  # (0.8 - 0.25) / 0.5 is 1.1, clipped
-    assert fitted(ACC).predict(both(PILE[1:]))[1] == pytest.approx((3 / 4 - fpr) / (tpr - fpr))
-    assert fitted(ACC).predict(both(np.array([0.2])))[1] == 0
+    assert fitted(ACC).predict(two_columns(SAMPLE))[1] == 1  # (0.8 - 0.25) / 0.5 is 1.1, clipped
+    assert fitted(ACC).predict(two_columns(SAMPLE[1:]))[1] == pytest.approx((3 / 4 - fpr) / (tpr - fpr))
+    assert fitted(ACC).predict(two_columns(np.array([0.2])))[1] == 0
     tpr, fpr = 0.7, 0.3
-    assert fitted(PACC).predict(both(PILE))[1] == pytest.approx((PILE.mean() - fpr) / (tpr - fpr))
+    assert fitted(PACC).predict(two_columns(SAMPLE))[1] == pytest.approx((SAMPLE.mean() - fpr) / (tpr - fpr))
     np.testing.assert_allclose(fitted(PACC).M_, [[0.7, 0.3], [0.3, 0.7]])
-    np.testing.assert_allclose(MLPE().fit(both(VALIDATION), TRUTH).predict(both(PILE)), [0.5, 0.5])
+    np.testing.assert_allclose(MLPE().fit(two_columns(VALIDATION), LABELS).predict(two_columns(SAMPLE)), [0.5, 0.5])
 
 
 def test_a_classifier_worse_than_chance_is_adjusted_too():
-    upside_down = PACC(frozen([0, 1])).fit(both(1 - VALIDATION), TRUTH)
-    np.testing.assert_allclose(upside_down.predict(both(1 - PILE)), fitted(PACC).predict(both(PILE)))
+    inverted = PACC(frozen([0, 1])).fit(two_columns(1 - VALIDATION), LABELS)
+    np.testing.assert_allclose(inverted.predict(two_columns(1 - SAMPLE)), fitted(PACC).predict(two_columns(SAMPLE)))
 
 
 @pytest.mark.parametrize("quantifier", [ACC, PACC])
 def test_equal_rates_warn_and_leave_the_shares_unadjusted(quantifier):
-    P = both(np.full(8, 0.7))
+    P = two_columns(np.full(8, 0.7))
     with pytest.warns(IdentifiabilityWarning, match="returns the unadjusted shares"):
-        q = quantifier(frozen([0, 1])).fit(P, TRUTH)
-    plain = {ACC: CC, PACC: PCC}[quantifier](frozen([0, 1])).fit(P, TRUTH)
-    np.testing.assert_allclose(q.predict(both(PILE)), plain.predict(both(PILE)))
+        q = quantifier(frozen([0, 1])).fit(P, LABELS)
+    plain = {ACC: CC, PACC: PCC}[quantifier](frozen([0, 1])).fit(P, LABELS)
+    np.testing.assert_allclose(q.predict(two_columns(SAMPLE)), plain.predict(two_columns(SAMPLE)))
 
 
 @pytest.mark.parametrize("quantifier", [ACC, PACC])
-def test_classes_that_are_not_told_apart_warn(quantifier):
+def test_indistinguishable_classes_warn(quantifier):
     codes, P = scored_items(300, 3, seed=0)
     P[:, 1] = P[:, 2] = (P[:, 1] + P[:, 2]) / 2
     with pytest.warns(IdentifiabilityWarning, match="does not tell the classes 0, 1, 2 apart"):
@@ -72,14 +72,14 @@ def test_three_classes_solve_the_least_squares_problem():
         M = np.column_stack([values[codes == c].mean(axis=0) for c in range(3)])
         np.testing.assert_allclose(q.M_, M, atol=1e-12)
         for seed in range(5):
-            pile = np.random.default_rng(seed).integers(0, 600, 25)
-            mean = values[pile].mean(axis=0)
-            heavy = 1e6  # an independent route: the sum as a heavily weighted equation
-            reference = lsq_linear(np.vstack([M, heavy * np.ones(3)]), np.append(mean, heavy), (0, 1), tol=1e-15).x
-            np.testing.assert_allclose(q.predict(P[pile]), reference, atol=1e-5)
+            rows = np.random.default_rng(seed).integers(0, 600, 25)
+            mean = values[rows].mean(axis=0)
+            penalty = 1e6  # an independent method: the sum of shares as a heavily weighted equation
+            reference = lsq_linear(np.vstack([M, penalty * np.ones(3)]), np.append(mean, penalty), (0, 1), tol=1e-15).x
+            np.testing.assert_allclose(q.predict(P[rows]), reference, atol=1e-5)
 
 
-def test_folds_use_out_of_fold_outputs_and_refit_on_everything():
+def test_folds_use_out_of_fold_outputs_and_refit_on_all_items():
     X, y = blobs(150, 3, seed=0)
     q = PACC(GaussianNB(), validation=5, random_state=1).fit(X, y)
     folds = StratifiedKFold(5, shuffle=True, random_state=1)
@@ -90,7 +90,7 @@ def test_folds_use_out_of_fold_outputs_and_refit_on_everything():
     np.testing.assert_allclose(same.M_, q.M_, atol=1e-12)
 
 
-def test_a_held_out_part_trains_nothing_else():
+def test_the_held_out_part_is_not_trained_on():
     from sklearn.model_selection import train_test_split
 
     X, y = blobs(150, 2, seed=0)
@@ -101,7 +101,7 @@ def test_a_held_out_part_trains_nothing_else():
     np.testing.assert_allclose(q.M_, expected, atol=1e-12)
 
 
-def test_classifiers_without_posteriors_are_calibrated_for_those_who_need_them():
+def test_classifiers_without_posteriors_are_calibrated_for_methods_that_need_them():
     X, y = blobs(200, 2, seed=0)
     for quantifier in (PCC, PACC):
         q = quantifier(LinearSVC(random_state=0)).fit(X, y)
@@ -111,15 +111,15 @@ def test_classifiers_without_posteriors_are_calibrated_for_those_who_need_them()
     assert q.predict(X).sum() == pytest.approx(1)
 
 
-def test_adjusting_undoes_the_bias_of_counting():
+def test_adjusting_corrects_the_bias_of_counting():
     codes, P = scored_items(4000, 2, seed=0, separation=1.2)
     pool_codes, pool = scored_items(20_000, 2, seed=1, separation=1.2)
-    pile = np.concatenate([np.flatnonzero(pool_codes == 0)[:200], np.flatnonzero(pool_codes == 1)[:1800]])
-    off = {q: abs(q(frozen([0, 1])).fit(P, codes).predict(pool[pile])[1] - 0.9) for q in (CC, PCC, ACC, PACC)}
-    assert off[CC] > 0.08
-    assert off[PCC] > 0.08
-    assert off[ACC] < 0.04
-    assert off[PACC] < 0.04
+    rows = np.concatenate([np.flatnonzero(pool_codes == 0)[:200], np.flatnonzero(pool_codes == 1)[:1800]])
+    errors = {q: abs(q(frozen([0, 1])).fit(P, codes).predict(pool[rows])[1] - 0.9) for q in (CC, PCC, ACC, PACC)}
+    assert errors[CC] > 0.08
+    assert errors[PCC] > 0.08
+    assert errors[ACC] < 0.04
+    assert errors[PACC] < 0.04
 
 
 def test_the_default_classifier_is_logistic_regression():
@@ -158,13 +158,13 @@ def test_the_default_classifier_is_logistic_regression():
         (lambda X, y: PCC().fit(X, y).aggregate(CC().fit(X, y).outputs(X)), "hold no posteriors"),
     ],
 )
-def test_wrong_input_gets_a_sentence(make, words):
+def test_invalid_input_raises_a_sentence(make, words):
     X, y = blobs(60, 2, seed=0)
     with pytest.raises((ValueError, TypeError), match=words):
         make(X, y)
 
 
-def test_weak_classifiers_are_adjusted_as_exactly_as_strong_ones():
+def test_a_weak_classifier_is_adjusted_exactly():
     """The class profiles differ by 1e-6 only; their differences, not their size, determine the shares."""
     X, y = blobs(600, 3, seed=0)
     classifier = LogisticRegression(C=1e-7).fit(X, y)
@@ -180,20 +180,20 @@ def test_solving_before_fitting_raises():
             quantifier().solve(Statistics(np.ones((1, 2)), np.ones(1)))
 
 
-def test_a_seed_larger_than_scikit_learns_is_taken():
+def test_a_seed_beyond_32_bits_is_accepted():
     X, y = blobs(100, 2, seed=0)
     a, b = (PACC(random_state=2**40).fit(X, y).M_ for _ in range(2))
     assert np.array_equal(a, b)
 
 
-def test_statistics_of_other_samples_are_not_merged():
+def test_statistics_of_different_numbers_of_samples_are_not_merged():
     a, b = Statistics(np.zeros((1, 2)), np.ones(1)), Statistics(np.zeros((2, 2)), np.ones(2))
     with pytest.raises(DataError, match="can't be merged"):
         a + b
     assert repr(b) == "Statistics(2 samples, 2 sums each)"
 
 
-def test_any_iterable_of_texts_is_taken():
+def test_any_iterable_of_texts_is_accepted():
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline
 

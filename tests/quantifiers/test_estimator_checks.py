@@ -1,4 +1,4 @@
-"""scikit-learn's own checks; each exemption with its reason."""
+"""scikit-learn's estimator checks; each exemption with its reason."""
 
 from importlib.util import find_spec
 
@@ -10,14 +10,14 @@ from headcount.quantifiers import list_methods
 from tests.conftest import Linear
 from tests.laws.test_quantifiers import SMALL
 
-ONE_VECTOR = "predict gives one vector of class shares for all items together, not one answer an item"
+ONE_VECTOR = "predict gives one vector of class shares for all items together, not one value for each item"
 EXEMPT = {
     "check_methods_sample_order_invariance": ONE_VECTOR,
     "check_methods_subset_invariance": ONE_VECTOR,
     "check_estimator_sparse_array": ONE_VECTOR + " (sparse input itself is in our laws)",
     "check_estimator_sparse_matrix": ONE_VECTOR + " (sparse input itself is in our laws)",
 }
-NO_FEATURES = "MLPE looks at no feature: whatever they hold, it counts labels"
+NO_FEATURES = "MLPE ignores the features: it only counts labels"
 EXEMPT_MLPE = dict.fromkeys(
     (
         "check_complex_data",
@@ -32,21 +32,21 @@ EXEMPT_MLPE = dict.fromkeys(
 
 EXEMPT_AUTO = dict.fromkeys(
     ("check_complex_data", "check_fit2d_1feature"),
-    "of fewer than 5 items of a class nothing can be chosen, and that is said first",
+    "classes of fewer than 5 items are refused first, with an error of its own",
 )
-EXEMPT_SEARCH = {"check_dtype_object": "what fails in a candidate is told in the search's own error, a SearchError"}
+EXEMPT_SEARCH = {"check_dtype_object": "the failure of a candidate is raised as the search's own error, a SearchError"}
 
 
 def exemptions(estimator):
-    own = {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH, "AutoQuantifier": EXEMPT_AUTO}
-    return EXEMPT | own.get(type(estimator).__name__, {})
+    by_estimator = {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH, "AutoQuantifier": EXEMPT_AUTO}
+    return EXEMPT | by_estimator.get(type(estimator).__name__, {})
 
 
 def instances():
-    """One of each method; QuaNet over a classifier of features, not of texts, and where torch is."""
-    for kind in dict.fromkeys(method.quantifier for method in list_methods()):
-        if kind is not QuaNet:
-            yield kind()
+    """Yield one of each method; QuaNet over a classifier of features, and only if torch is installed."""
+    for quantifier in dict.fromkeys(method.quantifier for method in list_methods()):
+        if quantifier is not QuaNet:
+            yield quantifier()
         elif find_spec("torch") is not None:
             yield QuaNet(Linear(), device="cpu", **SMALL)
 
@@ -60,5 +60,5 @@ AUTO = AutoQuantifier(["PACC"], ["lr"], random_state=0)
     [*instances(), SEARCH, AUTO],
     expected_failed_checks=exemptions,
 )
-def test_scikit_learns_checks(estimator, check):
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)

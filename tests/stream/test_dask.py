@@ -1,4 +1,4 @@
-"""A folder of Parquet files gives the same shares on a Dask cluster of two processes as here."""
+"""A folder of Parquet files gives the same shares on a Dask cluster of two processes as in this process."""
 
 import io
 import sys
@@ -17,7 +17,7 @@ from headcount.stream import Reading, Recipe, shares_of, tally_files
 from tests.conftest import scored_items
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of the cluster when it shuts down
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of the cluster when it shuts down
 
 CODES, LABELLED = scored_items(500, 2, 1, separation=1.0)
 
@@ -50,24 +50,24 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(("method", "more", "bound"), [(PACC, {}, 1e-12), (SLD, {"calibration": "bcts"}, 2e-5)])
-def test_shares_on_a_cluster_equal_those_here(folder, cluster, method, more, bound):
+def test_shares_on_a_cluster_equal_those_of_this_process(folder, cluster, method, more, bound):
     box = FrozenEstimator(BlackBox((0, 1)).fit())
     recipe = Recipe(method(box, **more).fit(LABELLED, CODES), (LABELLED, CODES))
     reading = Reading(recipe, "scores", ("score_0", "score_1"), "month")
     rows = []
-    here = shares_of(tally_files([folder], reading))
-    there = shares_of(tally_files([folder], reading, rows.append, cluster.scheduler_address))
-    np.testing.assert_allclose(there.shares, here.shares, rtol=0, atol=bound)
-    np.testing.assert_allclose(there.low, here.low, rtol=0, atol=10 * bound)
-    assert there.verdicts == here.verdicts
+    local = shares_of(tally_files([folder], reading))
+    on_cluster = shares_of(tally_files([folder], reading, rows.append, cluster.scheduler_address))
+    np.testing.assert_allclose(on_cluster.shares, local.shares, rtol=0, atol=bound)
+    np.testing.assert_allclose(on_cluster.low, local.low, rtol=0, atol=10 * bound)
+    assert on_cluster.verdicts == local.verdicts
     assert rows == [1000] * 4
     (folder / "part-9.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(DataError, match=r"part-9.parquet is a damaged Parquet file"):
         tally_files([folder], reading, None, cluster.scheduler_address)
 
 
-def test_the_command_line_agrees_with_and_without_a_cluster(folder, cluster, monkeypatch, capsys):
-    def shares(*more):
+def test_the_command_line_gives_the_same_with_and_without_a_cluster(folder, cluster, monkeypatch, capsys):
+    def shares(*options):
         arguments = (
             "estimate",
             "--scored",
@@ -80,7 +80,7 @@ def test_the_command_line_agrees_with_and_without_a_cluster(folder, cluster, mon
             "-o",
             "-",
         )
-        monkeypatch.setattr(sys, "argv", ["headcount", *arguments, *more])
+        monkeypatch.setattr(sys, "argv", ["headcount", *arguments, *options])
         with pytest.raises(SystemExit) as stop:
             cli.main()
         assert stop.value.code == 0

@@ -1,4 +1,4 @@
-"""Adding up in batches gives what one pass over all items gives."""
+"""Tallies: merged batches give the same shares, intervals and checks as one pass over all items."""
 
 import pickle
 
@@ -15,9 +15,9 @@ from tests.conftest import frozen, scored_items
 pytestmark = pytest.mark.kernels
 
 
-def fitted(method, k, n=400, **more):
+def fitted(method, k, n=400, **options):
     codes, P = scored_items(n, k, 1, separation=1.0)
-    return method(frozen(range(k)), **more).fit(P, codes), P, codes
+    return method(frozen(range(k)), **options).fit(P, codes), P, codes
 
 
 def target_sample(n, k, seed=3):
@@ -27,16 +27,16 @@ def target_sample(n, k, seed=3):
     return P, groups
 
 
-def in_batches(recipe, P, groups, size):
-    """Add up in batches, each into a tally of its own, and merge them."""
-    whole = recipe.start()
+def tally_in_batches(recipe, P, groups, size):
+    """Add each batch to a separate tally and merge the tallies."""
+    merged = recipe.start()
     for start in range(0, len(P), size):
         part = recipe.start()
-        values, own = np.unique(groups[start : start + size], return_inverse=True)
+        values, group_codes = np.unique(groups[start : start + size], return_inverse=True)
         outputs = Outputs.from_posteriors(P[start : start + size], list(range(P.shape[1])))
-        part.add(outputs, own.astype(np.int32), values)
-        whole = whole + part
-    return whole
+        part.add(outputs, group_codes.astype(np.int32), values)
+        merged = merged + part
+    return merged
 
 
 CASES = [(CC, 2, {}), (CC, 3, {}), (PCC, 3, {}), (ACC, 2, {}), (ACC, 4, {}), (PACC, 2, {}), (PACC, 4, {}), (HDy, 2, {})]
@@ -47,20 +47,20 @@ def test_merged_batches_equal_one_pass(method, k, more):
     quantifier, _, _ = fitted(method, k, **more)
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
-    found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
-    assert found.names == ["a", "b", "c"]
-    np.testing.assert_array_equal(found.n_items, samples.sizes)
-    np.testing.assert_allclose(found.shares, quantifier.aggregate(outputs, samples), rtol=0, atol=1e-12)
+    streamed = shares_of(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
+    assert streamed.names == ["a", "b", "c"]
+    np.testing.assert_array_equal(streamed.n_items, samples.sizes)
+    np.testing.assert_allclose(streamed.shares, quantifier.aggregate(outputs, samples), rtol=0, atol=1e-12)
     if method is HDy:
-        assert "No interval" not in found.note
-        assert found.note.startswith("HDy's estimates are biased")
-        assert np.isnan(found.low).all()
+        assert "No interval" not in streamed.note
+        assert streamed.note.startswith("HDy's estimates are biased")
+        assert np.isnan(streamed.low).all()
         return
     for estimand in ("population", "sample") if method in (ACC, PACC) else ("population",):
-        found = shares_of(in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand)
-        whole = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
-        np.testing.assert_allclose(found.low, whole.low, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(found.high, whole.high, rtol=0, atol=1e-11)
+        streamed = shares_of(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand)
+        one_pass = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
+        np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(streamed.high, one_pass.high, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -69,27 +69,27 @@ def test_sld_in_batches_is_within_its_bound(k, more):
     quantifier, _, _ = fitted(SLD, k, **more)
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
-    tally = in_batches(Recipe(quantifier), P, groups, 700)
-    found, whole = shares_of(tally), estimate(quantifier, outputs, samples)
-    assert 0 < found.precision == tally.precision < 2e-5
-    np.testing.assert_allclose(found.shares, whole.shares, rtol=0, atol=2e-5)
-    np.testing.assert_allclose(found.low, whole.low, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(found.high, whole.high, rtol=0, atol=1e-4)
+    tally = tally_in_batches(Recipe(quantifier), P, groups, 700)
+    streamed, one_pass = shares_of(tally), estimate(quantifier, outputs, samples)
+    assert 0 < streamed.precision == tally.precision < 2e-5
+    np.testing.assert_allclose(streamed.shares, one_pass.shares, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(streamed.high, one_pass.high, rtol=0, atol=1e-4)
     R = quantifier.calibrated(outputs).posteriors / quantifier.prior_
     for s, rows in enumerate(samples):
-        best, ours = (np.log(R[rows] @ shares).mean() for shares in (whole.shares[s], found.shares[s]))
-        assert best - ours <= found.precision + 1e-12
+        exact, approximate = (np.log(R[rows] @ shares).mean() for shares in (one_pass.shares[s], streamed.shares[s]))
+        assert exact - approximate <= streamed.precision + 1e-12
 
 
-def test_the_check_is_that_of_one_pass():
+def test_checks_of_merged_batches_equal_those_of_one_pass():
     quantifier, P_labelled, codes = fitted(PACC, 3, n=900)
     P, groups = target_sample(3000, 3)
-    tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 500)
-    found = shares_of(tally)
-    for g, name in enumerate(found.names):
-        whole = check(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1, 2]))
-        assert (found.verdicts[g], found.advice[g]) == (whole.verdict, whole.advice)
-        assert found.reports[g].p_label_shift == pytest.approx(whole.p_label_shift, abs=1e-9)
+    tally = tally_in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 500)
+    streamed = shares_of(tally)
+    for g, name in enumerate(streamed.names):
+        report = check(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1, 2]))
+        assert (streamed.verdicts[g], streamed.advice[g]) == (report.verdict, report.advice)
+        assert streamed.reports[g].p_label_shift == pytest.approx(report.p_label_shift, abs=1e-9)
 
 
 def test_drifted_items_are_not_trusted():
@@ -100,71 +100,71 @@ def test_drifted_items_are_not_trusted():
     assert shares_of(tally).verdicts == ["do not trust"]
 
 
-def test_decisions_alone():
+def test_decisions_without_posteriors_are_enough_for_acc():
     quantifier, _, _ = fitted(ACC, 2)
     tally = Recipe(quantifier).start()
     tally.add(
         Outputs.from_decisions([0, 1, 1, 0] * 20, [0, 1]), np.array([0, 0, 1, 1] * 20, dtype=np.int32), ["x", None]
     )
-    found = shares_of(tally)
-    assert found.names == ["x", None]
-    assert found.n_items.tolist() == [40, 40]
-    np.testing.assert_allclose(found.shares[0], quantifier.aggregate(Outputs.from_decisions([0, 1] * 20, [0, 1]))[0])
-    assert found.verdicts == ["not checked", "not checked"]
-    assert found.records()[2]["group"] == "(none)"
+    result = shares_of(tally)
+    assert result.names == ["x", None]
+    assert result.n_items.tolist() == [40, 40]
+    np.testing.assert_allclose(result.shares[0], quantifier.aggregate(Outputs.from_decisions([0, 1] * 20, [0, 1]))[0])
+    assert result.verdicts == ["not checked", "not checked"]
+    assert result.records()[2]["group"] == "(none)"
 
 
-def test_small_groups_are_reported_not_estimated():
+def test_groups_of_few_items_are_reported_but_not_estimated():
     quantifier, P_labelled, codes = fitted(PACC, 2)
     tally = Recipe(quantifier, (P_labelled, codes)).start()
     _, P = scored_items(103, 2, 0)
     tally.add(Outputs.from_posteriors(P, [0, 1]), (np.arange(103) >= 100).astype(np.int32), ["many", "few"])
-    found = shares_of(tally)
-    assert found.names == ["few", "many"]
-    assert found.verdicts[0] == "too few items"
-    assert "3 items are too few" in found.advice[0][0]
-    assert np.isnan(found.shares[0]).all()
-    assert np.isfinite(found.low[1]).all()
-    frame = found.to_frame()
+    result = shares_of(tally)
+    assert result.names == ["few", "many"]
+    assert result.verdicts[0] == "too few items"
+    assert "3 items are too few" in result.advice[0][0]
+    assert np.isnan(result.shares[0]).all()
+    assert np.isfinite(result.low[1]).all()
+    frame = result.to_frame()
     assert frame.share.isna().sum() == 2
     assert shares_of(tally, min_items=3).verdicts[0] != "too few items"
     with pytest.raises(DataError, match="'few' has too few items"):
-        compared(found, "few", "many")
+        compared(result, "few", "many")
     assert shares_of(tally, min_items=1000).verdicts == ["too few items"] * 2
 
 
 @pytest.mark.parametrize(("method", "more"), [(PACC, {}), (SLD, {"calibration": "bcts"})], ids=["PACC", "SLD"])
-def test_two_groups_compared_as_two_estimates(method, more):
+def test_comparing_two_groups_equals_the_difference_of_two_estimates(method, more):
     quantifier, _, _ = fitted(method, 2, **more)
     P, groups = target_sample(2000, 2)
-    found = compared(shares_of(in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
+    streamed = compared(shares_of(tally_in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
     a, b = (estimate(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1])) for name in "ab")
-    whole = difference(a, b)
-    for one in ("change", "low", "high"):
-        np.testing.assert_allclose(getattr(found, one), getattr(whole, one), atol=1e-4)
-    np.testing.assert_allclose(found.p_value, whole.p_value, atol=0.02)
+    one_pass = difference(a, b)
+    for attribute in ("change", "low", "high"):
+        np.testing.assert_allclose(getattr(streamed, attribute), getattr(one_pass, attribute), atol=1e-4)
+    np.testing.assert_allclose(streamed.p_value, one_pass.p_value, atol=0.02)
 
 
-def test_what_can_not_be_compared():
+def test_groups_without_intervals_are_not_compared():
     quantifier, _, _ = fitted(PCC, 2)
     P, groups = target_sample(500, 2)
-    tally = in_batches(Recipe(quantifier), P, groups, 500)
+    tally = tally_in_batches(Recipe(quantifier), P, groups, 500)
     with pytest.raises(DataError, match=r"without intervals\. PCC is biased"):
         compared(shares_of(tally), "a", "b")
     with pytest.raises(DataError, match="no covariance"):
         compared(shares_of(tally, assume="no-shift"), "a", "b")
     with pytest.raises(DataError, match="There is no group 'z'; there are a, b, c"):
-        compared(shares_of(in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
+        compared(shares_of(tally_in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
 
 
-def test_the_baseline_needs_nothing_of_the_items():
+def test_mlpe_gives_the_training_shares_for_any_items():
     quantifier = MLPE().fit([[0.0]] * 4, [0, 0, 0, 1])
     tally = Recipe(quantifier).start()
     tally.add(Outputs(quantifier.classes_, 50, decisions=np.zeros(50, dtype=int)))
     assert shares_of(tally).shares.tolist() == [[0.75, 0.25]]
 
 
-def test_rows_that_are_no_posteriors():
+def test_rows_that_are_not_posteriors_are_refused():
     quantifier, _, _ = fitted(PACC, 2)
     for wrong in ([0.5, 0.6], [np.nan, 1.0], [-0.1, 1.1], [np.inf, 0.0]):
         C = np.array([[0.5, 0.5], wrong]).T.copy()
@@ -176,7 +176,7 @@ def test_rows_that_are_no_posteriors():
     assert tally.sums["method"].sums.tolist() == [[0.0, 1.0]]
 
 
-def test_too_many_groups_and_none():
+def test_too_many_groups_and_an_empty_tally_are_refused():
     quantifier, _, _ = fitted(CC, 2)
     tally = Recipe(quantifier).start()
     with pytest.raises(DataError, match="no items"):
@@ -185,13 +185,13 @@ def test_too_many_groups_and_none():
         tally.add(Outputs.from_decisions([0] * 10_001, [0, 1]), np.arange(10_001, dtype=np.int32), list(range(10_001)))
 
 
-def test_tallies_travel():
+def test_tallies_can_be_pickled():
     quantifier, P_labelled, codes = fitted(SLD, 2, calibration="bcts")
     P, groups = target_sample(500, 2)
-    tally = in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 200)
-    again = pickle.loads(pickle.dumps(tally))
-    np.testing.assert_array_equal(shares_of(again).shares, shares_of(tally).shares)
-    assert isinstance(again, Tally)
-    assert len(again) == 3
-    assert again.n_items == 500
-    assert "3 groups" in repr(shares_of(again))
+    tally = tally_in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 200)
+    copy = pickle.loads(pickle.dumps(tally))
+    np.testing.assert_array_equal(shares_of(copy).shares, shares_of(tally).shares)
+    assert isinstance(copy, Tally)
+    assert len(copy) == 3
+    assert copy.n_items == 500
+    assert "3 groups" in repr(shares_of(copy))
