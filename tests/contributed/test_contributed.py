@@ -24,7 +24,7 @@ from headcount.checks import check
 from headcount.exceptions import DataError
 from headcount.modelfile import Columns, Model, load_model, save_model
 from headcount.quantifiers import catalogue, list_methods, method_named
-from headcount.stream import Recipe, shares_of
+from headcount.stream import Recipe, estimate_groups
 from tests.conftest import blobs
 
 HERE = Path(__file__).parent
@@ -135,7 +135,7 @@ def test_it_streams_to_the_bit(method):
             columns = np.ascontiguousarray(out.posteriors[start : start + size].T)
             part.add_columns(columns, groups[start : start + size].astype(np.int32), ["a", "b", "c"])
             tally = tally + part
-        tallies.append(shares_of(tally))
+        tallies.append(estimate_groups(tally))
     np.testing.assert_array_equal(tallies[0].shares, tallies[1].shares)
     whole = q.aggregate(out, Samples.from_groups(groups))
     np.testing.assert_allclose(tallies[0].shares, whole, atol=0 if method.name == "DyS" else 1e-3)

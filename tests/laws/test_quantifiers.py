@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
 from headcount.quantifiers import DensitiesQuantifier, Statistics, SumsQuantifier, list_methods
-from headcount.stream import Recipe, shares_of
+from headcount.stream import Recipe, estimate_groups
 from tests.conftest import Linear, blobs, frozen, scored_items
 
 NEURAL = {"QuaNet": "needs the package torch, of the extra 'neural'"}
@@ -352,7 +352,7 @@ def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
     groups = np.random.default_rng(0).integers(0, 3, len(P)).astype(np.int32)
     groups[:3] = [0, 1, 2]
     one_batch, large_batches, small_batches = (
-        shares_of(tally_in_batches(q, P, groups, size)) for size in (len(P), 170, 7)
+        estimate_groups(tally_in_batches(q, P, groups, size)) for size in (len(P), 170, 7)
     )
     for batches in (large_batches, small_batches):
         assert np.array_equal(batches.shares, one_batch.shares)
@@ -360,7 +360,7 @@ def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
         assert np.array_equal(batches.high, one_batch.high, equal_nan=True)
     by_outputs = Recipe(q).start()
     by_outputs.add(Outputs.from_posteriors(P, range(n_classes)), groups, ["a", "b", "c"])
-    assert np.array_equal(shares_of(by_outputs).shares, one_batch.shares)
+    assert np.array_equal(estimate_groups(by_outputs).shares, one_batch.shares)
     aggregated = q.aggregate(Outputs.from_posteriors(P, range(n_classes)), Samples.from_groups(groups))
     exact = one_batch.precision == 0.0  # otherwise items are kept in cells, with a bound on the error
     assert np.array_equal(one_batch.shares, aggregated) if exact else np.abs(one_batch.shares - aggregated).max() < 1e-3

@@ -18,7 +18,7 @@ from headcount.quantifiers import (
     Vectors,
     list_methods,
 )
-from headcount.stream import Recipe, shares_of
+from headcount.stream import Recipe, estimate_groups
 from tests.conftest import blobs, frozen, scored_items
 
 
@@ -130,7 +130,7 @@ def test_own_vectors_are_streamed_as_they_are(k):
     tally = Recipe(q).start()
     for start in range(0, 3000, 700):
         tally.add_columns(np.ascontiguousarray(P[start : start + 700].T))
-    found = shares_of(tally)
+    found = estimate_groups(tally)
     np.testing.assert_array_equal(found.shares, q.aggregate(Outputs.from_posteriors(P, range(k))))
     whole = estimate(q, P)
     np.testing.assert_array_equal(found.low[0], whole.low)

@@ -13,7 +13,7 @@ from headcount import PACC, SLD
 from headcount.cli import app as cli
 from headcount.exceptions import DataError
 from headcount.learners import BlackBox
-from headcount.stream import Reading, Recipe, shares_of, tally_files
+from headcount.stream import Reading, Recipe, estimate_groups, tally_files
 from tests.conftest import scored_items
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
@@ -55,8 +55,8 @@ def test_shares_on_a_cluster_equal_those_of_this_process(folder, cluster, method
     recipe = Recipe(method(box, **more).fit(LABELLED, CODES), (LABELLED, CODES))
     reading = Reading(recipe, "scores", ("score_0", "score_1"), "month")
     rows = []
-    local = shares_of(tally_files([folder], reading))
-    on_cluster = shares_of(tally_files([folder], reading, rows.append, cluster.scheduler_address))
+    local = estimate_groups(tally_files([folder], reading))
+    on_cluster = estimate_groups(tally_files([folder], reading, rows.append, cluster.scheduler_address))
     np.testing.assert_allclose(on_cluster.shares, local.shares, rtol=0, atol=bound)
     np.testing.assert_allclose(on_cluster.low, local.low, rtol=0, atol=10 * bound)
     assert on_cluster.verdicts == local.verdicts

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from headcount import ACC, MLPE, PACC, SLD, LogTfidf, Outputs, Samples
 from headcount.exceptions import DataError
-from headcount.stream import Grouping, Reading, Recipe, shares_of, tally_files
+from headcount.stream import Grouping, Reading, Recipe, estimate_groups, tally_files
 from headcount.stream import scan as module
 from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
@@ -52,7 +52,7 @@ def test_shares_from_batches_equal_those_of_all_items_at_once(tmp_path, ending, 
     tally = tally_files([path], scores(pacc(), names=names), rows.append)
     assert sum(rows) == 3000
     assert len(rows) > 4
-    found = shares_of(tally)
+    found = estimate_groups(tally)
     whole = pacc().aggregate(Outputs.from_posteriors(P, [0, 1]), Samples.from_groups(months))
     np.testing.assert_allclose(found.shares, whole, rtol=0, atol=1e-12)
     assert set(found.verdicts) <= {"trust", "caution"}
@@ -62,7 +62,7 @@ def test_results_are_the_same_to_the_bit_each_time(tmp_path, monkeypatch):
     monkeypatch.setattr("headcount.tables.tablefile._ROWS", 300)
     parquet.write_table(scored_table()[2], tmp_path / "t.parquet")
     quantifier = SLD(frozen([0, 1]), calibration="bcts").fit(LABELLED, CODES)
-    first, second = (shares_of(tally_files([tmp_path / "t.parquet"], scores(quantifier))) for _ in range(2))
+    first, second = (estimate_groups(tally_files([tmp_path / "t.parquet"], scores(quantifier))) for _ in range(2))
     np.testing.assert_array_equal(first.shares, second.shares)
     np.testing.assert_array_equal(first.low, second.low)
 
@@ -71,7 +71,7 @@ def test_texts_and_numbers_are_scored(tmp_path):
     words, y = texts(300)
     model = PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0).fit(words, y)
     csv.write_csv(pa.table({"t": words, "g": ["a"] * 150 + ["b"] * 150}), tmp_path / "t.csv")
-    found = shares_of(tally_files([tmp_path / "t.csv"], Reading(Recipe(model), "text", ("t",), "g")))
+    found = estimate_groups(tally_files([tmp_path / "t.csv"], Reading(Recipe(model), "text", ("t",), "g")))
     whole = model.aggregate(model.outputs(words), Samples.from_groups(["a"] * 150 + ["b"] * 150))
     np.testing.assert_allclose(found.shares, whole, atol=1e-12)
     X, codes = blobs(300, 2, 0)
@@ -80,7 +80,7 @@ def test_texts_and_numbers_are_scored(tmp_path):
     parquet.write_table(pa.table(columns), tmp_path / "n.parquet")
     numbers = Reading(Recipe(model), "numbers", tuple(columns))
     np.testing.assert_allclose(
-        shares_of(tally_files([tmp_path / "n.parquet"], numbers)).shares[0], model.predict(X), atol=1e-12
+        estimate_groups(tally_files([tmp_path / "n.parquet"], numbers)).shares[0], model.predict(X), atol=1e-12
     )
     with pytest.raises(DataError, match=r"has 2 features in 'x0', 'x1'; the model was fitted on 4"):
         tally_files([tmp_path / "n.parquet"], Reading(Recipe(model), "numbers", ("x0", "x1")))
@@ -190,7 +190,7 @@ def test_incomplete_dates_odd_column_names_and_invalid_dates(tmp_path):
         DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is not a date. Write dates as 2016-07-09"
     ):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "day:month"))
-    shares_of(tally_files([tmp_path / "t.csv"], scores(pacc(), "day")))
+    estimate_groups(tally_files([tmp_path / "t.csv"], scores(pacc(), "day")))
 
 
 def test_small_batches_of_a_larger_block_locate_their_rows(tmp_path, monkeypatch):
@@ -244,6 +244,6 @@ def test_a_method_that_reads_no_scores_still_counts_items(tmp_path):
     (tmp_path / "t.csv").write_text("x,g\n" + "1,a\n" * 40 + "2,b\n" * 35)
     quantifier = MLPE().fit(np.zeros((10, 1)), [0, 1] * 5)
     tally = tally_files([tmp_path / "t.csv"], Reading(Recipe(quantifier), "numbers", ("x",), "g"))
-    found = shares_of(tally)
+    found = estimate_groups(tally)
     assert found.n_items.tolist() == [40, 35]
     np.testing.assert_allclose(found.shares, 0.5)

@@ -8,8 +8,8 @@ import pytest
 from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, difference, estimate
 from headcount.checks import check
 from headcount.exceptions import DataError
-from headcount.stream import Recipe, Tally, compared, shares_of
-from headcount.stream.tally import WrongRowError
+from headcount.stream import Recipe, Tally, compare_groups, estimate_groups
+from headcount.stream.tally import InvalidScoresError
 from tests.conftest import frozen, scored_items
 
 pytestmark = pytest.mark.kernels
@@ -47,7 +47,7 @@ def test_merged_batches_equal_one_pass(method, k, more):
     quantifier, _, _ = fitted(method, k, **more)
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
-    streamed = shares_of(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
+    streamed = estimate_groups(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
     assert streamed.names == ["a", "b", "c"]
     np.testing.assert_array_equal(streamed.n_items, samples.sizes)
     np.testing.assert_allclose(streamed.shares, quantifier.aggregate(outputs, samples), rtol=0, atol=1e-12)
@@ -57,7 +57,9 @@ def test_merged_batches_equal_one_pass(method, k, more):
         assert np.isnan(streamed.low).all()
         return
     for estimand in ("population", "sample") if method in (ACC, PACC) else ("population",):
-        streamed = shares_of(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand)
+        streamed = estimate_groups(
+            tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand
+        )
         one_pass = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
         np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-11)
         np.testing.assert_allclose(streamed.high, one_pass.high, rtol=0, atol=1e-11)
@@ -70,7 +72,7 @@ def test_sld_in_batches_is_within_its_bound(k, more):
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
     tally = tally_in_batches(Recipe(quantifier), P, groups, 700)
-    streamed, one_pass = shares_of(tally), estimate(quantifier, outputs, samples)
+    streamed, one_pass = estimate_groups(tally), estimate(quantifier, outputs, samples)
     assert 0 < streamed.precision == tally.precision < 2e-5
     np.testing.assert_allclose(streamed.shares, one_pass.shares, rtol=0, atol=2e-5)
     np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-4)
@@ -85,7 +87,7 @@ def test_checks_of_merged_batches_equal_those_of_one_pass():
     quantifier, P_labelled, codes = fitted(PACC, 3, n=900)
     P, groups = target_sample(3000, 3)
     tally = tally_in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 500)
-    streamed = shares_of(tally)
+    streamed = estimate_groups(tally)
     for g, name in enumerate(streamed.names):
         report = check(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1, 2]))
         assert (streamed.verdicts[g], streamed.advice[g]) == (report.verdict, report.advice)
@@ -97,7 +99,7 @@ def test_drifted_items_are_not_trusted():
     recipe = Recipe(quantifier, (P_labelled, codes))
     tally = recipe.start()
     tally.add(Outputs.from_posteriors(np.full((2000, 2), 0.5), [0, 1]))
-    assert shares_of(tally).verdicts == ["do not trust"]
+    assert estimate_groups(tally).verdicts == ["do not trust"]
 
 
 def test_decisions_without_posteriors_are_enough_for_acc():
@@ -106,7 +108,7 @@ def test_decisions_without_posteriors_are_enough_for_acc():
     tally.add(
         Outputs.from_decisions([0, 1, 1, 0] * 20, [0, 1]), np.array([0, 0, 1, 1] * 20, dtype=np.int32), ["x", None]
     )
-    result = shares_of(tally)
+    result = estimate_groups(tally)
     assert result.names == ["x", None]
     assert result.n_items.tolist() == [40, 40]
     np.testing.assert_allclose(result.shares[0], quantifier.aggregate(Outputs.from_decisions([0, 1] * 20, [0, 1]))[0])
@@ -119,7 +121,7 @@ def test_groups_of_few_items_are_reported_but_not_estimated():
     tally = Recipe(quantifier, (P_labelled, codes)).start()
     _, P = scored_items(103, 2, 0)
     tally.add(Outputs.from_posteriors(P, [0, 1]), (np.arange(103) >= 100).astype(np.int32), ["many", "few"])
-    result = shares_of(tally)
+    result = estimate_groups(tally)
     assert result.names == ["few", "many"]
     assert result.verdicts[0] == "too few items"
     assert "3 items are too few" in result.advice[0][0]
@@ -127,17 +129,17 @@ def test_groups_of_few_items_are_reported_but_not_estimated():
     assert np.isfinite(result.low[1]).all()
     frame = result.to_frame()
     assert frame.share.isna().sum() == 2
-    assert shares_of(tally, min_items=3).verdicts[0] != "too few items"
+    assert estimate_groups(tally, min_items=3).verdicts[0] != "too few items"
     with pytest.raises(DataError, match="'few' has too few items"):
-        compared(result, "few", "many")
-    assert shares_of(tally, min_items=1000).verdicts == ["too few items"] * 2
+        compare_groups(result, "few", "many")
+    assert estimate_groups(tally, min_items=1000).verdicts == ["too few items"] * 2
 
 
 @pytest.mark.parametrize(("method", "more"), [(PACC, {}), (SLD, {"calibration": "bcts"})], ids=["PACC", "SLD"])
 def test_comparing_two_groups_equals_the_difference_of_two_estimates(method, more):
     quantifier, _, _ = fitted(method, 2, **more)
     P, groups = target_sample(2000, 2)
-    streamed = compared(shares_of(tally_in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
+    streamed = compare_groups(estimate_groups(tally_in_batches(Recipe(quantifier), P, groups, 600)), "a", "b")
     a, b = (estimate(quantifier, Outputs.from_posteriors(P[groups == name], [0, 1])) for name in "ab")
     one_pass = difference(a, b)
     for attribute in ("change", "low", "high"):
@@ -150,25 +152,25 @@ def test_groups_without_intervals_are_not_compared():
     P, groups = target_sample(500, 2)
     tally = tally_in_batches(Recipe(quantifier), P, groups, 500)
     with pytest.raises(DataError, match=r"without intervals\. PCC is biased"):
-        compared(shares_of(tally), "a", "b")
+        compare_groups(estimate_groups(tally), "a", "b")
     with pytest.raises(DataError, match="no covariance"):
-        compared(shares_of(tally, assume="no-shift"), "a", "b")
+        compare_groups(estimate_groups(tally, assume="no-shift"), "a", "b")
     with pytest.raises(DataError, match="There is no group 'z'; there are a, b, c"):
-        compared(shares_of(tally_in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
+        compare_groups(estimate_groups(tally_in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
 
 
 def test_mlpe_gives_the_training_shares_for_any_items():
     quantifier = MLPE().fit([[0.0]] * 4, [0, 0, 0, 1])
     tally = Recipe(quantifier).start()
     tally.add(Outputs(quantifier.classes_, 50, decisions=np.zeros(50, dtype=int)))
-    assert shares_of(tally).shares.tolist() == [[0.75, 0.25]]
+    assert estimate_groups(tally).shares.tolist() == [[0.75, 0.25]]
 
 
 def test_rows_that_are_not_posteriors_are_refused():
     quantifier, _, _ = fitted(PACC, 2)
     for wrong in ([0.5, 0.6], [np.nan, 1.0], [-0.1, 1.1], [np.inf, 0.0]):
         C = np.array([[0.5, 0.5], wrong]).T.copy()
-        with pytest.raises(WrongRowError) as caught:
+        with pytest.raises(InvalidScoresError) as caught:
             Recipe(quantifier).start().add_columns(C)
         assert caught.value.row == 1
     tally = Recipe(quantifier).start()
@@ -180,7 +182,7 @@ def test_too_many_groups_and_an_empty_tally_are_refused():
     quantifier, _, _ = fitted(CC, 2)
     tally = Recipe(quantifier).start()
     with pytest.raises(DataError, match="no items"):
-        shares_of(tally)
+        estimate_groups(tally)
     with pytest.raises(DataError, match="more than 10,000 groups"):
         tally.add(Outputs.from_decisions([0] * 10_001, [0, 1]), np.arange(10_001, dtype=np.int32), list(range(10_001)))
 
@@ -190,8 +192,8 @@ def test_tallies_can_be_pickled():
     P, groups = target_sample(500, 2)
     tally = tally_in_batches(Recipe(quantifier, (P_labelled, codes)), P, groups, 200)
     copy = pickle.loads(pickle.dumps(tally))
-    np.testing.assert_array_equal(shares_of(copy).shares, shares_of(tally).shares)
+    np.testing.assert_array_equal(estimate_groups(copy).shares, estimate_groups(tally).shares)
     assert isinstance(copy, Tally)
     assert len(copy) == 3
     assert copy.n_items == 500
-    assert "3 groups" in repr(shares_of(copy))
+    assert "3 groups" in repr(estimate_groups(copy))
