@@ -5,6 +5,7 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.learners.svmperf.losses import F1, Q
+from headcount.simplex._kernels import cholesky, solve_cholesky
 
 
 @kernel(error_model="numpy")
@@ -145,37 +146,6 @@ def weighted_sum(rows: AnyArray, weights: FloatArray, total: FloatArray) -> None
 
 
 @kernel(error_model="numpy")
-def _cholesky(H: FloatArray, L: FloatArray, m: int, tol: float) -> int:
-    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first row that depends linearly on those before it."""
-    for i in range(m):
-        for j in range(i):
-            s = H[i, j]
-            for q in range(j):
-                s -= L[i, q] * L[j, q]
-            L[i, j] = s / L[j, j]
-        s = H[i, i]
-        for q in range(i):
-            s -= L[i, q] * L[i, q]
-        if s <= tol * H[i, i] or s <= 0.0:
-            return i
-        L[i, i] = np.sqrt(s)
-    return m
-
-
-@kernel(error_model="numpy")
-def _solve(L: FloatArray, x: FloatArray, m: int) -> None:
-    """Solve L L' x = x in place, for the first m entries."""
-    for i in range(m):
-        for q in range(i):
-            x[i] -= L[i, q] * x[q]
-        x[i] /= L[i, i]
-    for i in range(m - 1, -1, -1):
-        for q in range(i + 1, m):
-            x[i] -= L[q, i] * x[q]
-        x[i] /= L[i, i]
-
-
-@kernel(error_model="numpy")
 def _gradient_entry(G: AnyArray, loss: FloatArray, alpha: FloatArray, used: IntArray, m: int, j: int) -> float:
     """Return entry j of G alpha - loss, where only the first m entries of ``used`` have a weight."""
     g = -loss[j]
@@ -224,12 +194,12 @@ def minimise_on_simplex(
                 for j in range(i + 1):
                     b = used[j + 1]
                     H[i, j] = G[a, b] - G[a, head] - G[b, head] + G[head, head]
-            rank = _cholesky(H, L, m - 1, 1e-13)
+            rank = cholesky(H, L, m - 1, 1e-13, 0.0)
             free = rank < m - 1
             if free:  # along this direction only the linear term changes
                 for j in range(rank):
                     step[j] = -H[rank, j]
-                _solve(L, step, rank)
+                solve_cholesky(L, step, rank)
                 step[rank] = 1.0
                 for j in range(rank + 1, m - 1):
                     step[j] = 0.0
@@ -240,7 +210,7 @@ def minimise_on_simplex(
                     for i in range(rank + 1):
                         step[i] = -step[i]
             else:
-                _solve(L, step, m - 1)
+                solve_cholesky(L, step, m - 1)
             last = 0.0
             for i in range(m - 1):
                 last -= step[i]
