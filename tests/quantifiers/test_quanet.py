@@ -209,7 +209,7 @@ def test_divergence_is_an_error():
 def interrupted(monkeypatch, error, after=1):
     from headcount.quantifiers.quanet import training
 
-    epoch, calls = training._Trainer.epoch, []
+    epoch, calls = training.Trainer.epoch, []
 
     def stopping(self):
         calls.append(1)
@@ -217,7 +217,7 @@ def interrupted(monkeypatch, error, after=1):
             raise error
         return epoch(self)
 
-    monkeypatch.setattr(training._Trainer, "epoch", stopping)
+    monkeypatch.setattr(training.Trainer, "epoch", stopping)
 
 
 def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):

@@ -1,16 +1,17 @@
 """`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
-from headcount.learners.neural import TRAINING_CONSTRAINTS, CNNClassifier, require_torch
+from headcount.learners.neural import CNNClassifier, TrainingParameters, require_torch
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import new_classifier
@@ -32,7 +33,8 @@ _MEMORY_PARAMETERS = "samples_per_step, sample_size or lstm_size"
     group="network",
     needs="posteriors, embeddings, two parts",
 )
-class QuaNet(Quantifier):
+@dataclass(eq=False, repr=False)
+class QuaNet(TrainingParameters, Quantifier):
     r"""A recurrent network that reads the items of a sample, in the order of their posteriors, and estimates its shares.
 
     A two-layer bidirectional LSTM reads the document embedding and posteriors of each item; its last state h, together with the
@@ -120,64 +122,31 @@ class QuaNet(Quantifier):
     adjusts_for_shift = True
     brings_learner = True
     interval_refusal = "a network gives no account of its error. Use PACC or SLD."
-    parameters_: dict[str, AnyArray]
+
+    classifier: Any = None
+    _: KW_ONLY
+    split: Sequence[float] = (0.4, 0.4, 0.2)
+    prior: Any = "train"
+    lstm_size: int = 128
+    lstm_layers: int = 2
+    layers: Sequence[int] = (1024, 512)
+    sample_size: int = 500
+    samples_per_epoch: int = 200
+    samples_per_step: int = 4
+    validation_samples: int = 21
+    classes: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Quantifier._parameter_constraints,
         **Quantifier.CLASSIFIER_CONSTRAINTS,
-        **TRAINING_CONSTRAINTS,
+        **TrainingParameters._parameter_constraints,
         "split": ["array-like"],
+        "layers": ["array-like"],
         "prior": PRIOR_CONSTRAINT,
         **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
         "samples_per_step": integers_from(1),
         "validation_samples": integers_from(2),
-        "layers": ["array-like"],
     }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        split: Sequence[float] = (0.4, 0.4, 0.2),
-        prior: Any = "train",
-        lstm_size: int = 128,
-        lstm_layers: int = 2,
-        layers: Sequence[int] = (1024, 512),
-        dropout: float = 0.5,
-        learning_rate: float = 1e-3,
-        sample_size: int = 500,
-        samples_per_epoch: int = 200,
-        samples_per_step: int = 4,
-        validation_samples: int = 21,
-        max_epochs: int = 500,
-        patience: int = 10,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        keep_when_interrupted: bool = False,
-        verbose: bool = False,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.split = split
-        self.prior = prior
-        self.lstm_size = lstm_size
-        self.lstm_layers = lstm_layers
-        self.layers = layers
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.sample_size = sample_size
-        self.samples_per_epoch = samples_per_epoch
-        self.samples_per_step = samples_per_step
-        self.validation_samples = validation_samples
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.keep_when_interrupted = keep_when_interrupted
-        self.verbose = verbose
-        self.classes = classes
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -201,7 +170,8 @@ class QuaNet(Quantifier):
         check_is_fitted(self, "parameters_")
         require_torch("QuaNet")
         require_items(statistics.weights)
-        from headcount.learners.neural.device import computing
+        from headcount.learners.neural.device import computing, device_named
+        from headcount.quantifiers.quanet.network import Network
         from headcount.quantifiers.quanet.sample_tensors import pool_tensors, predict_shares
 
         outputs, samples = statistics.outputs, statistics.repeated()
@@ -210,15 +180,16 @@ class QuaNet(Quantifier):
             raise DataError(f"The embeddings have {width} features, and QuaNet was fitted on {len(self.scale_[0])}.")
         estimates = self.estimates_(outputs, samples)
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            network = self._network()
-            features, ranks = pool_tensors(outputs, self.scale_, next(network.parameters()).device)
+            device = device_named(self.device)
+            network = Network.from_arrays(self.sizes_, device, self.parameters_)
+            features, ranks = pool_tensors(outputs, self.scale_, device)
             return predict_shares(network, features, ranks, samples, estimates)
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier on the first part of the items, train the network on the second, validate on the third."""
         require_torch("QuaNet")
         from headcount.learners.neural.device import computing
-        from headcount.quantifiers.quanet.training import Part, train
+        from headcount.quantifiers.quanet.training import Part, Trainer
 
         if self.classifier is not None:
             for method in ("transform", "predict_proba"):
@@ -237,8 +208,9 @@ class QuaNet(Quantifier):
         self.scale_ = E.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
         self.sizes_ = self._sizes()
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            trained = train(training, validation, self.estimates_, self.scale_, self._settings(network_seed))
-        self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
+            trained = Trainer(self, network_seed, training, validation).train()
+        self.parameters_: dict[str, AnyArray] = trained.parameters
+        self.best_epoch_ = trained.best_epoch
         self.losses_, self.validation_losses_ = trained.losses, trained.figures
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
@@ -270,9 +242,8 @@ class QuaNet(Quantifier):
             else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
         )
         held_out = float(shares[2] / (shares[1] + shares[2]))
-        training, validation = next(
-            iter(validation_parts(held_out, codes[for_network], seeds[1], "split: a validation share of"))
-        )
+        name = "split: a validation share of"
+        training, validation = next(validation_parts(held_out, codes[for_network], seeds[1], name))
         return [for_classifier, for_network[training], for_network[validation]], network_seed, classifier_seed
 
     def _sizes(self) -> Any:
@@ -290,14 +261,3 @@ class QuaNet(Quantifier):
             lstm_layers=int(self.lstm_layers),
             layers=tuple(int(width) for width in widths),
         )
-
-    def _settings(self, seed: np.random.SeedSequence) -> Any:
-        from headcount.quantifiers.quanet.training import Settings
-
-        return Settings.from_estimator(self, seed, sizes=self._sizes())
-
-    def _network(self) -> Any:
-        from headcount.learners.neural.device import device_named
-        from headcount.quantifiers.quanet.network import Network
-
-        return Network.from_arrays(self.sizes_, device_named(self.device), self.parameters_)
