@@ -278,17 +278,17 @@ def test_the_best_network_is_kept():
 
 
 def test_dropout_changes_training_and_shares_are_stretched():
-    from headcount.quantifiers.quanet.network import Network, Sizes
+    from headcount.quantifiers.quanet.network import Network
 
     X, y = labelled(400)
     with_dropout, without = (QuaNet(Linear(), **SMALL, dropout=d).fit(X, y).parameters_ for d in (0.5, 0.0))
     assert any((with_dropout[name] != without[name]).any() for name in with_dropout)
-    network = Network(Sizes(3, 4, 2, 2, 1, ()), torch.device("cpu"))
+    network = Network(3, 2, lstm_size=2, lstm_layers=1, layers=(), device=torch.device("cpu"))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
         network.layers[0].bias.copy_(torch.tensor([50.0, -50.0]))
-        shares = network(torch.zeros(1, 5, 3), torch.zeros(1, 4))
+        shares = network(torch.zeros(1, 5, 3), torch.zeros(1, 10))
     np.testing.assert_allclose(shares.numpy(), [[1.1, -0.1]], atol=1e-6)
 
 

@@ -183,9 +183,7 @@ class Fits:
         else:
             key = classifier_hash, "" if rows is None else joblib.hash(rows)
             if key not in self._fits:
-                with recorded_warnings() as caught:
-                    fit = self._fit_once(classifier, rows, key)
-                self._fits[key] = fit._replace(warnings=(*fit.warnings, *caught))
+                self._fits[key] = self._fit_once(classifier, rows, key)
             fit = self._fits[key]
             for warning in fit.warnings:
                 warnings.warn(warning, stacklevel=2)
@@ -203,10 +201,8 @@ class Fits:
             share = size / len(forest.classifier.estimators_)
             return Fit(first_trees(forest.classifier, classifier), forest.seconds * share, forest.warnings)
         # A fit that may have been interrupted is not kept for other programs.
-        if self.cache is None or getattr(classifier, "keep_when_interrupted", False):
-            fit = self._fit_now(classifier, rows)
-        else:
-            fit = self._from_cache(key, lambda: self._fit_recording_warnings(classifier, rows))
+        cache = None if getattr(classifier, "keep_when_interrupted", False) else self.cache
+        fit: Fit = self._from_cache(cache, key, lambda: self._fit_recording_warnings(classifier, rows))
         if size:
             self._forests[family] = fit
         return fit
@@ -215,7 +211,7 @@ class Fits:
         """Return the fit of one value of a path, all of whose values are fitted when the first one is needed."""
         family = f"path {joblib.hash(without_place(classifier))}", rows_hash
         if family not in self._paths:
-            self._paths[family] = self._from_cache(family, lambda: self._fit_path(classifier, rows))
+            self._paths[family] = self._from_cache(self.cache, family, lambda: self._fit_path(classifier, rows))
         return self._paths[family][float(classifier.C)]
 
     def _fit_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
@@ -229,11 +225,11 @@ class Fits:
                 return fits
             fits[fitted.C] = Fit(fitted, perf_counter() - start, tuple(caught))
 
-    def _from_cache(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
-        """Return the cache's value for a key of this data set; ``make`` it if there is none."""
-        if self.cache is None:
+    def _from_cache(self, cache: FitCache | None, key: tuple[str, str], make: Callable[[], Any]) -> Any:
+        """Return the cache's value for a key of this data set; ``make`` it if there is none, or no cache."""
+        if cache is None:
             return make()
-        return self.cache.get(joblib.hash((*key, self._data_hash(), _versions())), make)
+        return cache.get(joblib.hash((*key, self._data_hash(), _versions())), make)
 
     def _data_hash(self) -> str:
         """Return a hash of items, labels and, if there are any, parameters for ``fit``."""

@@ -131,10 +131,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 if g < smallest:
                     smallest = g
                     best = j
-            inside = False
-            for i in range(size):
-                inside = inside or corral[i] == best
-            if inside or norm - smallest <= tol:
+            if (corral[:size] == best).any() or norm - smallest <= tol:
                 break
             corral[size] = best
             w[size] = 0.0
@@ -144,7 +141,6 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
         total = 0.0
         for i in range(size):
             total += w[i]
-        for j in range(k):
-            P[s, j] = 0.0
+        P[s] = 0.0
         for i in range(size):
             P[s, corral[i]] = w[i] / total

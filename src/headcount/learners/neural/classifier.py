@@ -140,9 +140,8 @@ class CNNClassifier(TrainingParameters, ClassifierMixin, BaseEstimator):
         parts = next(validation_parts(float(self.held_out), codes, seed, "held_out"))
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
             trained = Trainer(self, training_seed, self._shapes(n_ids, len(classes)), ids, codes, parts).train()
-        self.classes_, self.n_ids_, self.parameters_ = classes, n_ids, trained.parameters
-        self.n_iter_, self.best_epoch_ = len(trained.losses), trained.best_epoch
-        self.losses_, self.scores_ = trained.losses, trained.figures
+        self.classes_, self.n_ids_, self.n_iter_ = classes, n_ids, len(trained.losses)
+        self.parameters_, self.best_epoch_, self.losses_, self.scores_ = trained
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -204,10 +203,6 @@ class CNNClassifier(TrainingParameters, ClassifierMixin, BaseEstimator):
 
 def _checked_ids(X: AnyArray) -> IntArray:
     """Return ids as int32; raise unless they are whole numbers from 0."""
-    if X.dtype.kind == "O":
-        raise DataError(
-            "X must hold term ids, whole numbers from 0 (padding), not Python objects: use an array of integers."
-        )
     if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
         raise DataError(
             f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "

@@ -3,8 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,8 +15,7 @@ from headcount.exceptions import TrainingError, TrainingWarning
 __all__ = ["Trained", "torch_seed", "train_until_best"]
 
 
-@dataclass(frozen=True)
-class Trained:
+class Trained(NamedTuple):
     """Parameters as arrays, the epoch they are from, and the training loss and validation figure of each epoch."""
 
     parameters: dict[str, AnyArray]

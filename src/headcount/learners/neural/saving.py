@@ -1,7 +1,6 @@
 """Saving a fitted network in one file: numpy's .npz with a line of JSON, so that reading it runs no code."""
 
 import json
-from collections.abc import Sequence
 from io import BytesIO
 from numbers import Integral
 from pathlib import Path
@@ -32,7 +31,7 @@ def save_estimator(estimator: Any, path: str | Path) -> None:
     about = {
         "format": _FORMAT,
         "class": type(estimator).__name__,
-        "settings": {name: _to_json(value) for name, value in settings.items()},
+        "settings": settings,
         "numbers": {name: int(getattr(estimator, name)) for name in _NUMBERS},
         "arrays": list(_ARRAYS),
     }
@@ -41,7 +40,7 @@ def save_estimator(estimator: Any, path: str | Path) -> None:
     if hasattr(estimator, "feature_names_in_"):
         contents["feature_names"] = np.array([str(name) for name in estimator.feature_names_in_])
     buffer = BytesIO()
-    np.savez(buffer, about=np.array(json.dumps(about)), classes=classes, **contents)
+    np.savez(buffer, about=np.array(json.dumps(about, default=_to_json)), classes=classes, **contents)
     write_all({Path(path): buffer.getvalue()})
 
 
@@ -54,7 +53,8 @@ def load_estimator(kind: Any, path: str | Path) -> Any:
                 raise FileFormatError(
                     f"{path} holds a {about['class']} in format {about['format']}, not a {kind.__name__} in format {_FORMAT}."
                 )
-            estimator = kind(**{name: _from_json(value) for name, value in about["settings"].items()})
+            settings = {n: tuple(v) if isinstance(v, list) else v for n, v in about["settings"].items()}
+            estimator = kind(**settings)
             estimator._validate_params()
             estimator.classes_ = file["classes"]
             for name in _NUMBERS:
@@ -85,12 +85,5 @@ def _check_network(arrays: dict[str, AnyArray], shapes: dict[str, tuple[int, ...
 
 
 def _to_json(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Integral):
-        return value if value is True or value is False else int(value)
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
-def _from_json(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    """Return numpy's numbers and arrays, and sequences other than lists and tuples, as Python objects."""
+    return np.asarray(value).tolist()

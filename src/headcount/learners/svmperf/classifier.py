@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
@@ -21,6 +22,7 @@ from headcount.learners.svmperf.losses import LOSSES, TableLoss, worst_labelling
 __all__ = ["SVMperf", "svmperf_path"]
 
 
+@dataclass(eq=False, repr=False)
 class SVMperf(ClassifierMixin, BaseEstimator):
     r"""Linear support vector machine trained for a loss of the whole labelling: SVM_perf's problem, solved exactly.
 
@@ -84,28 +86,20 @@ class SVMperf(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    loss: str | TableLoss = "ae"
+    C: float = 1.0
+    eps: float = 0.1
+    _: KW_ONLY
+    max_iter: int = 5000
+    path: Sequence[float] | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [StrOptions(set(LOSSES)), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
         "eps": [Interval(Real, 0, None, closed="neither")],
         "max_iter": integers_from(1),
         "path": ["array-like", None],
     }
-
-    def __init__(
-        self,
-        loss: str | TableLoss = "ae",
-        C: float = 1.0,
-        eps: float = 0.1,
-        *,
-        max_iter: int = 5000,
-        path: Sequence[float] | None = None,
-    ) -> None:
-        self.loss = loss
-        self.C = C
-        self.eps = eps
-        self.max_iter = max_iter
-        self.path = path
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

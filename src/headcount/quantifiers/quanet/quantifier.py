@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount._typing import FloatArray, IntArray
 from headcount._validation import integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
@@ -209,9 +209,7 @@ class QuaNet(TrainingParameters, Quantifier):
         self.sizes_ = self._sizes()
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
             trained = Trainer(self, network_seed, training, validation).train()
-        self.parameters_: dict[str, AnyArray] = trained.parameters
-        self.best_epoch_ = trained.best_epoch
-        self.losses_, self.validation_losses_ = trained.losses, trained.figures
+        self.parameters_, self.best_epoch_, self.losses_, self.validation_losses_ = trained
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
         """Return a new classifier in which every unset ``random_state`` is set, so that QuaNet's seed decides everything."""
@@ -246,18 +244,15 @@ class QuaNet(TrainingParameters, Quantifier):
         training, validation = next(validation_parts(held_out, codes[for_network], seeds[1], name))
         return [for_classifier, for_network[training], for_network[validation]], network_seed, classifier_seed
 
-    def _sizes(self) -> Any:
-        from headcount.quantifiers.quanet.network import Sizes
-
+    def _sizes(self) -> dict[str, Any]:
+        """Return the sizes of the network, which are kept because parameters may be set after the fit."""
         widths = np.asarray(self.layers)
         if widths.ndim != 1 or (widths.size and (widths.dtype.kind not in "iu" or widths.min() < 1)):
             raise DataError(f"layers must name the widths of layers, whole numbers from 1; got {self.layers!r}.")
-        k = len(self.classes_)
-        return Sizes(
-            features=len(self.scale_[0]) + k,
-            estimates=5 * k,
-            classes=k,
-            lstm=int(self.lstm_size),
-            lstm_layers=int(self.lstm_layers),
-            layers=tuple(int(width) for width in widths),
-        )
+        return {
+            "features": len(self.scale_[0]) + len(self.classes_),
+            "classes": len(self.classes_),
+            "lstm_size": int(self.lstm_size),
+            "lstm_layers": int(self.lstm_layers),
+            "layers": widths.astype(int).tolist(),
+        }

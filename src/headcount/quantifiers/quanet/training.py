@@ -42,23 +42,21 @@ class Trainer:
     def __init__(self, quantifier: Any, seed: np.random.SeedSequence, training: Part, validation: Part) -> None:
         self.quantifier, self.training = quantifier, training
         self.device = device = device_named(quantifier.device)
-        sizes, scale = quantifier.sizes_, quantifier.scale_
+        n_classes, scale = len(quantifier.classes_), quantifier.scale_
         sample_seed, parameter_seed, dropout_seed, validation_seed = seed.spawn(4)
         self.sample_generator = np.random.default_rng(sample_seed)
         self.dropout_generator = torch.Generator(device).manual_seed(torch_seed(dropout_seed))
-        self.network = Network(sizes, device)
+        self.network = Network(**quantifier.sizes_, device=device)
         self.network.draw_parameters(torch.Generator().manual_seed(torch_seed(parameter_seed)))
         fused = device.type in ("cpu", "cuda")
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=float(quantifier.learning_rate), fused=fused)
         self.features, self.ranks = pool_tensors(training.outputs, scale, device)
+        draw_seed, size = int(validation_seed.generate_state(1)[0]), quantifier.sample_size
+        n_samples = quantifier.validation_samples
         protocol = default_protocol(
-            sizes.classes,
-            n_prevalences=quantifier.validation_samples,
-            repeats=1,
-            sample_size=quantifier.sample_size,
-            random_state=int(validation_seed.generate_state(1)[0]),
+            n_classes, n_prevalences=n_samples, repeats=1, sample_size=size, random_state=draw_seed
         )
-        samples, true = protocol.draw(validation.codes, np.arange(sizes.classes))
+        samples, true = protocol.draw(validation.codes, np.arange(n_classes))
         self.validation_features, ranks = pool_tensors(validation.outputs, scale, device)
         self.validation = sample_rows(samples, ranks, device), *self._estimated_and_true(validation, samples, true)
 
