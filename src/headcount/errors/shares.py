@@ -46,6 +46,16 @@ def _smooth(p: FloatArray, sample_size: Any) -> FloatArray:
     return smoothed
 
 
+def _relative(p: FloatArray, p_hat: FloatArray) -> Any:
+    """Return the mean error relative to smoothed shares p.
+
+    Without smoothing a class may have no share: its error is 0 if it is estimated as empty, infinite otherwise.
+    """
+    distance = np.abs(p_hat - p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance == 0.0, 0.0, distance / p).mean(axis=-1)
+
+
 # ------------------------------------------------------------------------------------------------------- measures
 
 
@@ -78,8 +88,8 @@ def nae(true: Any, estimated: Any) -> Any:
     >>> float(nae([0.2, 0.8], [1.0, 0.0]))
     1.0
     """
-    p = as_shares(true, "true")
-    return ae(p, estimated) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
+    p, p_hat = _check_pair(true, estimated)
+    return np.abs(p_hat - p).mean(axis=-1) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
 
 
 def se(true: Any, estimated: Any) -> Any:
@@ -98,11 +108,7 @@ def rae(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> float(rae([0.0, 1.0], [0.5, 0.5], sample_size=500).round(3))
     250.25
     """
-    p, p_hat = _smoothed_pair(true, estimated, sample_size)
-    distance = np.abs(p_hat - p)
-    # Without smoothing a class may have no share: the error is 0 if it is estimated as empty, infinite otherwise.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(distance == 0.0, 0.0, distance / p).mean(axis=-1)
+    return _relative(*_smoothed_pair(true, estimated, sample_size))
 
 
 def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
@@ -113,8 +119,8 @@ def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> 0.99 < float(nrae([0.0, 1.0], [1.0, 0.0], sample_size=500)) <= 1.0
     True
     """
-    relative, p = rae(true, estimated, sample_size), smooth(true, sample_size)
-    lowest, n = p.min(axis=-1), p.shape[-1]
+    p, p_hat = _smoothed_pair(true, estimated, sample_size)
+    relative, lowest, n = _relative(p, p_hat), p.min(axis=-1), p.shape[-1]
     # Without smoothing the bound is infinite if a class is empty; then a finite error counts as 0 and an infinite one as 1.
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = (n - 1 + (1.0 - lowest) / lowest) / n
