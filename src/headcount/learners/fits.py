@@ -7,6 +7,7 @@ the classifier itself asks for it, as `SVMperf` does when it is given a path).
 import pickle
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,7 +180,7 @@ class Fits:
             check_accepted(classifier, self.fit_params)
         classifier_hash = content_hash(classifier) if self.remember else ""
         if not classifier_hash:
-            fit = self._fit_now(classifier, rows)
+            fit = self._fit_now(classifier, rows, nullcontext([]))  # which shows the warnings
         else:
             key = classifier_hash, "" if rows is None else joblib.hash(rows)
             if key not in self._fits:
@@ -202,7 +203,7 @@ class Fits:
             return Fit(first_trees(forest.classifier, classifier), forest.seconds * share, forest.warnings)
         # A fit that may have been interrupted is not kept for other programs.
         cache = None if getattr(classifier, "keep_when_interrupted", False) else self.cache
-        fit: Fit = self._from_cache(cache, key, lambda: self._fit_recording_warnings(classifier, rows))
+        fit: Fit = self._from_cache(cache, key, lambda: self._fit_now(classifier, rows, recorded_warnings()))
         if size:
             self._forests[family] = fit
         return fit
@@ -217,13 +218,9 @@ class Fits:
     def _fit_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
         steps = clone(classifier).iter_path(*self.part(rows))
         fits: dict[float, Fit] = {}
-        while True:
-            start = perf_counter()
-            with recorded_warnings() as caught, one_blas_thread():
-                fitted = next(steps, None)
-            if fitted is None:
-                return fits
-            fits[fitted.C] = Fit(fitted, perf_counter() - start, tuple(caught))
+        while (fit := _timed(lambda: next(steps, None), recorded_warnings())).classifier is not None:
+            fits[fit.classifier.C] = fit
+        return fits
 
     def _from_cache(self, cache: FitCache | None, key: tuple[str, str], make: Callable[[], Any]) -> Any:
         """Return the cache's value for a key of this data set; ``make`` it if there is none, or no cache."""
@@ -238,18 +235,18 @@ class Fits:
             self._fingerprint = joblib.hash((self.X, self.y, *params))
         return self._fingerprint
 
-    def _fit_recording_warnings(self, classifier: Any, rows: IntArray | None) -> Fit:
-        with recorded_warnings() as caught:
-            fit = self._fit_now(classifier, rows)
-        return fit._replace(warnings=tuple(caught))
-
-    def _fit_now(self, classifier: Any, rows: IntArray | None) -> Fit:
+    def _fit_now(self, classifier: Any, rows: IntArray | None, recording: AbstractContextManager[list[Warning]]) -> Fit:
         X, y = self.part(rows)
         params = cut_fit_params(self.fit_params, self.X, rows)
-        start = perf_counter()
-        with one_blas_thread():
-            fitted = clone(classifier).fit(X, y, **params)
-        return Fit(fitted, perf_counter() - start)
+        return _timed(lambda: clone(classifier).fit(X, y, **params), recording)
+
+
+def _timed(make: Callable[[], Any], recording: AbstractContextManager[list[Warning]]) -> Fit:
+    """Return the classifier that is made with one BLAS thread, the time it takes, and the warnings that are recorded."""
+    start = perf_counter()
+    with recording as caught, one_blas_thread():
+        classifier = make()
+    return Fit(classifier, perf_counter() - start, tuple(caught))
 
 
 def _versions() -> tuple[str, ...]:

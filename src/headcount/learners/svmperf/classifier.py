@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -132,11 +133,7 @@ class SVMperf(ClassifierMixin, BaseEstimator):
 
     def _iter_solutions(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator["SVMperf"]:
         for C, solution in self._solutions(X, positive, values):
-            fitted = clone(self).set_params(C=C)
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(fitted, name, getattr(self, name))
-            yield fitted._set_solution(solution)
+            yield copy(self).set_params(C=C)._set_solution(solution)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         """Return the checked items, and a mask of the positive ones."""
@@ -163,14 +160,15 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         self.intercept_ = np.array([solution.intercept])
         self.n_iter_, self.objective_, self.gap_ = solution.n_iter, solution.objective, solution.gap
         if not solution.converged:
+            advice = "Raise max_iter or eps, or lower C."
+            if solution.rounding:
+                advice = (
+                    "Rounding errors of numbers of this size prevent more: scale the features, lower C or raise eps."
+                )
             warnings.warn(
                 f"SVMperf ended after {self.n_iter_:,} rounds without reaching eps={self.eps:g} (C={self.C:g}): the objective, "
                 f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and at most {self.C * self.eps:.3g} is allowed. "
-                + (
-                    "Rounding errors of numbers of this size prevent more: scale the features, lower C or raise eps."
-                    if solution.rounding
-                    else "Raise max_iter or eps, or lower C."
-                ),
+                f"{advice}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -128,15 +128,13 @@ class _LossTable:
                 "The loss must take four arrays of the same shape (true positives, false positives, false negatives, true "
                 f"negatives) and return an array of numbers; it failed: {type(error).__name__}: {error}"
             ) from error
-        if losses.shape != counts[0].shape or not np.isfinite(losses).all():
+        one_each = losses.shape == counts[0].shape
+        if not one_each or not np.isfinite(losses).all():
+            returned = "numbers that are not finite" if one_each else f"an array of shape {losses.shape}"
             raise DataError(
                 f"The loss must return one finite number for each contingency table: it was given arrays of shape "
                 f"{counts[0].shape} (true positives, false positives, false negatives, true negatives) and returned "
-                + (
-                    f"an array of shape {losses.shape}."
-                    if losses.shape != counts[0].shape
-                    else "numbers that are not finite."
-                )
+                f"{returned}."
             )
         return losses
 

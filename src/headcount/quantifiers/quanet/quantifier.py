@@ -22,7 +22,6 @@ from headcount.quantifiers.statistics import require_items
 
 __all__ = ["QuaNet"]
 
-_NEEDS: frozenset[Need] = frozenset({"decisions", "posteriors", "embeddings"})
 _MEMORY_PARAMETERS = "samples_per_step, sample_size or lstm_size"
 """Parameters to lower when the device runs out of memory."""
 
@@ -121,6 +120,7 @@ class QuaNet(TrainingParameters, Quantifier):
 
     adjusts_for_shift = True
     brings_learner = True
+    needs = frozenset[Need](("decisions", "posteriors", "embeddings"))
     interval_refusal = "a network gives no account of its error. Use PACC or SLD."
 
     classifier: Any = None
@@ -147,11 +147,6 @@ class QuaNet(TrainingParameters, Quantifier):
         "samples_per_step": integers_from(1),
         "validation_samples": integers_from(2),
     }
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Outputs that are needed for each item: its decision, posteriors and embedding."""
-        return _NEEDS
 
     @staticmethod
     def default_classifier() -> Any:

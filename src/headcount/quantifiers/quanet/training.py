@@ -1,7 +1,6 @@
 """Training QuaNet: samples at random shares, several a step, and early stopping by the loss on fixed validation samples."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,8 +19,7 @@ _SAMPLES_A_CHUNK = 64
 """Validation samples that are computed together, which bounds memory."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Labelled items and the classifier's outputs for them."""
 
     outputs: Outputs
