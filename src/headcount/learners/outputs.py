@@ -176,9 +176,8 @@ class Outputs:
         if self.decisions is not None:
             columns["decision"] = self.classes[self.decisions]
         if self.posteriors is not None:
-            columns |= {
-                f"posterior_{plain(label)}": self.posteriors[:, j].copy() for j, label in enumerate(self.classes)
-            }
+            for j, label in enumerate(self.classes):
+                columns[f"posterior_{plain(label)}"] = self.posteriors[:, j].copy()
         return pd.DataFrame(columns, index=range(self.n_items))
 
     def _kinds(self) -> list[str]:

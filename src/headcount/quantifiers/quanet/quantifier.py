@@ -189,7 +189,8 @@ class QuaNet(TrainingParameters, Quantifier):
         if self.classifier is not None:
             for method in ("transform", "predict_proba"):
                 require(self.classifier, method)
-        parts, network_seed, classifier_seed = self._parts(fits, codes)
+        *split_seeds, network_seed, classifier_seed = seed_sequence(self.random_state).spawn(4)
+        parts = self._parts(fits, codes, [int(sequence.generate_state(1)[0]) for sequence in split_seeds])
         learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, classifier_seed)
         prior = known_prior(self.prior, codes[parts[0]], self.classes_, self._is_frozen(), "QuaNet")
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
@@ -213,31 +214,24 @@ class QuaNet(TrainingParameters, Quantifier):
             shared = ("device", "n_jobs", "keep_when_interrupted", "verbose")
             learner.set_params(**{name: getattr(self, name) for name in shared})
         if self.random_state is not None:
-            unseeded = [
-                name for name, value in learner.get_params().items() if name.endswith("random_state") and value is None
-            ]
+            params = learner.get_params()
+            unseeded = [name for name in params if name.endswith("random_state") and params[name] is None]
             learner.set_params(**dict.fromkeys(unseeded, int(seed.generate_state(1)[0])))
         return learner
 
-    def _parts(
-        self, fits: Fits, codes: IntArray
-    ) -> tuple[list[IntArray], np.random.SeedSequence, np.random.SeedSequence]:
-        """Return the rows of the three parts, and seeds of the network and the classifier; a frozen one leaves the first unused."""
+    def _parts(self, fits: Fits, codes: IntArray, seeds: Sequence[int]) -> list[IntArray]:
+        """Return the rows of the three parts; a frozen classifier leaves the first one unused."""
         shares = np.asarray(self.split)
         shares = shares.astype(np.float64) if shares.dtype.kind in "iuf" else np.zeros(0)
         if shares.shape != (3,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
             raise DataError(f"split must hold three positive shares that sum to 1; got {self.split!r}.")
-        *split_seeds, network_seed, classifier_seed = seed_sequence(self.random_state).spawn(4)
-        seeds = [int(sequence.generate_state(1)[0]) for sequence in split_seeds]
-        for_classifier, for_network = (
-            (np.arange(len(codes)),) * 2
-            if self._is_frozen()
-            else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
-        )
+        for_classifier = for_network = np.arange(len(codes))
+        if not self._is_frozen():
+            for_classifier, for_network = fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
         held_out = float(shares[2] / (shares[1] + shares[2]))
         name = "split: a validation share of"
         training, validation = next(validation_parts(held_out, codes[for_network], seeds[1], name))
-        return [for_classifier, for_network[training], for_network[validation]], network_seed, classifier_seed
+        return [for_classifier, for_network[training], for_network[validation]]
 
     def _sizes(self) -> dict[str, Any]:
         """Return the sizes of the network, which are kept because parameters may be set after the fit."""
