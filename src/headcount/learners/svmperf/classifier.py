@@ -185,8 +185,7 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         """Return the decided class of each item."""
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if len(self.classes_) == 2 else np.zeros(len(scores), dtype=np.intp)
-        labels: AnyArray = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
 
 def _checked_path(path: Any) -> list[float]:

@@ -52,8 +52,7 @@ def _absolute_error(k: IntArray, P: int, N: int) -> FloatArray:
 
 
 def _relative_absolute_error(k: IntArray, P: int, N: int) -> FloatArray:
-    smoothed: FloatArray = 50.0 * np.abs(k - P) * (1.0 / (P + 0.5) + 1.0 / (N + 0.5))
-    return smoothed
+    return 50.0 * np.abs(k - P) * (1.0 / (P + 0.5) + 1.0 / (N + 0.5))
 
 
 def _kld(k: IntArray, P: int, N: int) -> FloatArray:
