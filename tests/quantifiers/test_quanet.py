@@ -24,6 +24,7 @@ from headcount import (
     UniformPrevalence,
     evaluate,
 )
+from headcount._validation import seed_sequence
 from headcount.data import SyntheticReviews
 from headcount.exceptions import (
     ClassifierError,
@@ -254,7 +255,8 @@ def test_the_estimates_equal_those_of_methods_fitted_on_the_third_part():
     quanet = QuaNet(Linear(), **SMALL).fit(X, y)
     fits = Fits(X, y)
     _, codes = np.unique(y, return_inverse=True)
-    parts, _, _ = quanet._parts(fits, codes)
+    seeds = [int(sequence.generate_state(1)[0]) for sequence in seed_sequence(SMALL["random_state"]).spawn(4)]
+    parts = quanet._parts(fits, codes, seeds)
     assert [len(part) for part in parts] == [240, 240, 120]
     assert len(set(np.concatenate(parts))) == 600
     frozen = FrozenEstimator(quanet.classifier_)
