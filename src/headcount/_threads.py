@@ -13,7 +13,7 @@ from functools import lru_cache
 from multiprocessing import parent_process
 from typing import Any
 
-__all__ = ["in_chunks", "one_blas_thread", "thread_count"]
+__all__ = ["SharedContext", "in_chunks", "one_blas_thread", "thread_count"]
 
 
 @lru_cache(maxsize=1)
@@ -58,31 +58,35 @@ def _controller() -> Any:
     return ThreadpoolController()  # kept, because finding the libraries takes milliseconds
 
 
-class _OneBlasThread:
-    """Limit BLAS to one thread while any thread is inside the ``with`` block.
+class SharedContext:
+    """A context of the whole process: the first thread that comes into the ``with`` block enters it, the last one leaves it.
 
-    The limit holds for the whole process, so it is set by the first thread that enters and restored by the last that leaves.
+    Parameters
+    ----------
+    make : callable
+        Returns the context manager that is entered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._make = make
         self._lock = threading.Lock()
         self._inside = 0
-        self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._context = self._make()
+                self._context.__enter__()
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.restore_original_limits()
+                self._context.__exit__(None, None, None)
 
 
-_blas = _OneBlasThread()
+_blas = SharedContext(lambda: _controller().limit(limits=1, user_api="blas"))
 
 
 def one_blas_thread() -> AbstractContextManager[None]:

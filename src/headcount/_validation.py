@@ -59,9 +59,8 @@ def integers_from(low: int) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
-    )
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def as_labels(labels: Any, what: str = "y") -> AnyArray:

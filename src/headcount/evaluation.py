@@ -71,10 +71,8 @@ class Evaluation:
         import pandas as pd
 
         columns: dict[str, Any] = {"size": self.sizes}
-        for j, label in enumerate(self.classes):
-            columns[f"true_{label}"] = self.true[:, j]
-        for j, label in enumerate(self.classes):
-            columns[f"estimated_{label}"] = self.estimated[:, j]
+        for kind, shares in (("true", self.true), ("estimated", self.estimated)):
+            columns |= {f"{kind}_{label}": shares[:, j] for j, label in enumerate(self.classes)}
         return pd.DataFrame(columns | {name: self.error(name) for name in errors})
 
     def __len__(self) -> int:
@@ -206,8 +204,7 @@ def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:
 
     for q in quantifiers:
         check_is_fitted(q)
-    classes = quantifiers[0].classes_
-    for q in quantifiers[1:]:
+        classes = quantifiers[0].classes_
         if not np.array_equal(q.classes_, classes):
             raise DataError(
                 f"The quantifiers were fitted for different classes, or for classes in different orders ({quoted(classes)}; "

@@ -71,9 +71,8 @@ def paired_t(x: Any, y: Any) -> PairedTest:
         raise DataError("The errors must be finite numbers.")
     d = a - b
     n, mean, spread = d.size, float(d.mean()), float(d.std(ddof=1))
-    if spread <= 1e-15 * max(
-        abs(mean), 1e-300
-    ):  # all differences equal up to rounding: t would be 0 / 0 or rounding error
+    # All differences equal up to rounding: t would be 0 / 0 or rounding error.
+    if spread <= 1e-15 * max(abs(mean), 1e-300):
         if mean == 0.0:
             return PairedTest(mean, 0.0, 1.0, 0.0, n)
         infinite = np.copysign(np.inf, mean)

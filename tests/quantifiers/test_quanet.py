@@ -24,6 +24,7 @@ from headcount import (
     UniformPrevalence,
     evaluate,
 )
+from headcount._validation import seed_sequence
 from headcount.data import SyntheticReviews
 from headcount.exceptions import (
     ClassifierError,
@@ -209,7 +210,7 @@ def test_divergence_is_an_error():
 def interrupted(monkeypatch, error, after=1):
     from headcount.quantifiers.quanet import training
 
-    epoch, calls = training._Trainer.epoch, []
+    epoch, calls = training.Trainer.epoch, []
 
     def stopping(self):
         calls.append(1)
@@ -217,7 +218,7 @@ def interrupted(monkeypatch, error, after=1):
             raise error
         return epoch(self)
 
-    monkeypatch.setattr(training._Trainer, "epoch", stopping)
+    monkeypatch.setattr(training.Trainer, "epoch", stopping)
 
 
 def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
@@ -254,7 +255,8 @@ def test_the_estimates_equal_those_of_methods_fitted_on_the_third_part():
     quanet = QuaNet(Linear(), **SMALL).fit(X, y)
     fits = Fits(X, y)
     _, codes = np.unique(y, return_inverse=True)
-    parts, _, _ = quanet._parts(fits, codes)
+    seeds = [int(sequence.generate_state(1)[0]) for sequence in seed_sequence(SMALL["random_state"]).spawn(4)]
+    parts = quanet._parts(fits, codes, seeds)
     assert [len(part) for part in parts] == [240, 240, 120]
     assert len(set(np.concatenate(parts))) == 600
     frozen = FrozenEstimator(quanet.classifier_)
@@ -278,17 +280,17 @@ def test_the_best_network_is_kept():
 
 
 def test_dropout_changes_training_and_shares_are_stretched():
-    from headcount.quantifiers.quanet.network import Network, Sizes
+    from headcount.quantifiers.quanet.network import Network
 
     X, y = labelled(400)
     with_dropout, without = (QuaNet(Linear(), **SMALL, dropout=d).fit(X, y).parameters_ for d in (0.5, 0.0))
     assert any((with_dropout[name] != without[name]).any() for name in with_dropout)
-    network = Network(Sizes(3, 4, 2, 2, 1, ()), torch.device("cpu"))
+    network = Network(3, 2, lstm_size=2, lstm_layers=1, layers=(), device=torch.device("cpu"))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
         network.layers[0].bias.copy_(torch.tensor([50.0, -50.0]))
-        shares = network(torch.zeros(1, 5, 3), torch.zeros(1, 4))
+        shares = network(torch.zeros(1, 5, 3), torch.zeros(1, 10))
     np.testing.assert_allclose(shares.numpy(), [[1.1, -0.1]], atol=1e-6)
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import has_natural_order, quoted
-from headcount.errors import decisions, shares
+from headcount.errors import shares
+from headcount.errors.decisions import accuracy_error, f1_error
 from headcount.exceptions import DataError, UnknownNameError
 
 __all__ = ["ErrorMeasure", "check_order", "get_error", "list_errors", "register_error"]
@@ -69,30 +71,22 @@ class ErrorMeasure:
         return np.asarray(self.function(true, estimated, sample_size))
 
 
-_AXIOMS = "Sebastiani 2020"
+_of_shares = partial(ErrorMeasure, reference="Sebastiani 2020")
+_of_decisions = partial(ErrorMeasure, of="decisions", upper=1.0)
 _BUILT_IN = (
-    ErrorMeasure("ae", "AE", "absolute error", shares.ae, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("rae", "RAE", "relative absolute error", shares.rae, needs_sample_size=True, reference=_AXIOMS),
-    ErrorMeasure("nae", "NAE", "normalised absolute error", shares.nae, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("nrae", "NRAE", "normalised RAE", shares.nrae, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("se", "SE", "squared error", shares.se, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True, reference=_AXIOMS),
-    ErrorMeasure("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0, reference=_AXIOMS),
-    ErrorMeasure(
+    _of_shares("ae", "AE", "absolute error", shares.ae, upper=1.0),
+    _of_shares("rae", "RAE", "relative absolute error", shares.rae, needs_sample_size=True),
+    _of_shares("nae", "NAE", "normalised absolute error", shares.nae, upper=1.0),
+    _of_shares("nrae", "NRAE", "normalised RAE", shares.nrae, needs_sample_size=True, upper=1.0),
+    _of_shares("se", "SE", "squared error", shares.se, upper=1.0),
+    _of_shares("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True),
+    _of_shares("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0),
+    _of_shares(
         "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordered=True, upper=1.0, reference="Sakai 2021"
     ),
-    ErrorMeasure(
-        "accuracy", "1 - accuracy", "share of wrong decisions", decisions.accuracy_error, of="decisions", upper=1.0
-    ),
-    ErrorMeasure(
-        "f1",
-        "1 - F1",
-        "of the minority class",
-        decisions.f1_error,
-        of="decisions",
-        upper=1.0,
-        needs_minority=True,
-        reference="van Rijsbergen 1979",
+    _of_decisions("accuracy", "1 - accuracy", "share of wrong decisions", accuracy_error),
+    _of_decisions(
+        "f1", "1 - F1", "of the minority class", f1_error, needs_minority=True, reference="van Rijsbergen 1979"
     ),
 )
 _REGISTRY = {measure.name: measure for measure in _BUILT_IN}

@@ -30,12 +30,10 @@ def _check_pair(true: Any, estimated: Any) -> tuple[FloatArray, FloatArray]:
 
 def _smoothed_pair(true: Any, estimated: Any, sample_size: Any) -> tuple[FloatArray, FloatArray]:
     p, p_hat = _check_pair(true, estimated)
-    eps = _smoothing(sample_size, p)
-    return _add_smoothing(p, eps), _add_smoothing(p_hat, eps)
+    return _smooth(p, sample_size), _smooth(p_hat, sample_size)
 
 
-def _smoothing(sample_size: Any, p: FloatArray) -> FloatArray:
-    """Return half an item as a share of each sample, shaped to be added to the shares."""
+def _smooth(p: FloatArray, sample_size: Any) -> FloatArray:
     size = np.asarray(sample_size, dtype=np.float64)
     if size.ndim > 1 or (size.ndim == 1 and size.shape != p.shape[:-1]):
         raise DataError(
@@ -43,33 +41,19 @@ def _smoothing(sample_size: Any, p: FloatArray) -> FloatArray:
         )
     if not (size > 0).all():
         raise DataError(f"sample_size must be positive (infinite: no smoothing); the smallest given is {size.min():g}.")
-    eps: FloatArray = 1.0 / (2.0 * size)[..., None]
-    return eps
-
-
-# --------------------------------------------------------------------------------- computations on checked arrays
-
-
-def _add_smoothing(p: FloatArray, eps: FloatArray) -> FloatArray:
+    eps = 1.0 / (2.0 * size)[..., None]  # half an item, as a share of the sample
     smoothed: FloatArray = (p + eps) / (1.0 + eps * p.shape[-1])
     return smoothed
 
 
-def _absolute(p: FloatArray, p_hat: FloatArray) -> Any:
-    return np.abs(p_hat - p).mean(axis=-1)
-
-
 def _relative(p: FloatArray, p_hat: FloatArray) -> Any:
-    # Without smoothing a class may have no share: the error is 0 if it is estimated as empty, infinite otherwise.
+    """Return the mean error relative to smoothed shares p.
+
+    Without smoothing a class may have no share: its error is 0 if it is estimated as empty, infinite otherwise.
+    """
     distance = np.abs(p_hat - p)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(distance == 0.0, 0.0, distance / p).mean(axis=-1)
-
-
-def _divergence(p: FloatArray, p_hat: FloatArray) -> Any:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p > 0.0, p * np.log(p / p_hat), 0.0)
-    return np.maximum(terms.sum(axis=-1), 0.0)  # only rounding can make it negative
 
 
 # ------------------------------------------------------------------------------------------------------- measures
@@ -85,8 +69,7 @@ def smooth(shares: Any, sample_size: Any) -> FloatArray:
     >>> smooth([0.0, 1.0], sample_size=500).round(6).tolist()
     [0.000998, 0.999002]
     """
-    p = as_shares(shares, "shares")
-    return _add_smoothing(p, _smoothing(sample_size, p))
+    return _smooth(as_shares(shares, "shares"), sample_size)
 
 
 def ae(true: Any, estimated: Any) -> Any:
@@ -95,7 +78,8 @@ def ae(true: Any, estimated: Any) -> Any:
     >>> float(ae([0.2, 0.8], [0.25, 0.75]).round(9))
     0.05
     """
-    return _absolute(*_check_pair(true, estimated))
+    p, p_hat = _check_pair(true, estimated)
+    return np.abs(p_hat - p).mean(axis=-1)
 
 
 def nae(true: Any, estimated: Any) -> Any:
@@ -105,7 +89,7 @@ def nae(true: Any, estimated: Any) -> Any:
     1.0
     """
     p, p_hat = _check_pair(true, estimated)
-    return _absolute(p, p_hat) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
+    return np.abs(p_hat - p).mean(axis=-1) * p.shape[-1] / (2.0 * (1.0 - p.min(axis=-1)))
 
 
 def se(true: Any, estimated: Any) -> Any:
@@ -136,8 +120,7 @@ def nrae(true: Any, estimated: Any, sample_size: Any) -> Any:
     True
     """
     p, p_hat = _smoothed_pair(true, estimated, sample_size)
-    lowest, n = p.min(axis=-1), p.shape[-1]
-    relative = np.asarray(_relative(p, p_hat))
+    relative, lowest, n = _relative(p, p_hat), p.min(axis=-1), p.shape[-1]
     # Without smoothing the bound is infinite if a class is empty; then a finite error counts as 0 and an infinite one as 1.
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = (n - 1 + (1.0 - lowest) / lowest) / n
@@ -150,7 +133,10 @@ def kld(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> float(kld([0.5, 0.5], [0.5, 0.5], sample_size=100))
     0.0
     """
-    return _divergence(*_smoothed_pair(true, estimated, sample_size))
+    p, p_hat = _smoothed_pair(true, estimated, sample_size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0.0, p * np.log(p / p_hat), 0.0)
+    return np.maximum(terms.sum(axis=-1), 0.0)  # only rounding can make it negative
 
 
 def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
@@ -159,7 +145,7 @@ def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
     >>> float(nkld([0.5, 0.5], [0.5, 0.5], sample_size=100))
     0.0
     """
-    return np.tanh(np.asarray(_divergence(*_smoothed_pair(true, estimated, sample_size))) / 2.0)  # the same function
+    return np.tanh(kld(true, estimated, sample_size) / 2.0)  # the same function
 
 
 def nmd(true: Any, estimated: Any) -> Any:

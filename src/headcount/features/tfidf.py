@@ -53,12 +53,15 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
 
     def fit(self, X: Items, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the vocabulary and the weights of its terms from texts; y is ignored."""
-        self._fit(X)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Items, y: Any = None) -> Any:  # noqa: ARG002
         """Learn from texts and weight their terms, reading the texts only once."""
-        return self._weights(self._fit(X))
+        self._validate_params()
+        counts = self._learn_terms(as_texts(X))
+        self.idf_ = np.log(counts.shape[0] / np.bincount(counts.indices, minlength=counts.shape[1]))
+        return self._weights(counts)
 
     def transform(self, X: Items) -> Any:
         """Weight the terms of texts that are in the vocabulary; returns a CSR matrix with one row a text."""
@@ -69,12 +72,6 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
         """Return the terms in the order of the columns."""
         check_is_fitted(self)
         return np.array(list(self.vocabulary_), dtype=object)
-
-    def _fit(self, X: Items) -> Any:
-        self._validate_params()
-        counts = self._learn_terms(as_texts(X))
-        self.idf_ = np.log(counts.shape[0] / np.bincount(counts.indices, minlength=counts.shape[1]))
-        return counts
 
     def _weights(self, counts: Any) -> Any:
         weights = counts.astype(np.float64)

@@ -7,6 +7,7 @@ the classifier itself asks for it, as `SVMperf` does when it is given a path).
 import pickle
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,13 +180,11 @@ class Fits:
             check_accepted(classifier, self.fit_params)
         classifier_hash = content_hash(classifier) if self.remember else ""
         if not classifier_hash:
-            fit = self._fit_now(classifier, rows)
+            fit = self._fit_now(classifier, rows, nullcontext([]))  # which shows the warnings
         else:
             key = classifier_hash, "" if rows is None else joblib.hash(rows)
             if key not in self._fits:
-                with recorded_warnings() as caught:
-                    fit = self._fit_once(classifier, rows, key)
-                self._fits[key] = fit._replace(warnings=(*fit.warnings, *caught))
+                self._fits[key] = self._fit_once(classifier, rows, key)
             fit = self._fits[key]
             for warning in fit.warnings:
                 warnings.warn(warning, stacklevel=2)
@@ -203,10 +202,8 @@ class Fits:
             share = size / len(forest.classifier.estimators_)
             return Fit(first_trees(forest.classifier, classifier), forest.seconds * share, forest.warnings)
         # A fit that may have been interrupted is not kept for other programs.
-        if self.cache is None or getattr(classifier, "keep_when_interrupted", False):
-            fit = self._fit_now(classifier, rows)
-        else:
-            fit = self._from_cache(key, lambda: self._fit_recording_warnings(classifier, rows))
+        cache = None if getattr(classifier, "keep_when_interrupted", False) else self.cache
+        fit: Fit = self._from_cache(cache, key, lambda: self._fit_now(classifier, rows, recorded_warnings()))
         if size:
             self._forests[family] = fit
         return fit
@@ -215,25 +212,21 @@ class Fits:
         """Return the fit of one value of a path, all of whose values are fitted when the first one is needed."""
         family = f"path {joblib.hash(without_place(classifier))}", rows_hash
         if family not in self._paths:
-            self._paths[family] = self._from_cache(family, lambda: self._fit_path(classifier, rows))
+            self._paths[family] = self._from_cache(self.cache, family, lambda: self._fit_path(classifier, rows))
         return self._paths[family][float(classifier.C)]
 
     def _fit_path(self, classifier: Any, rows: IntArray | None) -> dict[float, Fit]:
         steps = clone(classifier).iter_path(*self.part(rows))
         fits: dict[float, Fit] = {}
-        while True:
-            start = perf_counter()
-            with recorded_warnings() as caught, one_blas_thread():
-                fitted = next(steps, None)
-            if fitted is None:
-                return fits
-            fits[fitted.C] = Fit(fitted, perf_counter() - start, tuple(caught))
+        while (fit := _timed(lambda: next(steps, None), recorded_warnings())).classifier is not None:
+            fits[fit.classifier.C] = fit
+        return fits
 
-    def _from_cache(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
-        """Return the cache's value for a key of this data set; ``make`` it if there is none."""
-        if self.cache is None:
+    def _from_cache(self, cache: FitCache | None, key: tuple[str, str], make: Callable[[], Any]) -> Any:
+        """Return the cache's value for a key of this data set; ``make`` it if there is none, or no cache."""
+        if cache is None:
             return make()
-        return self.cache.get(joblib.hash((*key, self._data_hash(), _versions())), make)
+        return cache.get(joblib.hash((*key, self._data_hash(), _versions())), make)
 
     def _data_hash(self) -> str:
         """Return a hash of items, labels and, if there are any, parameters for ``fit``."""
@@ -242,18 +235,18 @@ class Fits:
             self._fingerprint = joblib.hash((self.X, self.y, *params))
         return self._fingerprint
 
-    def _fit_recording_warnings(self, classifier: Any, rows: IntArray | None) -> Fit:
-        with recorded_warnings() as caught:
-            fit = self._fit_now(classifier, rows)
-        return fit._replace(warnings=tuple(caught))
-
-    def _fit_now(self, classifier: Any, rows: IntArray | None) -> Fit:
+    def _fit_now(self, classifier: Any, rows: IntArray | None, recording: AbstractContextManager[list[Warning]]) -> Fit:
         X, y = self.part(rows)
         params = cut_fit_params(self.fit_params, self.X, rows)
-        start = perf_counter()
-        with one_blas_thread():
-            fitted = clone(classifier).fit(X, y, **params)
-        return Fit(fitted, perf_counter() - start)
+        return _timed(lambda: clone(classifier).fit(X, y, **params), recording)
+
+
+def _timed(make: Callable[[], Any], recording: AbstractContextManager[list[Warning]]) -> Fit:
+    """Return the classifier that is made with one BLAS thread, the time it takes, and the warnings that are recorded."""
+    start = perf_counter()
+    with recording as caught, one_blas_thread():
+        classifier = make()
+    return Fit(classifier, perf_counter() - start, tuple(caught))
 
 
 def _versions() -> tuple[str, ...]:

@@ -14,9 +14,7 @@ def size_of_forest(classifier: Any) -> int:
 
     if type(classifier) not in (RandomForestClassifier, ExtraTreesClassifier):
         return 0
-    seeded = isinstance(classifier.random_state, int | np.integer) and isinstance(
-        classifier.n_estimators, int | np.integer
-    )
+    seeded = all(isinstance(value, int | np.integer) for value in (classifier.random_state, classifier.n_estimators))
     if not seeded or classifier.warm_start or classifier.oob_score or classifier.n_estimators < 1:
         return 0
     return int(classifier.n_estimators)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _ROW_SUM_TOLERANCE = 1e-3
 """How far from 1 the posteriors of an item may sum: rounded to three digits, or computed in half precision, they still pass."""
 _ROUNDING = 1e-9
 """How far below 0 a posterior may lie: 1 - p is negative where p is rounded to more than 1."""
-_KINDS = ("decisions", "posteriors", "embeddings")
+_KINDS = get_args(Need)
 _SHOWN_CLASSES = 20
 """Rows of the table in a notebook."""
 
@@ -176,9 +176,8 @@ class Outputs:
         if self.decisions is not None:
             columns["decision"] = self.classes[self.decisions]
         if self.posteriors is not None:
-            columns |= {
-                f"posterior_{plain(label)}": self.posteriors[:, j].copy() for j, label in enumerate(self.classes)
-            }
+            for j, label in enumerate(self.classes):
+                columns[f"posterior_{plain(label)}"] = self.posteriors[:, j].copy()
         return pd.DataFrame(columns, index=range(self.n_items))
 
     def _kinds(self) -> list[str]:
@@ -193,12 +192,11 @@ class Outputs:
         """Return the decisions, the posteriors or the embeddings; raise if these outputs were made without them."""
         values: AnyArray | None = getattr(self, what)
         if values is None:
-            how = {
-                "posteriors": "score the pool with a quantifier that needs them, or make them with Outputs.from_posteriors",
-                "decisions": "score the pool with a quantifier that needs them, or make them with Outputs.from_decisions",
-                "embeddings": "score the pool with a quantifier that needs them, or pass them to Outputs.from_posteriors",
-            }[what]
-            raise DataError(f"These outputs hold no {what}, which the method needs: {how}.")
+            maker = "Outputs.from_decisions" if what == "decisions" else "Outputs.from_posteriors"
+            raise DataError(
+                f"These outputs hold no {what}, which the method needs: score the pool with a quantifier that needs them, or pass "
+                f"them to {maker}."
+            )
         return values
 
     def aligned_to(self, classes: AnyArray) -> "Outputs":

@@ -101,8 +101,7 @@ class BiasCorrectedTemperature:
             n = int(of_class.sum())
             scores[of_class] -= scores[of_class].mean(axis=0)
             scores[of_class] *= np.sqrt(n / (n - 1.0)) if n > 1 else 1.0
-        influence: FloatArray = scores @ inverse
-        return influence
+        return scores @ inverse
 
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
@@ -121,5 +120,4 @@ def _gradients(residuals: FloatArray, logs: FloatArray) -> FloatArray:
 
 def logarithms(P: FloatArray) -> FloatArray:
     """Return the logarithms of posteriors, which are raised to at least 1e-12."""
-    logs: FloatArray = np.log(np.maximum(P, _LEAST_POSTERIOR))
-    return logs
+    return np.log(np.maximum(P, _LEAST_POSTERIOR))

@@ -1,13 +1,13 @@
 """Splitting labelled items into a part that trains the classifier and validation items, from which its error rates are learnt."""
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from headcount._typing import IntArray, RandomState
-from headcount._validation import HasMethods, Interval, seed_of
+from headcount._validation import HasMethods, Interval, integers_from, seed_of
 from headcount.exceptions import DataError
 
 __all__ = ["VALIDATION_CONSTRAINTS", "Validation", "validation_parts"]
@@ -16,11 +16,7 @@ Validation: TypeAlias = Any
 """A fraction to hold out, a number of folds, or a scikit-learn splitter."""
 
 
-VALIDATION_CONSTRAINTS = [
-    Interval(Real, 0, 1, closed="neither"),
-    Interval(Integral, 2, None, closed="left"),
-    HasMethods("split"),
-]
+VALIDATION_CONSTRAINTS = [Interval(Real, 0, 1, closed="neither"), *integers_from(2), HasMethods("split")]
 
 
 def validation_parts(

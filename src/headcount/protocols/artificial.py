@@ -1,6 +1,7 @@
 """The artificial-prevalence protocol: samples at every point of a grid of class shares."""
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from headcount.simplex import apportion, grid, grid_size
 __all__ = ["ArtificialPrevalence"]
 
 
+@dataclass(eq=False, repr=False)
 class ArtificialPrevalence(Protocol):
     r"""Draw ``repeats`` samples at each point of a regular grid of class shares.
 
@@ -47,27 +49,19 @@ class ArtificialPrevalence(Protocol):
     Samples(6 samples of 10 items)
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    n_prevalences: int = 21
+    _: KW_ONLY
+    repeats: int = 10
+    sample_size: int = 500
+    limit: int | None = 1_000_000
+    random_state: RandomState = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Protocol._parameter_constraints,
         "n_prevalences": integers_from(2),
         "repeats": integers_from(1),
         "limit": [*integers_from(1), None],
     }
-
-    def __init__(
-        self,
-        n_prevalences: int = 21,
-        *,
-        repeats: int = 10,
-        sample_size: int = 500,
-        limit: int | None = 1_000_000,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_prevalences = n_prevalences
-        self.repeats = repeats
-        self.sample_size = sample_size
-        self.limit = limit
-        self.random_state = random_state
 
     def _class_counts(self, n_classes: int, generator: np.random.Generator) -> IntArray:  # noqa: ARG002
         steps = self.n_prevalences - 1

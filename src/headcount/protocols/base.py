@@ -1,7 +1,7 @@
 """Base class of the protocols: from the labels of a pool and a seed to samples and their true shares."""
 
 from abc import ABCMeta, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -32,7 +32,7 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
     sample_size: int
     random_state: RandomState
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 (scikit-learn's name and form)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "sample_size": integers_from(1),
         "random_state": "no_validation",  # checked by seed_sequence, which also takes a Generator
     }
@@ -88,7 +88,7 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
 class RandomProtocol(Protocol):
     """Base of the protocols that draw a given number of samples, each at random shares."""
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Protocol._parameter_constraints,
         "n_samples": integers_from(1),
     }

@@ -12,37 +12,57 @@ from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 
 
+@kernel(error_model="numpy")
+def cholesky(H: FloatArray, L: FloatArray, m: int, relative: float, absolute: float) -> int:
+    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first row that depends linearly on those before it.
+
+    A row depends on them if the square of its pivot is at most ``relative`` times its diagonal entry, or at most ``absolute``.
+    """
+    for i in range(m):
+        for j in range(i + 1):
+            value = H[i, j]
+            for q in range(j):
+                value -= L[i, q] * L[j, q]
+            if j < i:
+                L[i, j] = value / L[j, j]
+            elif value <= max(relative * H[i, i], absolute):
+                return i
+            else:
+                L[i, i] = np.sqrt(value)
+    return m
+
+
+@kernel(error_model="numpy")
+def solve_cholesky(L: FloatArray, x: FloatArray, m: int) -> None:
+    """Solve L L' x = x in place, for the first m entries."""
+    for i in range(m):
+        for q in range(i):
+            x[i] -= L[i, q] * x[q]
+        x[i] /= L[i, i]
+    for i in range(m - 1, -1, -1):
+        for q in range(i + 1, m):
+            x[i] -= L[q, i] * x[q]
+        x[i] /= L[i, i]
+
+
 @kernel()
-def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArray, weights: FloatArray) -> bool:
+def _affine_minimiser(
+    gram: FloatArray, corral: IntArray, size: int, H: FloatArray, L: FloatArray, weights: FloatArray
+) -> bool:
     """Minimise ||sum_i w_i c_i|| over the corral with sum w = 1: (11' + G) u = 1, w = u / sum(u). False if it is dependent."""
     scale = 1.0
     for i in range(size):
         scale = max(scale, gram[corral[i], corral[i]])
-    for i in range(size):  # Cholesky
         for j in range(i + 1):
-            value = 1.0 + gram[corral[i], corral[j]]
-            for m in range(j):
-                value -= L[i, m] * L[j, m]
-            if i > j:
-                L[i, j] = value / L[j, j]
-            elif value <= 1e-13 * scale:
-                return False
-            else:
-                L[i, i] = np.sqrt(value)
-    for i in range(size):
-        value = 1.0
-        for m in range(i):
-            value -= L[i, m] * weights[m]
-        weights[i] = value / L[i, i]
+            H[i, j] = 1.0 + gram[corral[i], corral[j]]
+    if cholesky(H, L, size, 0.0, 1e-13 * scale) < size:
+        return False
+    weights[:size] = 1.0
+    solve_cholesky(L, weights, size)
     total = 0.0
     for i in range(size - 1, -1, -1):
-        value = weights[i]
-        for m in range(i + 1, size):
-            value -= L[m, i] * weights[m]
-        weights[i] = value / L[i, i]
         total += weights[i]
-    for i in range(size):
-        weights[i] /= total
+    weights[:size] /= total
     return True
 
 
@@ -50,8 +70,7 @@ def _affine_minimiser(gram: FloatArray, corral: IntArray, size: int, L: FloatArr
 def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) -> None:
     """Write to each row of P the shares p on the simplex that minimise ||M p - q||^2 for that row q of Q."""
     d, k = M.shape
-    gram = np.empty((k, k))
-    L = np.empty((k, k))
+    gram, H, L = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
     corral = np.empty(k, dtype=np.int64)
     w = np.empty(k)
     target = np.empty(k)
@@ -75,7 +94,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
         for i in range(k):
             corral[i] = i
             w[i] = 1.0 / k
-        if not _affine_minimiser(gram, corral, size, L, target):
+        if not _affine_minimiser(gram, corral, size, H, L, target):
             size = 1
             corral[0] = nearest
             w[0] = 1.0
@@ -96,7 +115,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                         kept += 1
                 dropped = kept < size
                 size = kept
-                if not dropped or not _affine_minimiser(gram, corral, size, L, target):
+                if not dropped or not _affine_minimiser(gram, corral, size, H, L, target):
                     break
             # g_j = x.c_j for the current point x; the optimum is reached when none is smaller than x.x.
             norm = 0.0
@@ -112,20 +131,16 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 if g < smallest:
                     smallest = g
                     best = j
-            inside = False
-            for i in range(size):
-                inside = inside or corral[i] == best
-            if inside or norm - smallest <= tol:
+            if (corral[:size] == best).any() or norm - smallest <= tol:
                 break
             corral[size] = best
             w[size] = 0.0
-            if not _affine_minimiser(gram, corral, size + 1, L, target):
+            if not _affine_minimiser(gram, corral, size + 1, H, L, target):
                 break
             size += 1
         total = 0.0
         for i in range(size):
             total += w[i]
-        for j in range(k):
-            P[s, j] = 0.0
+        P[s] = 0.0
         for i in range(size):
             P[s, corral[i]] = w[i] / total

@@ -251,7 +251,7 @@ def test_divergence_is_an_error():
 def interrupted_in(monkeypatch, epoch):
     from headcount.learners.neural import training
 
-    epoch_function, calls = training._Trainer.epoch, []
+    epoch_function, calls = training.Trainer.epoch, []
 
     def stopping(self, rows):
         calls.append(1)
@@ -259,7 +259,7 @@ def interrupted_in(monkeypatch, epoch):
             raise KeyboardInterrupt
         return epoch_function(self, rows)
 
-    monkeypatch.setattr(training._Trainer, "epoch", stopping)
+    monkeypatch.setattr(training.Trainer, "epoch", stopping)
 
 
 def test_an_interruption_keeps_the_best_network_when_asked(monkeypatch):
@@ -283,7 +283,7 @@ def test_out_of_memory_names_the_parameters_to_lower(monkeypatch):
     def full(*_):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB. GPU 0 has 1 GiB.")
 
-    monkeypatch.setattr(training._Trainer, "epoch", full)
+    monkeypatch.setattr(training.Trainer, "epoch", full)
     with pytest.raises(DeviceError, match=r"\(CUDA out of memory\): lower batch_size, channels or embedding_size"):
         CNNClassifier(**SMALL).fit(*phrases())
 
@@ -331,13 +331,13 @@ def test_the_best_network_is_trained_on_the_held_out_part_once(monkeypatch):
     from headcount.learners.neural import training
 
     passes = []
-    epoch = training._Trainer.epoch
+    epoch = training.Trainer.epoch
 
     def recorded(self, rows):
         passes.append((len(rows), {name: value.detach().numpy().copy() for name, value in self.parameters.items()}))
         return epoch(self, rows)
 
-    monkeypatch.setattr(training._Trainer, "epoch", recorded)
+    monkeypatch.setattr(training.Trainer, "epoch", recorded)
     fitted = CNNClassifier(**SMALL | {"max_epochs": 12, "patience": 4}).fit(*phrases())
     assert [n for n, _ in passes] == [240] * fitted.n_iter_ + [160]
     if fitted.best_epoch_ < fitted.n_iter_:  # what the pass begins with is what the epoch after the best one began with
@@ -349,16 +349,16 @@ def test_the_best_network_is_trained_on_the_held_out_part_once(monkeypatch):
 def test_early_stopping_uses_the_f1_of_the_rarer_class():
     from sklearn.metrics import f1_score
 
-    from headcount.learners.neural.training import _Trainer, embeddings_and_posteriors
+    from headcount.learners.neural.training import Trainer, embeddings_and_posteriors
 
     for n_classes in (2, 3):
         ids, y = phrases(300, n_classes)
         y[y == 1] = np.where(np.arange((y == 1).sum()) % 3 == 0, 1, 0)
         rows = np.arange(300)
-        settings = CNNClassifier(**SMALL)._settings(np.random.SeedSequence(0))
-        trainer = _Trainer(ids, y, rows, 50, settings)
-        arrays = {name: value.detach().numpy() for name, value in trainer.parameters.items()}
-        decided = embeddings_and_posteriors(ids, arrays, settings)[1].argmax(axis=1)
+        cnn = CNNClassifier(**SMALL)
+        trainer = Trainer(cnn, np.random.SeedSequence(0), cnn._shapes(50, n_classes), ids, y, (rows, rows))
+        cnn.parameters_ = {name: value.detach().numpy() for name, value in trainer.parameters.items()}
+        decided = embeddings_and_posteriors(cnn, ids)[1].argmax(axis=1)
         expected = f1_score(y, decided, pos_label=1) if n_classes == 2 else f1_score(y, decided, average="macro")
         assert float(trainer.f1(rows)) == pytest.approx(expected, abs=1e-6)
 

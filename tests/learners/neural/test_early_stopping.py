@@ -5,23 +5,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the package torch, of the extra 'neural'")
 
+from headcount import CNNClassifier  # noqa: E402
 from headcount.exceptions import TrainingError, TrainingWarning  # noqa: E402
-from headcount.learners.neural.early_stopping import TrainingSettings, train_until_best  # noqa: E402
+from headcount.learners.neural.early_stopping import train_until_best  # noqa: E402
 
 
 def train(figures, *, larger_is_better=True, last_pass=None, losses=None, max_epochs=50, **changes):
     """After each epoch the network's number is the number of epochs so far."""
-    settings = TrainingSettings(
-        **{
-            "dropout": 0.0,
-            "learning_rate": 0.5,
-            "max_epochs": max_epochs,
-            "patience": 2,
-            "device": torch.device("cpu"),
-            "seed": np.random.SeedSequence(0),
-        }
-        | changes
-    )
+    settings = CNNClassifier(**{"learning_rate": 0.5, "max_epochs": max_epochs, "patience": 2} | changes)
     parameters = {"weight": torch.zeros(1, requires_grad=True)}
     figures, losses = iter(figures), iter(losses or [1.0] * 50)
 

@@ -14,13 +14,14 @@ from headcount.learners.neural.network import (  # noqa: E402
     dropout_mask,
     embed_documents,
 )
+from headcount.learners.neural.shapes import parameter_shapes  # noqa: E402
 
 WINDOWS = (3, 5, 7)
 SIZES = {"embedding": 6, "channels": 4, "document": 5}
 
 
 def parameters(dtype=torch.float64, seed=0):
-    drawn = draw_parameters(20, 3, SIZES, WINDOWS, torch.Generator().manual_seed(seed))
+    drawn = draw_parameters(parameter_shapes(20, 3, SIZES, WINDOWS), torch.Generator().manual_seed(seed))
     for name in drawn:
         if name.endswith("bias"):
             drawn[name] = torch.linspace(-0.1, 0.1, len(drawn[name]))
@@ -48,7 +49,7 @@ def random_ids(n=9, length=11, seed=0):
 def test_outputs_and_gradients_equal_those_of_torchs_convolution():
     ids = torch.from_numpy(with_padding(random_ids()))
     outcomes = []
-    for network in (lambda p: embed_documents(p, ids, WINDOWS, torch.float64), lambda p: by_convolution(p, ids)):
+    for network in (lambda p: embed_documents(p, ids, torch.float64), lambda p: by_convolution(p, ids)):
         p = parameters()
         scores = class_scores(p, network(p))
         (scores * torch.linspace(-1, 2, scores.numel()).view_as(scores)).sum().backward()
@@ -69,9 +70,7 @@ def test_outputs_do_not_depend_on_the_amount_of_padding():
     ids = random_ids()
     p = parameters(torch.float32)
     narrow, wide = (torch.from_numpy(with_padding(np.pad(ids, ((0, 0), (0, more))))) for more in (0, 30))
-    torch.testing.assert_close(
-        embed_documents(p, narrow, WINDOWS, torch.float32), embed_documents(p, wide, WINDOWS, torch.float32)
-    )
+    torch.testing.assert_close(embed_documents(p, narrow, torch.float32), embed_documents(p, wide, torch.float32))
 
 
 def test_batches_hold_every_row_once_and_blocks_are_as_wide_as_their_longest_document():

@@ -1,20 +1,21 @@
 """`CNNClassifier`: a scikit-learn classifier around the convolutional network."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
+from headcount._typing import AnyArray, FloatArray, IntArray, Labels
 from headcount._validation import Interval, StrOptions, integers_from, learn_classes, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners.neural.saving import load_estimator, save_estimator
-from headcount.learners.neural.shapes import parameter_shapes
-from headcount.learners.neural.torch_options import PRECISIONS, TRAINING_CONSTRAINTS, require_torch
+from headcount.learners.neural.shapes import Shapes, parameter_shapes
+from headcount.learners.neural.torch_options import PRECISIONS, TrainingParameters, require_torch
 from headcount.learners.validation import validation_parts
 
 __all__ = ["CNNClassifier"]
@@ -23,11 +24,10 @@ _UNKNOWN = 1
 """Id of terms that are not in the vocabulary."""
 _MEMORY_PARAMETERS = "batch_size, channels or embedding_size"
 """Parameters to lower when the device runs out of memory."""
-_SAVED_NUMBERS = ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_")
-_SAVED_ARRAYS = ("losses_", "scores_")
 
 
-class CNNClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class CNNClassifier(TrainingParameters, ClassifierMixin, BaseEstimator):
     r"""Convolutional network over documents of term ids, as `TermIds` makes them: 0 is padding, 1 an unknown term.
 
     Terms are embedded, :math:`x_t = E_{i_t}`; windows of w = 3, 5 and 7 terms slide over them, and each channel c keeps its largest
@@ -101,63 +101,34 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     (['good', 'bad'], (100, 100))
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
-        **TRAINING_CONSTRAINTS,
+    embedding_size: int = 100
+    channels: int = 512
+    _: KW_ONLY
+    windows: Sequence[int] = (3, 5, 7)
+    weight_decay: float = 0.0
+    document_size: int = 100
+    batch_size: int = 100
+    patience: int = 20
+    held_out: float = 0.4
+    n_ids: int | None = None
+    precision: str = "auto"
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TrainingParameters._parameter_constraints,
         **dict.fromkeys(("embedding_size", "channels", "document_size", "batch_size"), integers_from(1)),
         "windows": ["array-like"],
         "weight_decay": [Interval(Real, 0, None, closed="left")],
         "held_out": [Interval(Real, 0, 1, closed="neither")],
-        "n_ids": [Interval(Integral, 2, None, closed="left"), None],
+        "n_ids": [*integers_from(2), None],
         "precision": [StrOptions(PRECISIONS)],
     }
-
-    def __init__(
-        self,
-        embedding_size: int = 100,
-        channels: int = 512,
-        *,
-        windows: Sequence[int] = (3, 5, 7),
-        dropout: float = 0.5,
-        weight_decay: float = 0.0,
-        document_size: int = 100,
-        learning_rate: float = 1e-3,
-        batch_size: int = 100,
-        max_epochs: int = 500,
-        patience: int = 20,
-        held_out: float = 0.4,
-        n_ids: int | None = None,
-        precision: str = "auto",
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        keep_when_interrupted: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.embedding_size = embedding_size
-        self.channels = channels
-        self.windows = windows
-        self.dropout = dropout
-        self.weight_decay = weight_decay
-        self.document_size = document_size
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.held_out = held_out
-        self.n_ids = n_ids
-        self.precision = precision
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.keep_when_interrupted = keep_when_interrupted
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Labels) -> Self:
         """Fit the network to documents of term ids, shape (n_items, length), and their labels."""
         require_torch("CNNClassifier")
         from headcount.learners.neural.device import computing
-        from headcount.learners.neural.training import train
+        from headcount.learners.neural.training import Trainer
 
         X, y = validate_data(self, X, y, dtype=None)
         classes, codes = learn_classes(y)
@@ -166,12 +137,11 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
         ids = self._within_vocabulary(ids, n_ids)
         split_seed, training_seed = seed_sequence(self.random_state).spawn(2)
         seed = int(split_seed.generate_state(1)[0])
-        parts = next(iter(validation_parts(float(self.held_out), codes, seed, "held_out")))
+        parts = next(validation_parts(float(self.held_out), codes, seed, "held_out"))
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            trained = train(ids, codes, parts, n_ids, self._settings(training_seed))
-        self.classes_, self.n_ids_, self.parameters_ = classes, n_ids, trained.parameters
-        self.n_iter_, self.best_epoch_ = len(trained.losses), trained.best_epoch
-        self.losses_, self.scores_ = trained.losses, trained.figures
+            trained = Trainer(self, training_seed, self._shapes(n_ids, len(classes)), ids, codes, parts).train()
+        self.classes_, self.n_ids_, self.n_iter_ = classes, n_ids, len(trained.losses)
+        self.parameters_, self.best_epoch_, self.losses_, self.scores_ = trained
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -195,8 +165,7 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
         ids = self._within_vocabulary(_checked_ids(validate_data(self, X, dtype=None, reset=False)), self.n_ids_)
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            settings = self._settings(np.random.SeedSequence(0))
-            embeddings, posteriors = embeddings_and_posteriors(ids, self.parameters_, settings)
+            embeddings, posteriors = embeddings_and_posteriors(self, ids)
         return {
             "decisions": self.classes_[posteriors.argmax(axis=1)],
             "posteriors": posteriors,
@@ -206,32 +175,18 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file of arrays (.npz) that holds no code."""
         check_is_fitted(self, "parameters_")
-        save_estimator(self, path, _SAVED_NUMBERS, _SAVED_ARRAYS)
+        save_estimator(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a classifier that :meth:`save` has written."""
-        loaded: Self = load_estimator(cls, path, _SAVED_NUMBERS, _SAVED_ARRAYS, cls._shapes)
+        loaded: Self = load_estimator(cls, path)
         return loaded
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
+    def _shapes(self, n_ids: int, n_classes: int) -> Shapes:
         """Return the shapes that the network's arrays must have."""
-        return parameter_shapes(self.n_ids_, len(self.classes_), self._sizes(), _checked_windows(self.windows))
-
-    def _sizes(self) -> dict[str, int]:
-        return {"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size}
-
-    def _settings(self, seed: np.random.SeedSequence) -> Any:
-        from headcount.learners.neural.device import device_named, dtype_named
-        from headcount.learners.neural.training import Settings
-
-        return Settings.from_estimator(
-            self,
-            seed,
-            sizes=self._sizes(),
-            windows=_checked_windows(self.windows),
-            dtype=dtype_named(self.precision, device_named(self.device)),
-        )
+        sizes = {"embedding": self.embedding_size, "channels": self.channels, "document": self.document_size}
+        return parameter_shapes(n_ids, n_classes, sizes, _checked_windows(self.windows))
 
     def _within_vocabulary(self, ids: IntArray, n_ids: int) -> IntArray:
         """Return ids with those outside the vocabulary as unknown terms; if ``n_ids`` is given, these are an error."""
@@ -248,10 +203,6 @@ class CNNClassifier(ClassifierMixin, BaseEstimator):
 
 def _checked_ids(X: AnyArray) -> IntArray:
     """Return ids as int32; raise unless they are whole numbers from 0."""
-    if X.dtype.kind == "O":
-        raise DataError(
-            "X must hold term ids, whole numbers from 0 (padding), not Python objects: use an array of integers."
-        )
     if X.dtype.kind not in "iubf" or (X.dtype.kind == "f" and not np.equal(np.mod(X, 1), 0).all()):
         raise DataError(
             f"X must hold term ids, whole numbers from 0 (padding); it holds values of type {X.dtype} that are not whole. TermIds "

@@ -1,11 +1,11 @@
 """Torch's device, precision and number of threads, and its memory errors in plain words."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 
+from headcount._threads import SharedContext
 from headcount.exceptions import DeviceError
 
 __all__ = ["computing", "device_label", "device_named", "dtype_named"]
@@ -35,34 +35,15 @@ def dtype_named(name: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if half else torch.float32
 
 
-class _Threads:
-    """Counts the computations that run at once: the last one restores the number of threads from before the first.
-
-    torch's number of threads is global, so each computation can't simply restore what it found.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running = 0
-        self._before = 1
-
-    @contextmanager
-    def limited(self, n_threads: int) -> Iterator[None]:
-        with self._lock:
-            if self._running == 0:
-                self._before = torch.get_num_threads()
-            self._running += 1
-        torch.set_num_threads(n_threads)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running -= 1
-                if self._running == 0:
-                    torch.set_num_threads(self._before)
+@contextmanager
+def _restored_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
-_threads = _Threads()
+# torch's number of threads is global: of computations that run at once, the last one restores what was before the first.
+_threads = SharedContext(_restored_threads)
 
 
 @contextmanager
@@ -71,8 +52,8 @@ def computing(n_jobs: int | None, lower: str) -> Iterator[None]:
     from joblib import effective_n_jobs
 
     try:
-        n_threads = int(effective_n_jobs(1 if n_jobs is None else n_jobs))
-        with _threads.limited(n_threads), torch.inference_mode(False), torch.enable_grad():
+        with _threads, torch.inference_mode(False), torch.enable_grad():
+            torch.set_num_threads(int(effective_n_jobs(1 if n_jobs is None else n_jobs)))
             yield
     except RuntimeError as error:  # torch.OutOfMemoryError among them
         if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):

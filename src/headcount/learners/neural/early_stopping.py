@@ -3,8 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,39 +11,11 @@ from torch import Tensor
 
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import TrainingError, TrainingWarning
-from headcount.learners.neural.device import device_named
 
-__all__ = ["Trained", "TrainingSettings", "torch_seed", "train_until_best"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
-    """Settings of training that both networks have."""
-
-    dropout: float
-    learning_rate: float
-    max_epochs: int
-    patience: int
-    device: torch.device
-    seed: np.random.SeedSequence
-    keep_when_interrupted: bool = False
-    verbose: bool = False
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, seed: np.random.SeedSequence, **others: Any) -> Self:
-        """Take all numbers and flags from the estimator's parameters of the same name, and the ``others`` as given."""
-        types: dict[str, Any] = {field.name: field.type for field in fields(cls)}
-        numbers = {name: t(getattr(estimator, name)) for name, t in types.items() if t in (bool, int, float)}
-        return cls(device=device_named(estimator.device), seed=seed, **numbers, **others)
-
-    @property
-    def advice(self) -> str:
-        """What to change when training diverges."""
-        return f"Lower learning_rate (it is {self.learning_rate:g})."
+__all__ = ["Trained", "torch_seed", "train_until_best"]
 
 
-@dataclass(frozen=True)
-class Trained:
+class Trained(NamedTuple):
     """Parameters as arrays, the epoch they are from, and the training loss and validation figure of each epoch."""
 
     parameters: dict[str, AnyArray]
@@ -56,10 +27,11 @@ class Trained:
 def train_until_best(
     parameters: Mapping[str, Tensor],
     epoch: Callable[[], tuple[Tensor, Tensor]],
-    settings: TrainingSettings,
+    settings: Any,
     *,
     figure: str,
     larger_is_better: bool,
+    advice: str = "",
     last_pass: Callable[[], Tensor] | None = None,
 ) -> Trained:
     """Train until the validation figure has not improved for ``patience`` epochs, and return the best network.
@@ -70,13 +42,23 @@ def train_until_best(
         The network's parameters, which ``epoch`` changes in place.
     epoch : callable
         Trains for one epoch; returns the training loss and the validation figure, on the device.
-    settings : TrainingSettings
+    settings : CNNClassifier or QuaNet
+        Whose parameters of training are used.
     figure : str
         Name of the validation figure in messages.
     larger_is_better : bool
+    advice : str
+        What to change when training diverges, besides the learning rate.
     last_pass : callable, optional
         Trains the best network once more, on the held-out part; returns the loss.
     """
+
+    def check_finite(values: Any, finding: str) -> None:
+        if not np.isfinite(values).all():
+            raise TrainingError(
+                f"{finding}: the network has diverged. Lower learning_rate (it is {settings.learning_rate:g}).{advice}"
+            )
+
     losses: list[float] = []
     figures: list[float] = []
     best: dict[str, Tensor] = {}
@@ -87,8 +69,7 @@ def train_until_best(
             loss, value = torch.stack(epoch()).tolist()
             losses.append(loss)
             figures.append(value)
-            if not np.isfinite([loss, value]).all():
-                _raise_divergence(f"The loss is {loss} in epoch {len(losses)}, and the {figure} {value}", settings)
+            check_finite([loss, value], f"The loss is {loss} in epoch {len(losses)}, and the {figure} {value}")
             previous = figures[best_epoch - 1]
             if not best or (value > previous if larger_is_better else value < previous):
                 best = {name: tensor.detach().clone() for name, tensor in parameters.items()}
@@ -98,8 +79,9 @@ def train_until_best(
                     f"epoch {len(losses)}: loss {loss:.6f}, {figure} {value:.6f} (best: epoch {best_epoch})\n"
                 )
         _restore(parameters, best)
-        if last_pass is not None and not np.isfinite(loss := float(last_pass())):
-            _raise_divergence(f"The loss is {loss} in the last pass, over the held-out part", settings)
+        if last_pass is not None:
+            loss = float(last_pass())
+            check_finite(loss, f"The loss is {loss} in the last pass, over the held-out part")
     except KeyboardInterrupt:
         if not (settings.keep_when_interrupted and best):
             raise
@@ -111,8 +93,8 @@ def train_until_best(
             stacklevel=3,
         )
     arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in parameters.items()}
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        _raise_divergence("The network has parameters that are not finite", settings)
+    for array in arrays.values():
+        check_finite(array, "The network has parameters that are not finite")
     return Trained(arrays, best_epoch, np.array(losses), np.array(figures))
 
 
@@ -125,7 +107,3 @@ def torch_seed(sequence: np.random.SeedSequence) -> int:
 def _restore(parameters: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
     for name, value in values.items():
         parameters[name].copy_(value)
-
-
-def _raise_divergence(finding: str, settings: TrainingSettings) -> None:
-    raise TrainingError(f"{finding}: the network has diverged. {settings.advice}")

@@ -12,19 +12,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from headcount.learners.neural.shapes import parameter_shapes
+from headcount.learners.neural.shapes import Shapes, window_widths
 
 __all__ = ["Parameters", "class_scores", "draw_parameters", "dropout_mask", "embed_documents"]
 
 Parameters = dict[str, Tensor]
 
 
-def draw_parameters(
-    n_ids: int, n_classes: int, sizes: dict[str, int], windows: Sequence[int], generator: torch.Generator
-) -> Parameters:
+def draw_parameters(shapes: Shapes, generator: torch.Generator) -> Parameters:
     """Draw weights uniformly within the bounds of Glorot and Bengio (2010); biases start at 0."""
     parameters: Parameters = {}
-    for name, shape in parameter_shapes(n_ids, n_classes, sizes, windows).items():
+    for name, shape in shapes.items():
         if name.endswith("bias"):
             parameters[name] = torch.zeros(shape, dtype=torch.float32)
         else:
@@ -125,19 +123,18 @@ def _aligned(x: Tensor) -> Tensor:
     return functional.pad(x, (0, -x.shape[-1] % _ALIGNED)) if x.is_cuda else x
 
 
-def embed_documents(
-    parameters: Parameters, ids: Tensor, windows: Sequence[int], dtype: torch.dtype, mask: Tensor | None = None
-) -> Tensor:
-    """Return the document embeddings of padded ids, whose last ``max(windows)`` columns are padding.
+def embed_documents(parameters: Parameters, ids: Tensor, dtype: torch.dtype, mask: Tensor | None = None) -> Tensor:
+    """Return the document embeddings of padded ids, whose last columns, as many as the widest window has terms, are padding.
 
     The dropout ``mask`` multiplies the outputs of the channels.
     """
     x = functional.embedding(ids, parameters["embedding"], padding_idx=0).to(dtype)
+    windows = window_widths(parameters)
     layers: list[Tensor] = []
     for w in windows:
         weight = parameters[f"window{w}.weight"]
         layers += [_aligned(weight.view(len(weight), w, -1)).flatten(1), parameters[f"window{w}.bias"]]
-    pooled: Tensor = _MaxOverWindows.apply(_aligned(x), tuple(windows), *layers)
+    pooled: Tensor = _MaxOverWindows.apply(_aligned(x), windows, *layers)
     if mask is not None:
         pooled = pooled * mask
     return functional.linear(pooled, parameters["document.weight"], parameters["document.bias"])

@@ -1,7 +1,6 @@
 """Saving a fitted network in one file: numpy's .npz with a line of JSON, so that reading it runs no code."""
 
 import json
-from collections.abc import Callable, Sequence
 from io import BytesIO
 from numbers import Integral
 from pathlib import Path
@@ -17,10 +16,12 @@ from headcount.exceptions import DataError, FileFormatError, HeadcountError
 __all__ = ["load_estimator", "save_estimator"]
 
 _FORMAT = 1
+_NUMBERS = ("n_ids_", "n_features_in_", "n_iter_", "best_epoch_")
+_ARRAYS = ("losses_", "scores_")
 
 
-def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arrays: Sequence[str]) -> None:
-    """Write parameters, classes, the network, and the named learnt numbers and arrays; a file is never left incomplete."""
+def save_estimator(estimator: Any, path: str | Path) -> None:
+    """Write parameters, classes, the network, and what else was learnt; a file is never left incomplete."""
     classes = np.asarray(estimator.classes_)
     if classes.dtype.kind == "O":
         raise DataError("Classes of mixed or other types can't be saved: use strings, numbers or booleans as labels.")
@@ -30,27 +31,21 @@ def save_estimator(estimator: Any, path: str | Path, numbers: Sequence[str], arr
     about = {
         "format": _FORMAT,
         "class": type(estimator).__name__,
-        "settings": {name: _to_json(value) for name, value in settings.items()},
-        "numbers": {name: int(getattr(estimator, name)) for name in numbers},
-        "arrays": list(arrays),
+        "settings": settings,
+        "numbers": {name: int(getattr(estimator, name)) for name in _NUMBERS},
+        "arrays": list(_ARRAYS),
     }
-    contents = {f"learnt:{name}": getattr(estimator, name) for name in arrays}
+    contents = {f"learnt:{name}": getattr(estimator, name) for name in _ARRAYS}
     contents |= {f"network:{name}": value for name, value in estimator.parameters_.items()}
     if hasattr(estimator, "feature_names_in_"):
         contents["feature_names"] = np.array([str(name) for name in estimator.feature_names_in_])
     buffer = BytesIO()
-    np.savez(buffer, about=np.array(json.dumps(about)), classes=classes, **contents)
+    np.savez(buffer, about=np.array(json.dumps(about, default=_to_json)), classes=classes, **contents)
     write_all({Path(path): buffer.getvalue()})
 
 
-def load_estimator(
-    kind: Any,
-    path: str | Path,
-    numbers: Sequence[str],
-    arrays: Sequence[str],
-    shapes: Callable[[Any], dict[str, tuple[int, ...]]],
-) -> Any:
-    """Read an estimator of class ``kind`` that `save_estimator` has written; ``shapes`` gives the shapes of its arrays."""
+def load_estimator(kind: Any, path: str | Path) -> Any:
+    """Read an estimator of class ``kind`` that `save_estimator` has written."""
     try:
         with np.load(path, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
@@ -58,19 +53,20 @@ def load_estimator(
                 raise FileFormatError(
                     f"{path} holds a {about['class']} in format {about['format']}, not a {kind.__name__} in format {_FORMAT}."
                 )
-            estimator = kind(**{name: _from_json(value) for name, value in about["settings"].items()})
+            settings = {n: tuple(v) if isinstance(v, list) else v for n, v in about["settings"].items()}
+            estimator = kind(**settings)
             estimator._validate_params()
             estimator.classes_ = file["classes"]
-            for name in numbers:
+            for name in _NUMBERS:
                 setattr(estimator, name, int(about["numbers"][name]))
-            for name in arrays:
+            for name in _ARRAYS:
                 setattr(estimator, name, file[f"learnt:{name}"])
             if "feature_names" in file.files:
                 estimator.feature_names_in_ = file["feature_names"].astype(object)
             estimator.parameters_ = {
                 name.removeprefix("network:"): file[name] for name in file.files if name.startswith("network:")
             }
-        _check_network(estimator.parameters_, shapes(estimator))
+        _check_network(estimator.parameters_, estimator._shapes(estimator.n_ids_, len(estimator.classes_)))
     except FileFormatError:
         raise
     except FileNotFoundError as error:
@@ -89,12 +85,5 @@ def _check_network(arrays: dict[str, AnyArray], shapes: dict[str, tuple[int, ...
 
 
 def _to_json(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Integral):
-        return value if value is True or value is False else int(value)
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
-def _from_json(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    """Return numpy's numbers and arrays, and sequences other than lists and tuples, as Python objects."""
+    return np.asarray(value).tolist()

@@ -5,6 +5,7 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.learners.svmperf.losses import F1, Q
+from headcount.simplex._kernels import cholesky, solve_cholesky
 
 
 @kernel(error_model="numpy")
@@ -87,19 +88,14 @@ def worst_by_pair(which: int, positive: FloatArray, negative: FloatArray, scale:
     """
     P, N = positive.size, negative.size
     positive_sums, gains = np.zeros(P + 1), np.zeros(N + 1)
-    for i in range(P):
-        positive_sums[i + 1] = positive_sums[i] + positive[i]
-    for i in range(N):
-        gains[i + 1] = gains[i] + negative[i]
+    positive_sums[1:], gains[1:] = np.cumsum(positive), np.cumsum(negative)
     total = positive_sums[P]
     best, best_a, best_b = -np.inf, -1, -1
     stack = np.empty((4 * 64, 4), dtype=np.int64)
     for side in range(2 if which == Q else 1):
         falls = which == Q and side == 0
-        depth = 0
-        if P > 0:
-            stack[0] = 0, P - 1, 0, N
-            depth = 1
+        stack[0] = 0, P - 1, 0, N
+        depth = 1 if P > 0 else 0
         while depth:
             depth -= 1
             first, last, least, most = stack[depth]
@@ -145,37 +141,6 @@ def weighted_sum(rows: AnyArray, weights: FloatArray, total: FloatArray) -> None
 
 
 @kernel(error_model="numpy")
-def _cholesky(H: FloatArray, L: FloatArray, m: int, tol: float) -> int:
-    """Write the Cholesky factor of H[:m, :m] to L; return m, or the first row that depends linearly on those before it."""
-    for i in range(m):
-        for j in range(i):
-            s = H[i, j]
-            for q in range(j):
-                s -= L[i, q] * L[j, q]
-            L[i, j] = s / L[j, j]
-        s = H[i, i]
-        for q in range(i):
-            s -= L[i, q] * L[i, q]
-        if s <= tol * H[i, i] or s <= 0.0:
-            return i
-        L[i, i] = np.sqrt(s)
-    return m
-
-
-@kernel(error_model="numpy")
-def _solve(L: FloatArray, x: FloatArray, m: int) -> None:
-    """Solve L L' x = x in place, for the first m entries."""
-    for i in range(m):
-        for q in range(i):
-            x[i] -= L[i, q] * x[q]
-        x[i] /= L[i, i]
-    for i in range(m - 1, -1, -1):
-        for q in range(i + 1, m):
-            x[i] -= L[q, i] * x[q]
-        x[i] /= L[i, i]
-
-
-@kernel(error_model="numpy")
 def _gradient_entry(G: AnyArray, loss: FloatArray, alpha: FloatArray, used: IntArray, m: int, j: int) -> float:
     """Return entry j of G alpha - loss, where only the first m entries of ``used`` have a weight."""
     g = -loss[j]
@@ -195,13 +160,9 @@ def minimise_on_simplex(
     """
     n = loss.size
     used = np.empty(n + 1, dtype=np.int64)
-    in_use = np.zeros(n, dtype=np.bool_)
-    m = 0
-    for j in range(n):
-        if alpha[j] > 0.0:
-            used[m] = j
-            in_use[j] = True
-            m += 1
+    in_use = alpha > 0.0
+    m = in_use.sum()
+    used[:m] = np.flatnonzero(in_use)
     H, L = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
     gradient, step = np.empty(n), np.empty(n + 1)
     gap, entered = np.inf, -1
@@ -215,52 +176,45 @@ def minimise_on_simplex(
                 if alpha[used[q]] > alpha[used[r]]:
                     r = q
             head = used[r]
-            for q in range(r, 0, -1):
-                used[q] = used[q - 1]
+            used[1 : r + 1] = used[:r].copy()
             used[0] = head
-            for i in range(m - 1):
-                a = used[i + 1]
+            for i in range(1, m):
+                a = used[i]
                 step[i] = gradient[head] - gradient[a]
-                for j in range(i + 1):
-                    b = used[j + 1]
-                    H[i, j] = G[a, b] - G[a, head] - G[b, head] + G[head, head]
-            rank = _cholesky(H, L, m - 1, 1e-13)
+                for j in range(1, i + 1):
+                    b = used[j]
+                    H[i - 1, j - 1] = G[a, b] - G[a, head] - G[b, head] + G[head, head]
+            rank = cholesky(H, L, m - 1, 1e-13, 0.0)
             free = rank < m - 1
             if free:  # along this direction only the linear term changes
-                for j in range(rank):
-                    step[j] = -H[rank, j]
-                _solve(L, step, rank)
-                step[rank] = 1.0
-                for j in range(rank + 1, m - 1):
-                    step[j] = 0.0
+                step[1 : rank + 1] = -H[rank, :rank]
+                solve_cholesky(L, step[1:], rank)
+                step[rank + 1] = 1.0
+                step[rank + 2 : m] = 0.0
                 slope = 0.0
-                for i in range(rank + 1):
-                    slope += step[i] * (gradient[head] - gradient[used[i + 1]])
+                for i in range(1, rank + 2):
+                    slope += step[i] * (gradient[head] - gradient[used[i]])
                 if slope < 0.0:
-                    for i in range(rank + 1):
-                        step[i] = -step[i]
+                    step[1 : rank + 2] *= -1.0
             else:
-                _solve(L, step, m - 1)
-            last = 0.0
-            for i in range(m - 1):
-                last -= step[i]
+                solve_cholesky(L, step[1:], m - 1)
+            step[0] = 0.0
+            for i in range(1, m):
+                step[0] -= step[i]
             length, blocking = np.inf if free else 1.0, -1
             for q in range(m):
-                d = last if q == 0 else step[q - 1]
-                if d < 0.0 and alpha[used[q]] <= -d * length:
-                    length, blocking = alpha[used[q]] / -d, q
+                if step[q] < 0.0 and alpha[used[q]] <= -step[q] * length:
+                    length, blocking = alpha[used[q]] / -step[q], q
             if blocking < 0 and free:
                 break
             for q in range(m):
-                d = last if q == 0 else step[q - 1]
-                alpha[used[q]] = max(alpha[used[q]] + length * d, 0.0)
+                alpha[used[q]] = max(alpha[used[q]] + length * step[q], 0.0)
             if blocking < 0:
                 settled = True
                 break
             alpha[used[blocking]] = 0.0
             in_use[used[blocking]] = False
-            for q in range(blocking, m - 1):
-                used[q] = used[q + 1]
+            used[blocking : m - 1] = used[blocking + 1 : m].copy()
             m -= 1
             for i in range(m):  # the next step needs these entries only
                 gradient[used[i]] = _gradient_entry(G, loss, alpha, used, m, used[i])
@@ -269,8 +223,7 @@ def minimise_on_simplex(
         total = 0.0
         for q in range(m):
             total += alpha[used[q]]
-        for q in range(m):
-            alpha[used[q]] *= C / total
+        alpha *= C / total
         least, entering, mean = np.inf, -1, 0.0
         for j in range(n):
             g = _gradient_entry(G, loss, alpha, used, m, j)

@@ -2,8 +2,10 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
@@ -21,6 +23,7 @@ from headcount.learners.svmperf.losses import LOSSES, TableLoss, worst_labelling
 __all__ = ["SVMperf", "svmperf_path"]
 
 
+@dataclass(eq=False, repr=False)
 class SVMperf(ClassifierMixin, BaseEstimator):
     r"""Linear support vector machine trained for a loss of the whole labelling: SVM_perf's problem, solved exactly.
 
@@ -84,28 +87,20 @@ class SVMperf(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    loss: str | TableLoss = "ae"
+    C: float = 1.0
+    eps: float = 0.1
+    _: KW_ONLY
+    max_iter: int = 5000
+    path: Sequence[float] | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "loss": [StrOptions(set(LOSSES)), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
         "eps": [Interval(Real, 0, None, closed="neither")],
         "max_iter": integers_from(1),
         "path": ["array-like", None],
     }
-
-    def __init__(
-        self,
-        loss: str | TableLoss = "ae",
-        C: float = 1.0,
-        eps: float = 0.1,
-        *,
-        max_iter: int = 5000,
-        path: Sequence[float] | None = None,
-    ) -> None:
-        self.loss = loss
-        self.C = C
-        self.eps = eps
-        self.max_iter = max_iter
-        self.path = path
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,11 +133,7 @@ class SVMperf(ClassifierMixin, BaseEstimator):
 
     def _iter_solutions(self, X: Any, positive: AnyArray, values: Sequence[float]) -> Iterator["SVMperf"]:
         for C, solution in self._solutions(X, positive, values):
-            fitted = clone(self).set_params(C=C)
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(fitted, name, getattr(self, name))
-            yield fitted._set_solution(solution)
+            yield copy(self).set_params(C=C)._set_solution(solution)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
         """Return the checked items, and a mask of the positive ones."""
@@ -169,14 +160,15 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         self.intercept_ = np.array([solution.intercept])
         self.n_iter_, self.objective_, self.gap_ = solution.n_iter, solution.objective, solution.gap
         if not solution.converged:
+            advice = "Raise max_iter or eps, or lower C."
+            if solution.rounding:
+                advice = (
+                    "Rounding errors of numbers of this size prevent more: scale the features, lower C or raise eps."
+                )
             warnings.warn(
                 f"SVMperf ended after {self.n_iter_:,} rounds without reaching eps={self.eps:g} (C={self.C:g}): the objective, "
                 f"{self.objective_:.6g}, may be {self.gap_:.3g} above the optimum, and at most {self.C * self.eps:.3g} is allowed. "
-                + (
-                    "Rounding errors of numbers of this size prevent more: scale the features, lower C or raise eps."
-                    if solution.rounding
-                    else "Raise max_iter or eps, or lower C."
-                ),
+                f"{advice}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -193,8 +185,7 @@ class SVMperf(ClassifierMixin, BaseEstimator):
         """Return the decided class of each item."""
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if len(self.classes_) == 2 else np.zeros(len(scores), dtype=np.intp)
-        labels: AnyArray = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
 
 def _checked_path(path: Any) -> list[float]:

@@ -236,13 +236,12 @@ class CuttingPlanes:
         best_alpha = np.pad(best.alpha, (0, m - len(best.alpha)))
         kept = np.flatnonzero((self.unused[:m] <= _DROP_AFTER) | (best_alpha > 0.0) | (np.arange(m) == 0))
         if len(kept) > m - _DROP_AT_LEAST:
-            kept = np.arange(m)
-        else:
-            self.count = len(kept)
-            self.G[: self.count, : self.count] = self.G[np.ix_(kept, kept)]
-            for array in (self.F, self.flips, self.loss, self.alpha, self.unused):
-                array[: self.count] = array[kept]
-            self.alpha[self.count :] = 0.0
+            return replace(best, alpha=best_alpha)
+        self.count = len(kept)
+        self.G[: self.count, : self.count] = self.G[np.ix_(kept, kept)]
+        for array in (self.F, self.flips, self.loss, self.alpha, self.unused):
+            array[: self.count] = array[kept]
+        self.alpha[self.count :] = 0.0
         return replace(best, alpha=best_alpha[kept])
 
     def _grow(self) -> None:

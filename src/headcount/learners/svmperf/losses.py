@@ -5,11 +5,11 @@ All losses are in percent, except KLD.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray
+from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError, UnknownNameError
 
@@ -22,45 +22,55 @@ _TABLE_LIMIT = 20_000_000
 """Largest number of entries of a custom loss's table that is kept in memory between rounds."""
 
 
-class WorstLabelling(Protocol):
-    """Search for the labelling that maximises loss plus gain in score."""
-
-    def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
-        """Return the maximum, and the numbers of positives and of negatives that are labelled positive.
-
-        The arrays hold the scores of the items of each class, in descending order. The first of each are labelled positive.
-        """
-
-    def loss(self, a: int, b: int) -> float:
-        """Return the loss when a positives and b negatives are labelled positive."""
+Counts = tuple[float, int, int]
+"""The largest loss plus gain in score, and the numbers of positives and of negatives that are labelled positive there."""
 
 
-def _absolute_error(P: int, N: int) -> FloatArray:
-    k = np.arange(P + N + 1)
+@dataclass(frozen=True, eq=False)
+class WorstLabelling:
+    """Search for the labelling that maximises loss plus gain in score.
+
+    Attributes
+    ----------
+    search : callable
+        Takes the scores of the positive and of the negative items, each in descending order, of which the first are labelled
+        positive; returns the maximum and both numbers.
+    loss : callable
+        Takes the numbers of positives and of negatives that are labelled positive; returns the loss.
+    """
+
+    search: Callable[[FloatArray, FloatArray], Counts]
+    loss: Callable[[int, int], float]
+
+    def __call__(self, positive: FloatArray, negative: FloatArray) -> Counts:
+        """Return the maximum, and the numbers of positives and of negatives that are labelled positive."""
+        return self.search(positive, negative)
+
+
+def _absolute_error(k: IntArray, P: int, N: int) -> FloatArray:
     return 100.0 * np.abs(k - P) / (P + N)
 
 
-def _relative_absolute_error(P: int, N: int) -> FloatArray:
-    k = np.arange(P + N + 1)
-    smoothed: FloatArray = 50.0 * np.abs(k - P) * (1.0 / (P + 0.5) + 1.0 / (N + 0.5))
-    return smoothed
+def _relative_absolute_error(k: IntArray, P: int, N: int) -> FloatArray:
+    return 50.0 * np.abs(k - P) * (1.0 / (P + 0.5) + 1.0 / (N + 0.5))
 
 
-def _kld(P: int, N: int) -> FloatArray:
-    k = np.arange(P + N + 1)
+def _kld(k: IntArray, P: int, N: int) -> FloatArray:
     p, q = (P + 0.5) / (P + N + 1), (N + 0.5) / (P + N + 1)
     divergence: FloatArray = p * np.log((P + 0.5) / (k + 0.5)) + q * np.log((N + 0.5) / (P + N - k + 0.5))
     divergence[P] = 0.0
     return divergence
 
 
-def _nkld(P: int, N: int) -> FloatArray:
-    return 100.0 - 200.0 / (1.0 + np.exp(_kld(P, N)))
+def _nkld(k: IntArray, P: int, N: int) -> FloatArray:
+    return 100.0 - 200.0 / (1.0 + np.exp(_kld(k, P, N)))
 
 
 _BY_COUNT = {"ae": _absolute_error, "rae": _relative_absolute_error, "kld": _kld, "nkld": _nkld}
+"""Losses of the number k = 0 .. P + N of items that are labelled positive, of which P are."""
 Q, F1 = 0, 1
-_BY_PAIR = {"q": Q, "f1": F1}
+_BY_PAIR = {"q": (Q, (0, 1)), "f1": (F1, (0,))}
+"""Losses of both numbers, with their sides: Q is the larger of two losses."""
 LOSSES = (*_BY_COUNT, "q", "error", "f1")
 """Names of the losses."""
 
@@ -72,72 +82,35 @@ def worst_labelling(loss: str | TableLoss, P: int, N: int) -> WorstLabelling:
     >>> search(np.array([3.0, 1.0]), np.array([2.0, -1.0]))          # all labelled positive: 50 + 100 / 4 * (2 - 1)
     (75.0, 2, 2)
     """
+    from headcount.learners.svmperf import _kernels
+
+    scale = 100.0 / (P + N)
     if callable(loss):
-        return _ByTable(loss, P, N)
+        table = _LossTable(loss, P, N)
+        return WorstLabelling(table.search, table.loss)
     if loss in _BY_COUNT:
-        return _ByCount(_BY_COUNT[loss](P, N), 100.0 / (P + N))
+        losses = _BY_COUNT[loss](np.arange(P + N + 1), P, N)
+        return WorstLabelling(
+            lambda positive, negative: _kernels.worst_by_count(positive, negative, scale, losses),
+            lambda a, b: float(losses[a + b]),
+        )
     if loss in _BY_PAIR:
-        return _ByPair(_BY_PAIR[loss], P, N)
+        which, sides = _BY_PAIR[loss]
+        return WorstLabelling(
+            lambda positive, negative: _kernels.worst_by_pair(which, positive, negative, scale),
+            lambda a, b: max(float(_kernels.pair_loss(which, side, a, b, P, N)) for side in sides),
+        )
     if loss == "error":
-        return _ByItem(P, N)
+        return WorstLabelling(
+            lambda positive, negative: _kernels.worst_by_item(positive, negative, scale),
+            lambda a, b: 100.0 * (P - a + b) / (P + N),
+        )
     raise UnknownNameError(
         f"There is no loss {loss!r}: use one of {quoted(LOSSES)}, or a function of (tp, fp, fn, tn)."
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _ByCount:
-    """Search for losses of the number that are labelled positive: one pass over the merged scores."""
-
-    by_count: FloatArray
-    scale: float
-
-    def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
-        from headcount.learners.svmperf import _kernels
-
-        return _kernels.worst_by_count(positive, negative, self.scale, self.by_count)  # type: ignore[no-any-return]
-
-    def loss(self, a: int, b: int) -> float:
-        return float(self.by_count[a + b])
-
-
-@dataclass(frozen=True, eq=False)
-class _ByItem:
-    """Search for the error rate: one pass, because each item can be decided separately."""
-
-    P: int
-    N: int
-
-    def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
-        from headcount.learners.svmperf import _kernels
-
-        return _kernels.worst_by_item(positive, negative, 100.0 / (self.P + self.N))  # type: ignore[no-any-return]
-
-    def loss(self, a: int, b: int) -> float:
-        return 100.0 * (self.P - a + b) / (self.P + self.N)
-
-
-@dataclass(frozen=True, eq=False)
-class _ByPair:
-    """Search for Q and F1: divide and conquer over both numbers."""
-
-    which: int
-    P: int
-    N: int
-
-    def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
-        from headcount.learners.svmperf import _kernels
-
-        return _kernels.worst_by_pair(self.which, positive, negative, 100.0 / (self.P + self.N))  # type: ignore[no-any-return]
-
-    def loss(self, a: int, b: int) -> float:
-        from headcount.learners.svmperf import _kernels
-
-        sides = (0, 1) if self.which == Q else (0,)
-        return max(float(_kernels.pair_loss(self.which, side, a, b, self.P, self.N)) for side in sides)
-
-
-class _ByTable:
+class _LossTable:
     """Search for a custom loss: all pairs of numbers are tried, in blocks of rows."""
 
     def __init__(self, function: TableLoss, P: int, N: int) -> None:
@@ -154,19 +127,17 @@ class _ByTable:
                 "The loss must take four arrays of the same shape (true positives, false positives, false negatives, true "
                 f"negatives) and return an array of numbers; it failed: {type(error).__name__}: {error}"
             ) from error
-        if losses.shape != counts[0].shape or not np.isfinite(losses).all():
+        one_each = losses.shape == counts[0].shape
+        if not one_each or not np.isfinite(losses).all():
+            returned = "numbers that are not finite" if one_each else f"an array of shape {losses.shape}"
             raise DataError(
                 f"The loss must return one finite number for each contingency table: it was given arrays of shape "
                 f"{counts[0].shape} (true positives, false positives, false negatives, true negatives) and returned "
-                + (
-                    f"an array of shape {losses.shape}."
-                    if losses.shape != counts[0].shape
-                    else "numbers that are not finite."
-                )
+                f"{returned}."
             )
         return losses
 
-    def __call__(self, positive: FloatArray, negative: FloatArray) -> tuple[float, int, int]:
+    def search(self, positive: FloatArray, negative: FloatArray) -> Counts:
         scale = 100.0 / (self.P + self.N)
         positive_gains = scale * (np.concatenate([[0.0], np.cumsum(positive)]) - positive.sum())
         negative_gains = scale * np.concatenate([[0.0], np.cumsum(negative)])

@@ -1,7 +1,6 @@
 """QuaNet's network: an LSTM that reads the items of a sample, and layers that turn its state and simpler estimates into shares."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,41 +10,40 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from headcount._typing import AnyArray
 
-__all__ = ["Network", "Sizes"]
+__all__ = ["Network"]
 
 _STRETCH = 1.2
 """Factor by which shares are stretched about equal ones, so that the network can reach 0 and 1."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Sizes of the network's inputs, layers and outputs."""
-
-    features: int
-    estimates: int
-    classes: int
-    lstm: int
-    lstm_layers: int
-    layers: tuple[int, ...]
-
-
 class Network(nn.Module):
-    """From items in reading order and the estimates of simpler methods to shares, for many samples at once."""
+    """From items in reading order and the estimates of simpler methods to shares, for many samples at once.
 
-    def __init__(self, sizes: Sizes, device: torch.device) -> None:
+    Parameters
+    ----------
+    features, classes : int
+        Number of features of an item, and of classes; there are five estimates of each class.
+    lstm_size, lstm_layers, layers
+        As in `QuaNet`.
+    device : torch.device
+    """
+
+    def __init__(
+        self, features: int, classes: int, lstm_size: int, lstm_layers: int, layers: Sequence[int], device: torch.device
+    ) -> None:
         super().__init__()
-        self.classes = sizes.classes
+        self.classes = classes
         # Made on the "meta" device, so that nothing is drawn from torch's global generator.
         meta: Any = {"device": "meta", "dtype": torch.float32}
-        self.lstm = nn.LSTM(sizes.features, sizes.lstm, sizes.lstm_layers, batch_first=True, bidirectional=True, **meta)
-        widths = [2 * sizes.lstm + sizes.estimates, *sizes.layers, sizes.classes]
+        self.lstm = nn.LSTM(features, lstm_size, lstm_layers, batch_first=True, bidirectional=True, **meta)
+        widths = [2 * lstm_size + 5 * classes, *layers, classes]
         self.layers = nn.ModuleList(nn.Linear(a, b, **meta) for a, b in pairwise(widths))
         self.to_empty(device=device)
 
     @classmethod
-    def from_arrays(cls, sizes: Sizes, device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
+    def from_arrays(cls, sizes: dict[str, Any], device: torch.device, parameters: dict[str, AnyArray]) -> "Network":
         """Return the network with these parameters."""
-        network = cls(sizes, device)
+        network = cls(**sizes, device=device)
         network.load_state_dict({name: torch.tensor(value) for name, value in parameters.items()})
         return network
 

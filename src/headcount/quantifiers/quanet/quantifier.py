@@ -1,16 +1,17 @@
 """`QuaNet`: a quantifier around the recurrent network."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
+from headcount._typing import FloatArray, IntArray
 from headcount._validation import integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs, require, score, validation_parts
-from headcount.learners.neural import TRAINING_CONSTRAINTS, CNNClassifier, require_torch
+from headcount.learners.neural import CNNClassifier, TrainingParameters, require_torch
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import new_classifier
@@ -21,7 +22,6 @@ from headcount.quantifiers.statistics import require_items
 
 __all__ = ["QuaNet"]
 
-_NEEDS: frozenset[Need] = frozenset({"decisions", "posteriors", "embeddings"})
 _MEMORY_PARAMETERS = "samples_per_step, sample_size or lstm_size"
 """Parameters to lower when the device runs out of memory."""
 
@@ -32,7 +32,8 @@ _MEMORY_PARAMETERS = "samples_per_step, sample_size or lstm_size"
     group="network",
     needs="posteriors, embeddings, two parts",
 )
-class QuaNet(Quantifier):
+@dataclass(eq=False, repr=False)
+class QuaNet(TrainingParameters, Quantifier):
     r"""A recurrent network that reads the items of a sample, in the order of their posteriors, and estimates its shares.
 
     A two-layer bidirectional LSTM reads the document embedding and posteriors of each item; its last state h, together with the
@@ -119,69 +120,32 @@ class QuaNet(Quantifier):
 
     adjusts_for_shift = True
     brings_learner = True
+    needs = frozenset[Need](("decisions", "posteriors", "embeddings"))
     interval_refusal = "a network gives no account of its error. Use PACC or SLD."
-    parameters_: dict[str, AnyArray]
+
+    classifier: Any = None
+    _: KW_ONLY
+    split: Sequence[float] = (0.4, 0.4, 0.2)
+    prior: Any = "train"
+    lstm_size: int = 128
+    lstm_layers: int = 2
+    layers: Sequence[int] = (1024, 512)
+    sample_size: int = 500
+    samples_per_epoch: int = 200
+    samples_per_step: int = 4
+    validation_samples: int = 21
+    classes: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Quantifier._parameter_constraints,
-        **TRAINING_CONSTRAINTS,
+        **TrainingParameters._parameter_constraints,
         "split": ["array-like"],
+        "layers": ["array-like"],
         "prior": PRIOR_CONSTRAINT,
         **dict.fromkeys(("lstm_size", "lstm_layers", "sample_size", "samples_per_epoch"), integers_from(1)),
         "samples_per_step": integers_from(1),
         "validation_samples": integers_from(2),
-        "layers": ["array-like"],
     }
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        split: Sequence[float] = (0.4, 0.4, 0.2),
-        prior: Any = "train",
-        lstm_size: int = 128,
-        lstm_layers: int = 2,
-        layers: Sequence[int] = (1024, 512),
-        dropout: float = 0.5,
-        learning_rate: float = 1e-3,
-        sample_size: int = 500,
-        samples_per_epoch: int = 200,
-        samples_per_step: int = 4,
-        validation_samples: int = 21,
-        max_epochs: int = 500,
-        patience: int = 10,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        keep_when_interrupted: bool = False,
-        verbose: bool = False,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.split = split
-        self.prior = prior
-        self.lstm_size = lstm_size
-        self.lstm_layers = lstm_layers
-        self.layers = layers
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.sample_size = sample_size
-        self.samples_per_epoch = samples_per_epoch
-        self.samples_per_step = samples_per_step
-        self.validation_samples = validation_samples
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.keep_when_interrupted = keep_when_interrupted
-        self.verbose = verbose
-        self.classes = classes
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Outputs that are needed for each item: its decision, posteriors and embedding."""
-        return _NEEDS
 
     @staticmethod
     def default_classifier() -> Any:
@@ -200,7 +164,8 @@ class QuaNet(Quantifier):
         check_is_fitted(self, "parameters_")
         require_torch("QuaNet")
         require_items(statistics.weights)
-        from headcount.learners.neural.device import computing
+        from headcount.learners.neural.device import computing, device_named
+        from headcount.quantifiers.quanet.network import Network
         from headcount.quantifiers.quanet.sample_tensors import pool_tensors, predict_shares
 
         outputs, samples = statistics.outputs, statistics.repeated()
@@ -209,20 +174,22 @@ class QuaNet(Quantifier):
             raise DataError(f"The embeddings have {width} features, and QuaNet was fitted on {len(self.scale_[0])}.")
         estimates = self.estimates_(outputs, samples)
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            network = self._network()
-            features, ranks = pool_tensors(outputs, self.scale_, next(network.parameters()).device)
+            device = device_named(self.device)
+            network = Network.from_arrays(self.sizes_, device, self.parameters_)
+            features, ranks = pool_tensors(outputs, self.scale_, device)
             return predict_shares(network, features, ranks, samples, estimates)
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier on the first part of the items, train the network on the second, validate on the third."""
         require_torch("QuaNet")
         from headcount.learners.neural.device import computing
-        from headcount.quantifiers.quanet.training import Part, train
+        from headcount.quantifiers.quanet.training import Part, Trainer
 
         if self.classifier is not None:
             for method in ("transform", "predict_proba"):
                 require(self.classifier, method)
-        parts, network_seed, classifier_seed = self._parts(fits, codes)
+        *split_seeds, network_seed, classifier_seed = seed_sequence(self.random_state).spawn(4)
+        parts = self._parts(fits, codes, [int(sequence.generate_state(1)[0]) for sequence in split_seeds])
         learner = self.classifier if self._is_frozen() else self._seeded_learner(codes, classifier_seed)
         prior = known_prior(self.prior, codes[parts[0]], self.classes_, self._is_frozen(), "QuaNet")
         self.classifier_ = fits.fit(learner, None if self._is_frozen() else parts[0])
@@ -236,9 +203,8 @@ class QuaNet(Quantifier):
         self.scale_ = E.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
         self.sizes_ = self._sizes()
         with computing(self.n_jobs, _MEMORY_PARAMETERS):
-            trained = train(training, validation, self.estimates_, self.scale_, self._settings(network_seed))
-        self.parameters_, self.best_epoch_ = trained.parameters, trained.best_epoch
-        self.losses_, self.validation_losses_ = trained.losses, trained.figures
+            trained = Trainer(self, network_seed, training, validation).train()
+        self.parameters_, self.best_epoch_, self.losses_, self.validation_losses_ = trained
 
     def _seeded_learner(self, codes: IntArray, seed: np.random.SeedSequence) -> Any:
         """Return a new classifier in which every unset ``random_state`` is set, so that QuaNet's seed decides everything."""
@@ -247,56 +213,34 @@ class QuaNet(Quantifier):
             shared = ("device", "n_jobs", "keep_when_interrupted", "verbose")
             learner.set_params(**{name: getattr(self, name) for name in shared})
         if self.random_state is not None:
-            unseeded = [
-                name for name, value in learner.get_params().items() if name.endswith("random_state") and value is None
-            ]
+            params = learner.get_params()
+            unseeded = [name for name in params if name.endswith("random_state") and params[name] is None]
             learner.set_params(**dict.fromkeys(unseeded, int(seed.generate_state(1)[0])))
         return learner
 
-    def _parts(
-        self, fits: Fits, codes: IntArray
-    ) -> tuple[list[IntArray], np.random.SeedSequence, np.random.SeedSequence]:
-        """Return the rows of the three parts, and seeds of the network and the classifier; a frozen one leaves the first unused."""
+    def _parts(self, fits: Fits, codes: IntArray, seeds: Sequence[int]) -> list[IntArray]:
+        """Return the rows of the three parts; a frozen classifier leaves the first one unused."""
         shares = np.asarray(self.split)
         shares = shares.astype(np.float64) if shares.dtype.kind in "iuf" else np.zeros(0)
         if shares.shape != (3,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
             raise DataError(f"split must hold three positive shares that sum to 1; got {self.split!r}.")
-        *split_seeds, network_seed, classifier_seed = seed_sequence(self.random_state).spawn(4)
-        seeds = [int(sequence.generate_state(1)[0]) for sequence in split_seeds]
-        for_classifier, for_network = (
-            (np.arange(len(codes)),) * 2
-            if self._is_frozen()
-            else fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
-        )
+        for_classifier = for_network = np.arange(len(codes))
+        if not self._is_frozen():
+            for_classifier, for_network = fits.splits(float(1.0 - shares[0]), codes, seeds[0])[0]
         held_out = float(shares[2] / (shares[1] + shares[2]))
-        training, validation = next(
-            iter(validation_parts(held_out, codes[for_network], seeds[1], "split: a validation share of"))
-        )
-        return [for_classifier, for_network[training], for_network[validation]], network_seed, classifier_seed
+        name = "split: a validation share of"
+        training, validation = next(validation_parts(held_out, codes[for_network], seeds[1], name))
+        return [for_classifier, for_network[training], for_network[validation]]
 
-    def _sizes(self) -> Any:
-        from headcount.quantifiers.quanet.network import Sizes
-
+    def _sizes(self) -> dict[str, Any]:
+        """Return the sizes of the network, which are kept because parameters may be set after the fit."""
         widths = np.asarray(self.layers)
         if widths.ndim != 1 or (widths.size and (widths.dtype.kind not in "iu" or widths.min() < 1)):
             raise DataError(f"layers must name the widths of layers, whole numbers from 1; got {self.layers!r}.")
-        k = len(self.classes_)
-        return Sizes(
-            features=len(self.scale_[0]) + k,
-            estimates=5 * k,
-            classes=k,
-            lstm=int(self.lstm_size),
-            lstm_layers=int(self.lstm_layers),
-            layers=tuple(int(width) for width in widths),
-        )
-
-    def _settings(self, seed: np.random.SeedSequence) -> Any:
-        from headcount.quantifiers.quanet.training import Settings
-
-        return Settings.from_estimator(self, seed, sizes=self._sizes())
-
-    def _network(self) -> Any:
-        from headcount.learners.neural.device import device_named
-        from headcount.quantifiers.quanet.network import Network
-
-        return Network.from_arrays(self.sizes_, device_named(self.device), self.parameters_)
+        return {
+            "features": len(self.scale_[0]) + len(self.classes_),
+            "classes": len(self.classes_),
+            "lstm_size": int(self.lstm_size),
+            "lstm_layers": int(self.lstm_layers),
+            "layers": widths.astype(int).tolist(),
+        }
