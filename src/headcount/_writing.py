@@ -9,7 +9,7 @@ from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["html_table", "write_all"]
+__all__ = ["html_frame", "html_table", "write_all"]
 
 
 def html_table(caption: str, rows: Mapping[str, Any]) -> str:
@@ -20,6 +20,13 @@ def html_table(caption: str, rows: Mapping[str, Any]) -> str:
     """
     body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
     return f"<table><caption>{escape(caption)}</caption>{body}</table>"
+
+
+def html_frame(caption: str, frame: Any, most: int = 20) -> str:
+    """Return the first rows of a data frame as an HTML table under a caption; names and values are escaped."""
+    more = f"<p>and {len(frame) - most:,} more rows</p>" if len(frame) > most else ""
+    table = frame.head(most).to_html(index=False, border=0, float_format="{:.4f}".format)
+    return f"<p>{escape(caption)}</p>{table}{more}"
 
 
 def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:

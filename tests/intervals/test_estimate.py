@@ -425,3 +425,13 @@ def test_numpy_scalars_are_accepted_and_impossible_requests_refused():
         estimate(q, target_sample(), method=["delta"])
     months = estimate(q, target_sample(), Samples.from_groups(np.repeat(["may", "june"], 200)))
     assert "june" in repr(months)
+
+
+def test_estimates_are_tables_in_notebooks():
+    answer = estimate(fitted(PACC), target_sample(), Samples.from_groups(np.repeat(["<may>", "june"], 200)))
+    assert "&lt;may&gt;" in answer._repr_html_()
+    assert "Shares in the population" in answer._repr_html_()
+    frame = answer.to_frame()
+    assert frame["sample"].tolist() == ["<may>", "<may>", "june", "june"]
+    np.testing.assert_array_equal(frame["low"], answer.low.ravel())
+    assert estimate(fitted(PACC), target_sample()).to_frame()["n"].tolist() == [400, 400]

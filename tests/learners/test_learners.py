@@ -220,7 +220,7 @@ def test_outputs_as_a_data_frame_have_a_row_for_each_item():
 def test_outputs_in_a_notebook_show_the_share_and_the_mean_posterior_of_each_class():
     page = Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], ["neg", "pos"])._repr_html_()
     assert "3 items, decisions and posteriors" in page
-    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page)
+    rows = re.findall(r"<td>(.*?)</td>\s*<td>(.*?)</td>\s*<td>(.*?)</td>", page)
     assert rows == [("neg", "0.6667", "0.6000"), ("pos", "0.3333", "0.4000")]
     assert "mean posterior" not in Outputs.from_decisions([3, 7, 7], [3, 7])._repr_html_()
     assert "neither decisions nor posteriors" in Outputs(np.array([0, 1]), 3)._repr_html_()
@@ -235,5 +235,5 @@ def test_labels_are_escaped_in_a_notebook():
 
 def test_a_notebook_shows_the_first_of_many_classes():
     page = Outputs.from_decisions([0], list(range(100)))._repr_html_()
-    assert page.count("<tr>") == 22
-    assert "80 more classes" in page
+    assert page.count("<td>") == 2 * 20
+    assert "80 more rows" in page

@@ -166,3 +166,16 @@ def test_merging_two_parts_of_the_pool_keeps_the_sums(case, cut):
 def test_an_index_beyond_the_last_sample_is_refused():
     with pytest.raises(IndexError, match="no sample 2"):
         Samples([0, 1], [0, 1, 2])[2]
+
+
+def test_samples_are_tables_in_notebooks():
+    samples = Samples([0, 1, 2], [0, 2, 3], weights=[1.0, 2.0, 3.0], names=["<a>", "b"], counts=[1, 1, 4])
+    assert "&lt;a&gt;" in samples._repr_html_()
+    assert "30 more rows" in Samples.from_matrix(np.zeros((50, 1), dtype=int))._repr_html_()
+    frame = samples.to_frame()
+    assert frame.to_dict("list") == {
+        "sample": ["<a>", "<a>", "b"],
+        "item": [0, 1, 2],
+        "weight": [1.0, 2.0, 3.0],
+        "count": [1.0, 1.0, 4.0],
+    }

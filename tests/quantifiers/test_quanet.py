@@ -35,7 +35,7 @@ from headcount.exceptions import (
     TrainingWarning,
 )
 from headcount.learners import Fits
-from headcount.quantifiers.quanet.gathered import reading_order
+from headcount.quantifiers.quanet.item_order import reading_order
 from tests.conftest import Linear, blobs, frozen, scored_items
 from tests.learners.neural.test_classifier import phrases
 
@@ -198,7 +198,7 @@ def test_invalid_outputs_are_an_error():
     one = q.reduce(q.outputs(P), Samples([0, 1], [0, 2]))
     with pytest.raises(DataError, match="can't be merged"):
         _ = one + q.reduce(q.outputs(P), Samples([0, 1], [0, 1, 2]))
-    assert repr(one) == "GatheredOutputs(Samples(1 sample of 2 items))"
+    assert repr(one) == "SampleItems(Samples(1 sample of 2 items))"
 
 
 def test_divergence_is_an_error():

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import SLD, Outputs, Samples
 from headcount.exceptions import DataError
-from headcount.quantifiers import ItemDensities
+from headcount.quantifiers import SampleItems
 from tests.conftest import blobs, frozen, scored_items
 
 
@@ -196,11 +196,11 @@ def test_a_classifier_without_posteriors_is_calibrated():
 
 
 def test_item_densities_of_different_numbers_of_samples_are_not_merged():
-    a = ItemDensities(np.full((4, 2), 0.5), Samples.from_matrix([[0, 1], [2, 3]]))
-    assert repr(a + a) == "ItemDensities(Samples(2 samples of 4 items))"
+    a = SampleItems(np.full((4, 2), 0.5), Samples.from_matrix([[0, 1], [2, 3]]))
+    assert repr(a + a) == "SampleItems(Samples(2 samples of 4 items))"
     assert len(a) == 2
     with pytest.raises(DataError, match="can't be merged"):
-        a + ItemDensities(np.full((4, 2), 0.5), Samples.whole(4))
+        a + SampleItems(np.full((4, 2), 0.5), Samples.whole(4))
     with pytest.raises(NotFittedError):
         SLD().solve(a)
 

@@ -18,7 +18,7 @@ from headcount.intervals.bootstrap import resample, resample_classes
 from headcount.intervals.error_parts import ErrorParts
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers import DensitiesQuantifier, ItemDensities
+from headcount.quantifiers import DensitiesQuantifier, SampleItems
 from headcount.quantifiers.densities import most_likely
 from headcount.simplex import sum_zero_basis
 
@@ -64,9 +64,9 @@ class _ParameterError:
 class LikelihoodModel:
     """The likelihood of samples: the estimate, its covariance, and what learnt parameters add to it."""
 
-    def __init__(self, quantifier: DensitiesQuantifier, statistics: ItemDensities) -> None:
+    def __init__(self, quantifier: DensitiesQuantifier, statistics: SampleItems) -> None:
         self.quantifier, self.statistics = quantifier, statistics
-        self.F, self.samples = statistics.densities, statistics.samples
+        self.F, self.samples = statistics.vectors, statistics.samples
         self.start = quantifier.starting_shares()
         self.shares = quantifier.solve(statistics)
         self.effective = self.samples.effective_sizes()
@@ -224,7 +224,7 @@ def _free_shares(F: FloatArray, start: FloatArray, samples: Samples) -> FloatArr
     from headcount.intervals import _kernels
 
     if len(start) > 2:
-        shares = most_likely(ItemDensities(F, samples), start, newton=True, tol=1e-6).shares
+        shares = most_likely(SampleItems(F, samples), start, newton=True, tol=1e-6).shares
         return _newton_step(shares, *_moments(F, samples, shares))[0]
     centre = np.empty(len(samples))
     factors = _kernel_factors(samples)

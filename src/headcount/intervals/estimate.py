@@ -18,7 +18,7 @@ from headcount.intervals.result import Estimate, check_level, confined
 from headcount.intervals.sums import SumsModel
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
-from headcount.quantifiers import DensitiesQuantifier, ItemDensities, Quantifier, Statistics, SumsQuantifier
+from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 
 __all__ = ["estimate", "why_no_interval"]
 
@@ -169,7 +169,7 @@ def why_no_interval(quantifier: Quantifier) -> str:
 
 
 def _reduced(quantifier: Quantifier, X: Any, samples: Any, products: bool) -> _Target:
-    if isinstance(X, Statistics | ItemDensities):
+    if isinstance(X, Statistics | SampleItems):
         return _Target(X, None, None)
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)

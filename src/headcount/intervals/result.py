@@ -1,7 +1,6 @@
 """`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
 
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from scipy.stats import chi2
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares
+from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.intervals.error_parts import ErrorParts
 from headcount.simplex import sum_zero_basis
@@ -97,31 +97,15 @@ class Estimate:
         """Return a data frame with one row for each sample and class."""
         import pandas as pd
 
-        shares, low, high = (np.atleast_2d(a) for a in (self.shares, self.low, self.high))
-        names = self.names if self.names is not None else range(len(shares))
-        rows = [
-            {
-                "sample": name,
-                "class": label,
-                "share": shares[s, j],
-                "low": low[s, j],
-                "high": high[s, j],
-                "n": self.n_items[s],
-            }
-            for s, name in enumerate(names)
-            for j, label in enumerate(self.classes)
-        ]
-        return pd.DataFrame(rows)
+        k = len(self.classes)
+        sizes = np.atleast_1d(self.n_items)
+        names = range(len(sizes)) if self.names is None else self.names
+        columns = {"sample": np.repeat(np.asarray(names), k), "class": np.tile(self.classes, len(sizes))}
+        columns |= {"share": self.shares.ravel(), "low": self.low.ravel(), "high": self.high.ravel()}
+        return pd.DataFrame(columns | {"n": np.repeat(sizes, k)})
 
     def _repr_html_(self) -> str:
-        caption = escape(repr(self).partition("\n")[0])
-        rows = "".join(
-            f"<tr><td>{escape(str(row[0]))}</td><td>{escape(str(row[1]))}</td><td>{row[2]:.2%}</td>"
-            f"<td>{row[3]:.2%} to {row[4]:.2%}</td><td>{row[5]:,}</td></tr>"
-            for row in self.to_frame().head(_ROWS_SHOWN).itertuples(index=False)
-        )
-        heads = "".join(f"<th>{head}</th>" for head in ("sample", "class", "share", "interval", "items"))
-        return f"<table><caption>{caption}</caption><tr>{heads}</tr>{rows}</table>"
+        return html_frame(repr(self).partition("\n")[0], self.to_frame())
 
     def __repr__(self) -> str:
         whose = {"population": "in the population", "sample": "among these items"}[self.estimand]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
 from headcount._validation import as_classes, encode, plain, quoted
+from headcount._writing import html_frame
 from headcount.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ _ROW_SUM_TOLERANCE = 1e-3
 _ROUNDING = 1e-9
 """How far below 0 a posterior may lie: 1 - p is negative where p is rounded to more than 1."""
 _KINDS = get_args(Need)
-_SHOWN_CLASSES = 20
-"""Rows of the table in a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,20 +145,15 @@ class Outputs:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook: the share of the decisions and the mean posterior of each class."""
-        columns: dict[str, Any] = {}
+        import pandas as pd
+
+        columns: dict[str, Any] = {"class": [plain(label) for label in self.classes]}
         if self.decisions is not None:
             counts = np.bincount(self.decisions, minlength=len(self.classes))
             columns["share of decisions"] = counts / max(self.n_items, 1)
         if self.posteriors is not None:
             columns["mean posterior"] = self.posteriors.mean(axis=0)
-        rows = ["".join(f"<th>{name}</th>" for name in ("class", *columns))]
-        for j, label in enumerate(self.classes[:_SHOWN_CLASSES]):
-            cells = (escape(str(plain(label))), *(f"{values[j]:.4f}" for values in columns.values()))
-            rows.append("".join(f"<td>{cell}</td>" for cell in cells))
-        if len(self.classes) > _SHOWN_CLASSES:
-            rows.append(f'<td colspan="{1 + len(columns)}">{len(self.classes) - _SHOWN_CLASSES} more classes</td>')
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><caption>Outputs: {self.n_items:,} items, {self._contents()}</caption>{body}</table>"
+        return html_frame(f"Outputs: {self.n_items:,} items, {self._contents()}", pd.DataFrame(columns))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row an item: its decision, and the posterior of each class.

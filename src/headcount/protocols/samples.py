@@ -4,7 +4,6 @@ A protocol, a grouping column or a bootstrap makes one; everything that follows 
 """
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
 from headcount._validation import class_codes, plain
+from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.protocols.exact import LIMB_BITS, ExactSums
 
@@ -23,7 +23,6 @@ __all__ = ["Samples", "as_samples"]
 _ITEMS_PER_CHUNK = 1 << 16
 _ITEMS_PER_SUM = 1 << 20
 """Items whose fixed-point coordinates can be added up in one 64-bit integer."""
-_ROWS_SHOWN = 20
 
 
 class Samples:
@@ -282,7 +281,9 @@ class Samples:
         return self.total_weights() ** 2 / np.where(squares > 0.0, squares, 1.0)
 
     def _added_up(self, factors: FloatArray) -> FloatArray:
-        sums: FloatArray = np.bincount(np.repeat(np.arange(len(self)), self.sizes), factors, len(self)).astype(np.float64)
+        sums: FloatArray = np.bincount(np.repeat(np.arange(len(self)), self.sizes), factors, len(self)).astype(
+            np.float64
+        )
         return sums
 
     def count(self, codes: IntArray, n_codes: int) -> FloatArray:
@@ -346,14 +347,10 @@ class Samples:
         return pd.DataFrame(columns | ({} if self.counts is None else {"count": self.counts}))
 
     def _repr_html_(self) -> str:
+        import pandas as pd
+
         names: Any = range(len(self)) if self.names is None else self.names
-        rows = "".join(
-            f"<tr><td>{escape(str(name))}</td><td>{size:,}</td></tr>"
-            for name, size in zip(names[:_ROWS_SHOWN], self.sizes[:_ROWS_SHOWN].tolist(), strict=True)
-        )
-        more = f"<tr><td colspan=2>and {len(self) - _ROWS_SHOWN:,} more</td></tr>" if len(self) > _ROWS_SHOWN else ""
-        head = f"<caption>{escape(repr(self))}</caption><tr><th>sample</th><th>items</th></tr>"
-        return f"<table>{head}{rows}{more}</table>"
+        return html_frame(repr(self), pd.DataFrame({"sample": names, "items": self.sizes}))
 
     def _over_chunks(self, work: Any) -> None:
         mean_size = max(1, self.indices.size // max(1, len(self)))

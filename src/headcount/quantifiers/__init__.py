@@ -4,7 +4,7 @@ from headcount.quantifiers.acc import ACC
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import Method, list_methods, method_named, register_method, registered_types
 from headcount.quantifiers.cc import CC
-from headcount.quantifiers.densities import Convergence, DensitiesQuantifier, ItemDensities
+from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
@@ -15,7 +15,7 @@ from headcount.quantifiers.quanet import QuaNet
 from headcount.quantifiers.representations import Cells, Decisions, Posteriors, Representation, Vectors
 from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
-from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.statistics import SampleItems, Statistics
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "DensitiesQuantifier",
     "HDy",
     "Histograms",
-    "ItemDensities",
     "LeastSquares",
     "MeanVector",
     "Method",
@@ -40,6 +39,7 @@ __all__ = [
     "QuaNet",
     "Quantifier",
     "Representation",
+    "SampleItems",
     "Solver",
     "Statistics",
     "SumsQuantifier",

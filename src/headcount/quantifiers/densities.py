@@ -20,9 +20,9 @@ from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.classifiers import fit_validated
-from headcount.quantifiers.statistics import require_items
+from headcount.quantifiers.statistics import SampleItems, require_items
 
-__all__ = ["Convergence", "DensitiesQuantifier", "ItemDensities", "most_likely"]
+__all__ = ["Convergence", "DensitiesQuantifier", "most_likely"]
 
 _ITEMS_PER_CHUNK = 1 << 15
 
@@ -46,45 +46,6 @@ class Convergence:
     n_iter: IntArray
     change: FloatArray
     converged: np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ItemDensities:
-    """The densities of the items of each sample: the items themselves, since no sum suffices for a likelihood.
-
-    Nothing is copied until two of them are merged by ``+``.
-
-    Attributes
-    ----------
-    densities : array of shape (n_items, n_classes)
-    samples : Samples
-    outputs : Outputs or None
-        That the densities were computed from, if they are at hand.
-    """
-
-    densities: FloatArray
-    samples: Samples
-    outputs: Outputs | None = None
-
-    @property
-    def weights(self) -> FloatArray:
-        """Total weight of each sample."""
-        return self.samples.total_weights()
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __repr__(self) -> str:
-        return f"ItemDensities({self.samples})"
-
-    def __add__(self, other: "ItemDensities") -> "ItemDensities":
-        if len(self) != len(other) or self.densities.shape[1] != other.densities.shape[1]:
-            raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
-        merged = Samples.merged(self.samples, other.samples, offset=len(self.densities))
-        outputs = None
-        if self.outputs is not None and other.outputs is not None:
-            outputs = Outputs.concatenated([self.outputs, other.outputs])
-        return ItemDensities(np.concatenate([self.densities, other.densities]), merged, outputs)
 
 
 class DensitiesQuantifier(Quantifier):
@@ -149,7 +110,7 @@ class DensitiesQuantifier(Quantifier):
         """Return the shares at which the search for the maximum begins."""
         return np.full(len(self.classes_), 1.0 / len(self.classes_))
 
-    def reduce(self, outputs: Outputs, samples: Any = None) -> ItemDensities:
+    def reduce(self, outputs: Outputs, samples: Any = None) -> SampleItems:
         """Keep the densities of each sample's items."""
         outputs, samples = self._ready(outputs, samples)
         F = np.ascontiguousarray(self.densities(outputs), dtype=np.float64)
@@ -158,9 +119,9 @@ class DensitiesQuantifier(Quantifier):
                 f"The densities of {type(self).__name__} must be numbers that are not negative, one for each item and class, and "
                 "not all 0 for an item."
             )
-        return ItemDensities(F, samples, outputs)
+        return SampleItems(F, samples, outputs)
 
-    def solve(self, statistics: ItemDensities) -> FloatArray:
+    def solve(self, statistics: SampleItems) -> FloatArray:
         """Find the most likely shares of each sample; a warning says in how many of them ``tol`` was not reached."""
         check_is_fitted(self)
         result = self._most_likely(statistics)
@@ -184,7 +145,7 @@ class DensitiesQuantifier(Quantifier):
         """Whether the maximum is searched by Newton steps rather than by rounds of expectation maximisation."""
         return True
 
-    def _most_likely(self, statistics: ItemDensities) -> Convergence:
+    def _most_likely(self, statistics: SampleItems) -> Convergence:
         return most_likely(
             statistics, self.starting_shares(), self._newton(), float(self.tol), int(self.min_iter), int(self.max_iter)
         )
@@ -197,12 +158,12 @@ class DensitiesQuantifier(Quantifier):
         By default the densities divided by their sum. They are known up to a factor for each item, so nothing is lost, and the
         likelihood is linear in them, which bounds the error of a cell's mean (`headcount.stream.sketch`).
         """
-        F = self.reduce(Outputs(self.classes_, C.shape[1], posteriors=C.T)).densities
+        F = self.reduce(Outputs(self.classes_, C.shape[1], posteriors=C.T)).vectors
         return np.ascontiguousarray((F / F.sum(axis=1, keepdims=True)).T)
 
-    def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
+    def from_sketch(self, vectors: FloatArray, samples: Samples) -> SampleItems:
         """Return the statistics of samples of cells, whose counts say how many items each stands for."""
-        return ItemDensities(vectors, samples)
+        return SampleItems(vectors, samples)
 
     def sketch_error(self, log_width: float) -> float:
         """Bound the error of the mean log-likelihood, for cells whose vectors differ by at most this much in logarithm."""
@@ -220,12 +181,12 @@ class DensitiesQuantifier(Quantifier):
 
 
 def most_likely(
-    statistics: ItemDensities, start: FloatArray, newton: bool, tol: float, min_iter: int = 10, max_iter: int = 1000
+    statistics: SampleItems, start: FloatArray, newton: bool, tol: float, min_iter: int = 10, max_iter: int = 1000
 ) -> Convergence:
     """Find the most likely shares of each sample, by Newton steps or by rounds of expectation maximisation."""
     from headcount.quantifiers import _kernels
 
-    F, samples = statistics.densities, statistics.samples
+    F, samples = statistics.vectors, statistics.samples
     require_items(statistics.weights)
     factors = np.empty(0) if samples.factors is None else samples.factors
     shares = np.empty((len(samples), F.shape[1]))

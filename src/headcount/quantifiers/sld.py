@@ -15,8 +15,9 @@ from headcount.protocols import Samples
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import fit_classifier
-from headcount.quantifiers.densities import DensitiesQuantifier, ItemDensities
+from headcount.quantifiers.densities import DensitiesQuantifier
 from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
+from headcount.quantifiers.statistics import SampleItems
 
 __all__ = ["SLD"]
 
@@ -188,7 +189,7 @@ class SLD(DensitiesQuantifier):
         """Return the posteriors."""
         return C
 
-    def from_sketch(self, vectors: FloatArray, samples: Samples) -> ItemDensities:
+    def from_sketch(self, vectors: FloatArray, samples: Samples) -> SampleItems:
         """Return the statistics of samples of cells of posteriors."""
         return self.reduce(Outputs(self.classes_, len(vectors), posteriors=vectors), samples)
 

@@ -4,15 +4,18 @@ Sums over parts of a sample add up to the sum over the whole, to the bit, which 
 and clusters one and the same thing.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
+from headcount.learners import Outputs
+from headcount.protocols import Samples
 from headcount.protocols.exact import ExactSums
 
-__all__ = ["Statistics", "require_items"]
+__all__ = ["SampleItems", "Statistics", "require_items"]
 
 
 class Statistics:
@@ -111,6 +114,44 @@ class Statistics:
         rows, columns = np.tril_indices(d)
         full[:, rows, columns] = full[:, columns, rows] = self._products.values()
         return full
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampleItems:
+    """The items of each sample, for methods that no sum suffices: nothing is copied until two of them are merged by ``+``.
+
+    Attributes
+    ----------
+    vectors : array of shape (n_items, n_classes)
+        The densities of each item of the pool under each class.
+    samples : Samples
+    outputs : Outputs or None
+        That the vectors were computed from, if they are at hand.
+    """
+
+    vectors: FloatArray
+    samples: Samples
+    outputs: Outputs | None = None
+
+    @property
+    def weights(self) -> FloatArray:
+        """Total weight of each sample."""
+        return self.samples.total_weights()
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __repr__(self) -> str:
+        return f"SampleItems({self.samples})"
+
+    def __add__(self, other: "SampleItems") -> "SampleItems":
+        if len(self) != len(other) or self.vectors.shape[1] != other.vectors.shape[1]:
+            raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
+        merged = Samples.merged(self.samples, other.samples, offset=len(self.vectors))
+        outputs = None
+        if self.outputs is not None and other.outputs is not None:
+            outputs = Outputs.concatenated([self.outputs, other.outputs])
+        return SampleItems(np.concatenate([self.vectors, other.vectors]), merged, outputs)
 
 
 def require_items(weights: FloatArray) -> None:

@@ -19,10 +19,10 @@ from headcount.protocols import Samples
 from headcount.quantifiers import (
     Decisions,
     DensitiesQuantifier,
-    ItemDensities,
     Posteriors,
     Quantifier,
     Representation,
+    SampleItems,
     Statistics,
     SumsQuantifier,
 )
@@ -230,7 +230,7 @@ class Tally:
         if self.sketch is not None:
             self.sketch.add(quantifier.sketched_columns(C), rows.astype(np.int32))
 
-    def statistics(self, rows: IntArray) -> Statistics | ItemDensities:
+    def statistics(self, rows: IntArray) -> Statistics | SampleItems:
         """Return what the quantifier solves for the shares of these groups."""
         if self.sketch is None:
             return self.sums["method"][rows]
@@ -239,7 +239,7 @@ class Tally:
         indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
         indptr = np.concatenate([[0], np.cumsum(ends - starts)])
         quantifier: Any = self.recipe.quantifier
-        statistics: ItemDensities = quantifier.from_sketch(means, Samples(indices, indptr, counts=counts[indices]))
+        statistics: SampleItems = quantifier.from_sketch(means, Samples(indices, indptr, counts=counts[indices]))
         return statistics
 
     @property

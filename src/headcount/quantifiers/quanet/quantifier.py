@@ -17,8 +17,8 @@ from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import new_classifier
 from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
 from headcount.quantifiers.quanet.estimates import Estimates
-from headcount.quantifiers.quanet.gathered import GatheredOutputs
-from headcount.quantifiers.statistics import require_items
+from headcount.quantifiers.quanet.item_order import repeated
+from headcount.quantifiers.statistics import SampleItems, require_items
 
 __all__ = ["QuaNet"]
 
@@ -152,14 +152,14 @@ class QuaNet(TrainingParameters, Quantifier):
         """Return the classifier that ``classifier=None`` means."""
         return CNNClassifier()
 
-    def reduce(self, outputs: Outputs, samples: Any = None) -> GatheredOutputs:
+    def reduce(self, outputs: Outputs, samples: Any = None) -> SampleItems:
         """Gather the outputs of each sample's items."""
         outputs, samples = self._ready(outputs, samples)
         for need in sorted(self.needs):
             outputs.need(need)
-        return GatheredOutputs(outputs, samples)
+        return SampleItems(outputs.need("posteriors"), samples, outputs)
 
-    def solve(self, statistics: GatheredOutputs) -> FloatArray:
+    def solve(self, statistics: SampleItems) -> FloatArray:
         """Estimate the shares of each sample with the network."""
         check_is_fitted(self, "parameters_")
         require_torch("QuaNet")
@@ -168,7 +168,9 @@ class QuaNet(TrainingParameters, Quantifier):
         from headcount.quantifiers.quanet.network import Network
         from headcount.quantifiers.quanet.sample_tensors import pool_tensors, predict_shares
 
-        outputs, samples = statistics.outputs, statistics.repeated()
+        outputs, samples = statistics.outputs, repeated(statistics.samples)
+        if outputs is None:
+            raise DataError("QuaNet needs the outputs of the items.")
         width = outputs.need("embeddings").shape[1]
         if width != len(self.scale_[0]):
             raise DataError(f"The embeddings have {width} features, and QuaNet was fitted on {len(self.scale_[0])}.")

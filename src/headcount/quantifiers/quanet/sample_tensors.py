@@ -6,7 +6,7 @@ import torch
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers.quanet.gathered import reading_order
+from headcount.quantifiers.quanet.item_order import reading_order
 from headcount.quantifiers.quanet.network import Network
 
 __all__ = ["Scale", "pool_tensors", "predict_shares", "sample_rows"]
