@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ class Contents:
                 {"title": table.title, "caption": table.caption, "cells": table.to_records()} for table in self.tables
             ],
             **{
-                name: series.as_records(getattr(self, name))
+                name: [asdict(entry) for entry in getattr(self, name)]
                 for name in ("diagonals", "shifts", "biases", "ranks", "times")
             },
             "classes": self.classes,
@@ -109,8 +109,8 @@ def gather(results: Results) -> Contents:
         tables=tables(results, errors),
         claims=claims(results, errors),
         diagonals=series.diagonals(errors),
-        shifts=series.shifts(errors, results),
-        biases=series.biases(errors, results),
+        shifts=series.shifts(errors),
+        biases=series.biases(errors),
         ranks=ranks,
         times=series.times(results),
         classes={name: list(truth["classes"]) for name, truth in truths.items() if truth is not None},

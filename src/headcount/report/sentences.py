@@ -62,7 +62,7 @@ def _lowest(ranks: Sequence[Ranks], column: int) -> float:
 
 
 def _sets(errors: Errors) -> str:
-    names = [name for name in errors.plan.data_sets if any(key.data_set == name for key in errors.files)]
+    names = [name for name in errors.plan.data_sets if any(errors.files(row.on(name)) for row in errors.rows)]
     return f"{len(names)} data {'set' if len(names) == 1 else 'sets'} ({', '.join(names)})"
 
 

@@ -116,7 +116,7 @@ class Results:
         judging = [task.on(data_set) for task in self._select_tasks]
         judged = [(task, record.outcome) for task, record in self._computed(judging, data)]
         uses = choose(self.plan, judged, partly=True)
-        tested: dict[Hashable, tuple[Any, Path]] = {}
+        tested: dict[Hashable, tuple[Any, Path | None]] = {}
         for task, record in self._computed(chosen_tasks(self.plan, data_set, distinct(uses)), data):
             path = self.store.path_of(task.description)
             for member, entry in zip(task.members, record.outcome["members"], strict=True):

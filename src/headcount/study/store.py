@@ -204,7 +204,8 @@ def existing_store(folder: str | Path) -> Store:
 
 def load(path: Path) -> Record:
     """Read and check a file of the store."""
-    return _checked(path, "a result", lambda content: Record(**content))
+    record: Record = _checked(path, "a result", lambda content: Record(**content))
+    return record
 
 
 def _checked(path: Path, what: str, make: Callable[[Any], Any] = lambda content: content) -> Any:

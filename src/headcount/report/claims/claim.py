@@ -109,7 +109,7 @@ def balanced(evidence: Evidence) -> list[str]:
 
 def learners(evidence: Evidence) -> list[str]:
     """Return the learners of the variants, in the order of the rows."""
-    return list(dict.fromkeys(row.learner for row in evidence.rows() if row.method in VARIANTS))
+    return list(dict.fromkeys(row.learner for row in evidence.rows if row.method in VARIANTS))
 
 
 def pairs(

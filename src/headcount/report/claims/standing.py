@@ -51,7 +51,7 @@ _ADVANCED = ("SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)", "QuaNet")
 
 def _ranks(evidence: Evidence, data_sets: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Return the ranks by AE of all rows (columns) on data sets (rows), and the ranks if the variants of CC were not optimised."""
-    ranks = [ranks_of(evidence, evidence.rows(), name, "ae") for name in data_sets]
+    ranks = [ranks_of(evidence, evidence.rows, name, "ae") for name in data_sets]
     return np.array([optimised for optimised, _ in ranks]), np.array([unoptimised for _, unoptimised in ranks])
 
 
@@ -60,7 +60,7 @@ def _ranks(evidence: Evidence, data_sets: Sequence[str]) -> tuple[FloatArray, Fl
     "Both are among the three rows of table 6 with the lowest mean rank over its columns (data sets, by AE and RAE).",
 )
 def _sld_and_hdy_on_top(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     ranks = np.array([ranks_of(evidence, rows, name, by)[0] for name in evidence.data_sets for by in ("ae", "rae")])
     ranks = ranks[~np.isnan(ranks).all(axis=1)]  # without the columns that have no figure at all
     complete = ~np.isnan(ranks).any(axis=0) if len(ranks) else np.zeros(len(rows), dtype=bool)
@@ -96,7 +96,7 @@ def _many_do_not_beat_cc(evidence: Evidence) -> Outcome:
             continue
         files = [name for key in keys for name in evidence.files(key)]
         cases = []
-        for row in evidence.rows():
+        for row in evidence.rows:
             mean = evidence.mean(row.on(data_set), "ae") if row.method in _ADVANCED else None
             if mean is not None:
                 cases.append(Figure(f"{row.method} on {data_set}", mean, evidence.files(row.on(data_set))))
@@ -112,7 +112,7 @@ def _variants_both_ways(evidence: Evidence, data_set: str) -> bool:
     """Whether all variants of CC that have figures on a data set were optimised, and tested at their learner's defaults too."""
     pairs = [
         (row, evidence.mean(unoptimised(row).on(data_set), "ae"))
-        for row in evidence.rows()
+        for row in evidence.rows
         if row.method in VARIANTS and evidence.mean(row.on(data_set), "ae") is not None
     ]
     return bool(pairs) and all(row.target != DEFAULT and default is not None for row, default in pairs)
@@ -123,7 +123,7 @@ def _variants_both_ways(evidence: Evidence, data_set: str) -> bool:
     "The mean rank by AE of the five SVMs with a quantification loss and QuaNet is worse than with the variants at defaults.",
 )
 def _others_lose_ranks(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     which = [i for i, row in enumerate(rows) if row.method in _ADVANCED]
     names = [name for name in evidence.data_sets if _variants_both_ways(evidence, name)]
     if not which or not names:
@@ -143,7 +143,7 @@ def _others_lose_ranks(evidence: Evidence) -> Outcome:
     "On imbalanced data sets they climb by three ranks or more on average, by AE.",
 )
 def _cc_and_acc_climb(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     names = [name for name in imbalanced(evidence) if _variants_both_ways(evidence, name)]
     climbs, figures = [], []
     for i, row in enumerate(rows):
