@@ -63,7 +63,7 @@ def test_time_is_counted_by_data_set_and_learner(study_results):
 
 def test_values_off_the_grid_are_binned():
     x = np.random.default_rng(0).random(1000)
-    binned = _binned(x, x, 0.05)
+    binned = _binned(x, x)
     assert len(binned["at"]) == 20
     np.testing.assert_allclose(binned["mean"], binned["at"])
     assert all(k * 0.05 <= at < (k + 1) * 0.05 for k, at in enumerate(binned["at"]))
@@ -71,7 +71,7 @@ def test_values_off_the_grid_are_binned():
 
 def test_values_on_a_grid_are_not_binned_despite_rounding_errors():
     shift = np.abs(np.repeat(np.arange(21) / 20, 100) - 0.5)
-    binned = _binned(shift, shift, 0.05)
+    binned = _binned(shift, shift)
     assert binned["at"] == pytest.approx(np.arange(11) / 20)
     assert binned["n"] == [100, *[200] * 10]
 

@@ -158,13 +158,13 @@ def _plotted_shares(shares: AnyArray) -> FloatArray:
     return shares[:, 1] if shares.shape[1] == 2 else shares.ravel()
 
 
-def _binned(x: FloatArray, y: FloatArray, step: float = _STEP) -> dict[str, Any]:
+def _binned(x: FloatArray, y: FloatArray) -> dict[str, Any]:
     """Return mean, tenth and ninetieth percentile, and count of y at each x, or in bins where there are many x.
 
     A bin reaches from a multiple of the step up to the next, and is plotted at the mean of its x.
     """
     exact = np.round(x, 9)
-    bins = exact if len(np.unique(exact)) <= _MOST_POINTS else np.floor(np.round(exact / step, 9))
+    bins = exact if len(np.unique(exact)) <= _MOST_POINTS else np.floor(np.round(exact / _STEP, 9))
     which = np.unique(bins, return_inverse=True)[1]
     at = np.bincount(which, exact) / np.bincount(which)
     parts = [y[which == i] for i in range(len(at))]
