@@ -16,6 +16,8 @@ class Published:
     """The figures of the paper's tables."""
 
     data_sets = tuple(PAPER_SETS)
+    mean = staticmethod(published)
+    mark = staticmethod(published_test)
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -27,14 +29,6 @@ class Published:
         """Return the share in the paper's table of data sets."""
         share = PAPER_SETS[data_set].positive
         return max(share, 1.0 - share)
-
-    def mean(self, key: Key, measure: str) -> float | None:
-        """Return the published figure."""
-        return published(key, measure)
-
-    def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
-        """Return the published mark."""
-        return published_test(x, y, method, measure)
 
     def bias(self, key: Key) -> float | None:  # noqa: ARG002
         """Return None: the paper has no figures of it."""

@@ -34,7 +34,7 @@ def render(contents: Contents) -> str:
     )
     sections = [
         ("diagonals", "Estimated against true shares", diagonal_plots(contents.diagonals, contents.classes)),
-        ("shifts", "Error against shift", shift_plots(contents.shifts, label_of(contents.measure))),
+        ("shifts", "Error against shift", shift_plots(contents.shifts, label_of(contents.plan.measures[0]))),
         ("biases", "Bias", bias_plots(contents.biases)),
         ("ranks", "Ranks", rank_plot(contents.ranks)),
         ("times", "Time spent", time_plots(contents.times)),

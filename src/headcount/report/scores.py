@@ -17,7 +17,6 @@ __all__ = [
     "Errors",
     "Key",
     "Row",
-    "compared_rows",
     "label_of",
     "losses",
     "majority",
@@ -82,7 +81,7 @@ class Errors:
 
     def __init__(self, results: Results) -> None:
         self.results, self.plan, self.data_sets = results, results.plan, results.plan.data_sets
-        self.rows = compared_rows(results.plan)
+        self.rows = _compared_rows(results.plan)
         self.planned = {method.name: method.runs for method in results.plan.methods}
         self._cells: dict[Key, list[Any]] = {}
         for cell in results.cells:
@@ -187,7 +186,7 @@ def losses(errors: Any, measure: str) -> Any:
     return errors if get_error(measure).lower_is_better else -errors
 
 
-def compared_rows(plan: Plan) -> list[Row]:
+def _compared_rows(plan: Plan) -> list[Row]:
     """Return the rows of table 6: each method with each learner, optimised for AE (else RAE, else not at all)."""
     rows = []
     for row in plan.rows():

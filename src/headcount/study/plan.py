@@ -1,7 +1,7 @@
 """`Plan`: what a study computes. Nothing is loaded or fitted here; `plan_file` reads a plan from a TOML file."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sklearn.model_selection import ParameterGrid
@@ -167,10 +167,6 @@ class Plan:
         if runs < 1:
             raise DataError(f"There must be at least one run; got {runs}.")
         return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain lists and dicts."""
-        return asdict(self)
 
 
 def _selected(what: str, names: Sequence[str], selected: Sequence[str] | None) -> tuple[str, ...]:
