@@ -77,22 +77,24 @@ class Errors:
     data_sets : tuple of str
     rows : list of Row
         The rows of table 6.
+    cells : dict of Key to list of Cell
+        The runs with estimates that each figure is the mean of.
     """
 
     def __init__(self, results: Results) -> None:
         self.results, self.plan, self.data_sets = results, results.plan, results.plan.data_sets
         self.rows = _compared_rows(results.plan)
         self.planned = {method.name: method.runs for method in results.plan.methods}
-        self._cells: dict[Key, list[Any]] = {}
+        self.cells: dict[Key, list[Any]] = {}
         for cell in results.cells:
             if cell.estimated is not None:
                 key = Key(cell.data_set, cell.method, cell.learner, cell.target)
-                self._cells.setdefault(key, []).append(cell)
+                self.cells.setdefault(key, []).append(cell)
         self._cache: dict[tuple[Key, str], FloatArray] = {}
 
     def of(self, key: Key, measure: str) -> FloatArray | None:
         """Return the errors on the test samples, averaged over runs, or None if there are none."""
-        if key not in self._cells:
+        if key not in self.cells:
             return None
         if (key, measure) not in self._cache:
             self._cache[key, measure] = self.runs_of(key, measure).mean(axis=0)
@@ -104,17 +106,17 @@ class Errors:
         They are rounded to twelve digits, so that no rank and no test depends on rounding in the last bits.
         """
         size = self.plan.protocol.sample_size
-        return np.round([cell.errors(measure, size) for cell in self._cells[key]], 12)
+        return np.round([cell.errors(measure, size) for cell in self.cells[key]], 12)
 
     def shares(self, key: Key) -> tuple[FloatArray, FloatArray]:
         """Return true and estimated shares of the test samples, one run after the other, for a key with figures."""
-        cells = self._cells[key]
+        cells = self.cells[key]
         return np.concatenate([cell.true for cell in cells]), np.concatenate([cell.estimated for cell in cells])
 
     def compared(self) -> list[Key]:
         """Return the keys of the rows of table 6 on each data set, where they have figures."""
         keys = (row.on(data_set) for data_set in self.data_sets for row in self.rows)
-        return [key for key in keys if key in self._cells]
+        return [key for key in keys if key in self.cells]
 
     def mean(self, key: Key, measure: str) -> float | None:
         """Return the mean error over samples and runs, or None if there is none."""
@@ -123,11 +125,11 @@ class Errors:
 
     def runs(self, key: Key) -> tuple[int, int]:
         """Return the number of runs that a figure is the mean of, and the number that the plan has."""
-        return len(self._cells.get(key, [])), self.planned.get(key.method, 1)
+        return len(self.cells.get(key, [])), self.planned.get(key.method, 1)
 
     def files(self, *keys: Key) -> list[str]:
         """Return the files of the store that figures come from."""
-        return [self.results.store.name_of(cell.file) for key in keys for cell in self._cells.get(key, [])]
+        return [self.results.store.name_of(cell.file) for key in keys for cell in self.cells.get(key, [])]
 
     def where(self, key: Key) -> str:
         """Return the files of the store that a figure comes from, as text."""
@@ -145,7 +147,7 @@ class Errors:
 
     def bias(self, key: Key) -> float | None:
         """Return by how much the share of the most frequent class is overestimated on average, or None without figures."""
-        if key not in self._cells:
+        if key not in self.cells:
             return None
         return float(np.mean(self.biases(key, majority(self.results.truth(key.data_set)))))
 

@@ -51,7 +51,7 @@ def _best(ranks: Sequence[Ranks]) -> str:
 
 
 def _sets(errors: Errors) -> str:
-    names = [name for name in errors.plan.data_sets if any(errors.files(row.on(name)) for row in errors.rows)]
+    names = [name for name in errors.plan.data_sets if any(key.data_set == name for key in errors.cells)]
     return f"{len(names)} data {'set' if len(names) == 1 else 'sets'} ({', '.join(names)})"
 
 
@@ -81,17 +81,14 @@ def _gain(errors: Errors) -> str:
     """Say what optimising the variants of CC changed against their learners' defaults."""
     measure = errors.plan.measures[0]
     pairs, targets = [], []
-    for data_set in errors.plan.data_sets:
-        for row in errors.rows:
-            if row.method in VARIANTS and row.target != DEFAULT:
-                key = row.on(data_set)
-                optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)
-                if optimised is not None and default is not None:
-                    pairs.append((optimised, default))
-                    targets.append(label_of(row.target))
+    for key in errors.compared():
+        optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)
+        if key.method in VARIANTS and key.target != DEFAULT and default is not None:
+            pairs.append((optimised, default))
+            targets.append(label_of(key.target))
     if not pairs:
         return ""
-    tuned, plain = np.mean(pairs, axis=0)
+    tuned, plain = np.mean(np.array(pairs), axis=0)
     better = sum(losses(x, measure) < losses(y, measure) for x, y in pairs)
     return (
         f"Optimising the variants of CC for {_and(list(dict.fromkeys(targets)))} takes their mean {label_of(measure)} from "

@@ -1,6 +1,7 @@
 """The paper's six tables of a study: errors and how optimisation changes them (1-4), paired tests (5), all methods ranked (6)."""
 
 from collections.abc import Sequence
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -29,23 +30,19 @@ def optimisation_table(errors: Errors, method: str) -> Table:
     """Return a variant's errors for each learner and target, with the change against the learner's defaults."""
     plan = errors.plan
     planned = next(m for m in plan.methods if m.name == method)
+    columns = list(product(plan.measures, plan.data_sets))
     table = Table(
         f"Table {VARIANTS.index(method) + 1}: {method}",
         "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
         "data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
         + _runs_caption(errors, [method]),
         ["learner", "optimised for"],
-        [Column(name, label_of(measure)) for measure in plan.measures for name in plan.data_sets],
+        [Column(data_set, label_of(measure)) for measure, data_set in columns],
         about={"method": method},
     )
-    for learner in planned.learners:
-        for target in planned.targets:
-            cells = [
-                _change_cell(errors, Key(data_set, method, learner, target), measure)
-                for measure in plan.measures
-                for data_set in plan.data_sets
-            ]
-            table.rows.append(([learner, target], cells))
+    for learner, target in product(planned.learners, planned.targets):
+        cells = [_change_cell(errors, Key(data_set, method, learner, target), measure) for measure, data_set in columns]
+        table.rows.append(([learner, target], cells))
     return table
 
 
@@ -87,12 +84,10 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     planned = {target for m in plan.methods if m.name in variants for target in m.targets}
     in_paper = [target for target in ("ae", "rae", "f1", "accuracy", DEFAULT) if target in planned]
     targets = [*in_paper, *sorted(planned - set(in_paper))]
-    pairs = [(x, y) for i, x in enumerate(targets) for y in targets[i + 1 :]]
+    pairs, columns = list(combinations(targets, 2)), list(product(plan.measures, variants))
     tests: dict[Any, PairedTest | None] = {
         (pair, measure, name): errors.target_test(name, pair, measure)
-        for pair in pairs
-        for measure in plan.measures
-        for name in variants
+        for pair, (measure, name) in product(pairs, columns)
     }
     p_values = {key: test.p_value for key, test in tests.items() if test is not None}
     corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
@@ -102,7 +97,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
         "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's. "
         "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
         ["x", "y"],
-        [Column(name, label_of(measure)) for measure in plan.measures for name in variants],
+        [Column(name, label_of(measure)) for measure, name in columns],
     )
     same_data = set(plan.data_sets) == set(PAPER_SETS)
     for pair in pairs:
@@ -113,8 +108,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
                 published_test(*pair, name, measure) if same_data else None,
                 errors.files_of_mark(*pair, name),
             )
-            for measure in plan.measures
-            for name in variants
+            for measure, name in columns
         ]
         table.rows.append((list(pair), cells))
     return table
@@ -136,7 +130,7 @@ def _test_details(test: PairedTest, corrected: float) -> dict[str, Any]:
 def overview_table(errors: Errors) -> Table:
     """Return the mean errors and ranks of all methods as the paper compares them: optimised for AE (else RAE, else not)."""
     plan, rows = errors.plan, errors.rows
-    keys = [(measure, data_set) for measure in plan.measures for data_set in plan.data_sets]
+    keys = list(product(plan.measures, plan.data_sets))
     columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
         "Table 6: all methods",
