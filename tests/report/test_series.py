@@ -31,16 +31,14 @@ def test_diagonals_are_means_at_true_shares_over_runs(errors, study_results):
 
 
 def test_shift_is_the_distance_to_the_training_shares(errors, study_results):
-    (curve,) = (c for c in series.shifts(errors, study_results) if (c.data_set, c.method) == ("uneven", "MLPE"))
+    (curve,) = (c for c in series.shifts(errors) if (c.data_set, c.method) == ("uneven", "MLPE"))
     np.testing.assert_allclose(
         curve.mean, curve.at, atol=1e-9
     )  # MLPE answers with the training shares: its error is the shift
 
 
 def test_bias_is_of_the_class_most_frequent_in_training(errors, study_results):
-    (entry,) = (
-        e for e in series.biases(errors, study_results) if (e.data_set, e.method, e.learner) == ("uneven", "CC", "mnb")
-    )
+    (entry,) = (e for e in series.biases(errors) if (e.data_set, e.method, e.learner) == ("uneven", "CC", "mnb"))
     (cell,) = cells_of(study_results, "uneven", "CC", "mnb")
     assert entry.of == "1"
     assert entry.mean == pytest.approx((cell.estimated[:, 1] - cell.true[:, 1]).mean())
@@ -65,7 +63,7 @@ def test_time_is_counted_by_data_set_and_learner(study_results):
 
 def test_values_off_the_grid_are_binned():
     x = np.random.default_rng(0).random(1000)
-    binned = _binned(x, x, 0.05)
+    binned = _binned(x, x)
     assert len(binned["at"]) == 20
     np.testing.assert_allclose(binned["mean"], binned["at"])
     assert all(k * 0.05 <= at < (k + 1) * 0.05 for k, at in enumerate(binned["at"]))
@@ -73,7 +71,7 @@ def test_values_off_the_grid_are_binned():
 
 def test_values_on_a_grid_are_not_binned_despite_rounding_errors():
     shift = np.abs(np.repeat(np.arange(21) / 20, 100) - 0.5)
-    binned = _binned(shift, shift, 0.05)
+    binned = _binned(shift, shift)
     assert binned["at"] == pytest.approx(np.arange(11) / 20)
     assert binned["n"] == [100, *[200] * 10]
 

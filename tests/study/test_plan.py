@@ -83,7 +83,7 @@ def test_networks_are_fitted_once_for_all_methods_that_share_them():
     [
         (("seed = 3", "seed = -1"), "seed must be an integer"),
         (("seed = 3", "sead = 3"), "unknown key 'sead'; the keys are 'data_sets'"),
-        (('data_sets = ["small"]', "data_sets = []"), "data_sets: expected a list of names"),
+        (('data_sets = ["small"]', "data_sets = []"), "data_sets must be a list of names"),
         (('data_sets = ["small"]', ""), "'data_sets' is missing"),
         (("n_prevalences = 5", "n_prevalences = 1"), "n_prevalences must be an integer"),
         (("sample_size = 40", "held_out = 2.0"), "held_out must be a fraction"),
@@ -109,18 +109,18 @@ def test_networks_are_fitted_once_for_all_methods_that_share_them():
             ("sample_size = 40", "sample_size = 100000000000000000000"),
             "sample_size must be an integer from 1 to 10,000,000",
         ),
-        (('class = "sklearn.linear_model.LogisticRegression"', "class = 5"), "class: expected a name, got 5"),
+        (('class = "sklearn.linear_model.LogisticRegression"', "class = 5"), "class must be a name; got 5"),
         (('class = "sklearn.linear_model.LogisticRegression"', 'class = "..x.y"'), "can't be imported"),
         (('name = "small"', 'name = "small"\nmeasures = ["f1"]'), "f1 is an error of decisions"),
         (("[learners.rf]", '[learners."a b"]'), "learner 'a b': not a valid name for a learner"),
         (("[learners.rf]", "[learners.own]"), "learner 'own': not a valid name for a learner"),
         (
             ('learners = ["lr", "rf"]\ntargets = ["ae"]', 'learners = false\ntargets = ["ae"]'),
-            "learners: expected a list of names, got False",
+            "learners must be a list of names, each listed once; got False",
         ),
         (("runs = 2", "runs = 2\ngrid = { validation = [0.2] }"), "take their grid from these"),
         (("runs = 2", 'runs = 2\nparameters = { classifier = "x" }'), "gets its classifier from its learners"),
-        (("C = [0.1, 1.0, 10.0]", "C = [1979-05-27]"), "a parameter must be a number, a string, true or false"),
+        (("C = [0.1, 1.0, 10.0]", "C = [1979-05-27]"), "C must be a number, a string, true or false"),
         (('[[methods]]\nnames = ["MLPE"]', "x = 1"), "unknown key 'x'"),
     ],
 )
@@ -153,7 +153,7 @@ def test_user_defined_quantifiers_and_learners_are_named_by_import_path(tmp_path
 def test_methods_must_be_tables(tmp_path, methods):
     path = tmp_path / "wrong.toml"
     path.write_text(PLAN.partition("[[methods]]")[0].replace("seed = 3", f"seed = 3\nmethods = {methods}"))
-    with pytest.raises(DataError, match=r"methods must be given as \[\[methods\]\]|expected a table"):
+    with pytest.raises(DataError, match=r"methods must be given as \[\[methods\]\]|methods must be a table"):
         read_plan(path)
 
 

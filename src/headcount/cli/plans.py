@@ -1,5 +1,8 @@
 """Options that the commands of `headcount study` share: the plan, the part of it, the store."""
 
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,8 +10,9 @@ import typer
 
 from headcount.exceptions import DataError
 
-__all__ = ["DEFAULT_STORE", "ON", "ONLY", "PLAN", "RUNS", "STORE", "plan_of"]
+__all__ = ["DEFAULT_STORE", "ON", "ONLY", "PLAN", "RUNS", "STORE", "option", "plan_of", "results_of", "with_options_of"]
 
+option = partial(typer.Option, show_default=False)
 PLAN = Annotated[
     str, typer.Argument(help="The name of a shipped plan (stand-ins, paper), or a TOML file.", show_default=True)
 ]
@@ -16,27 +20,17 @@ DEFAULT_STORE = Path("study-store")
 STORE = Annotated[Path, typer.Option("--store", help="The folder of the results.")]
 ONLY = Annotated[
     list[str] | None,
-    typer.Option(
-        "--only",
-        help="A part of the plan, e.g. dataset=imdb,learner=lr; may be given several times.",
-        show_default=False,
-    ),
+    option("--only", help="A part of the plan, e.g. dataset=imdb,learner=lr; may be given several times."),
 ]
 RUNS = Annotated[
-    int | None,
-    typer.Option(
-        "--runs", help="Number of runs of methods with several runs, instead of the plan's.", show_default=False
-    ),
+    int | None, option("--runs", help="Number of runs of methods with several runs, instead of the plan's.")
 ]
 ON = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--on", help="Data sets instead of the plan's, separated by commas: names, or folders.", show_default=False
-    ),
+    list[str] | None, option("--on", help="Data sets instead of the plan's, separated by commas: names, or folders.")
 ]
 
 
-def plan_of(plan: str, only: list[str] | None, runs: int | None = None, on: list[str] | None = None) -> Any:
+def plan_of(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None) -> Any:
     """Return the plan, or the part of it, that the options name."""
     from headcount.study import read_plan
 
@@ -52,3 +46,30 @@ def plan_of(plan: str, only: list[str] | None, runs: int | None = None, on: list
     if runs is not None:
         result = result.with_runs(runs)
     return result.only(selected.get("dataset"), selected.get("learner")) if selected else result
+
+
+def results_of(
+    plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
+) -> Any:
+    """Return the results that a store has of the plan that the options name."""
+    from headcount.study import Results
+
+    return Results(plan_of(plan, only, runs, on), store)
+
+
+def with_options_of(make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a function; the command gets what the function returns as its first argument."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        shared, (_, *further) = signature(make).parameters, signature(command).parameters.values()
+
+        @wraps(command)
+        def run(**options: Any) -> None:
+            made = make(**{name: options.pop(name) for name in shared})
+            command(made, **options)
+
+        # Typer reads the options of a command from its signature.
+        run.__signature__ = Signature([*shared.values(), *further])  # type: ignore[attr-defined]
+        return run
+
+    return decorated

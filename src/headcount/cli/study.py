@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from headcount.cli.output import print_table
-from headcount.cli.plans import DEFAULT_STORE, ON, ONLY, PLAN, RUNS, STORE, plan_of
+from headcount.cli.plans import DEFAULT_STORE, STORE, option, plan_of, with_options_of
 from headcount.exceptions import DataError
 
 __all__ = ["app"]
@@ -20,44 +20,34 @@ app = typer.Typer(
 
 
 @app.command()
-def plan(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None) -> None:
+@with_options_of(plan_of)
+def plan(study_plan: Any) -> None:
     """Show what a plan computes: cells, fits as they are shared, and fits if each use had its own.
 
     Example: headcount study plan paper --only dataset=imdb,learner=lr
     """
     from headcount.study.counts import count
 
-    study_plan = plan_of(plan, only, runs, on)
     counts = count(study_plan)
     typer.echo(f"{study_plan.title}: {', '.join(study_plan.data_sets)}; seed {study_plan.seed}.\n")
     rows = [[c.learner, *(f"{n:,}" for n in (c.cells, c.fits, c.refits, c.each_use))] for c in counts]
     totals = [sum(getattr(c, name) for c in counts) for name in ("cells", "fits", "refits", "each_use")]
-    columns = {
-        "learner": "left",
-        "cells": "right",
-        "fits to choose": "right",
-        "refits, at most": "right",
-        "one fit for each use": "right",
-    }
-    print_table("", list(columns.items()), [*rows, ["all", *(f"{n:,}" for n in totals)]])
+    figures = ("cells", "fits to choose", "refits, at most", "one fit for each use")
+    columns = [("learner", "left"), *((name, "right") for name in figures)]
+    print_table("", columns, [*rows, ["all", *(f"{n:,}" for n in totals)]])
     least, most = totals[1] / max(totals[3], 1), (totals[1] + totals[2]) / max(totals[3], 1)
     typer.echo(f"\nEach fit is made once: {least:.0%} to {most:.0%} of one fit for each use.")
 
 
 @app.command()
+@with_options_of(plan_of)
 def run(
-    plan: PLAN = "stand-ins",
+    study_plan: Any,
     store: STORE = DEFAULT_STORE,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes at a time; -1: one for each core.")] = -1,
-    dask: Annotated[
-        str | None, typer.Option("--dask", help="Address of a Dask scheduler to compute on.", show_default=False)
-    ] = None,
-    only: ONLY = None,
-    runs: RUNS = None,
-    on: ON = None,
+    dask: Annotated[str | None, option("--dask", help="Address of a Dask scheduler to compute on.")] = None,
     data_dir: Annotated[
-        Path | None,
-        typer.Option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].", show_default=False),
+        Path | None, option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].")
     ] = None,
 ) -> None:
     """Compute what the store lacks of a plan. A run that was interrupted goes on where it was when run again.
@@ -66,7 +56,6 @@ def run(
     """
     from headcount.study import run_study
 
-    study_plan = plan_of(plan, only, runs, on)
     if jobs == 0:
         raise DataError("--jobs must not be 0: pass 1 for one process, -1 for one for each core.")
     try:
@@ -85,26 +74,20 @@ def run(
 
 
 @app.command()
-def status(
-    plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
-) -> None:
+@with_options_of(plan_of)
+def status(study_plan: Any, store: STORE = DEFAULT_STORE) -> None:
     """Show how far a study has got, from its store alone.
 
     Example: headcount study status paper --store results
     """
     from headcount.study.status import status as status_of
 
-    rows, notices = status_of(plan_of(plan, only, runs, on), store)
-    columns = {
-        "data set": "left",
-        "learner": "left",
-        "settings judged": "right",
-        "chosen tested": "right",
-        "seconds": "right",
-    }
+    rows, notices = status_of(study_plan, store)
+    columns = [(name, "left") for name in ("data set", "learner")]
+    columns += [(name, "right") for name in ("settings judged", "chosen tested", "seconds")]
     print_table(
         "",
-        list(columns.items()),
+        columns,
         [[r.data_set, r.learner, f"{r.judged:,} of {r.to_judge:,}", f"{r.tested:,}", f"{r.seconds:.1f}"] for r in rows],
     )
     for sentence in notices:

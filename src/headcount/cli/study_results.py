@@ -2,12 +2,12 @@
 
 from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from headcount.cli.output import print_table
-from headcount.cli.plans import DEFAULT_STORE, ON, ONLY, PLAN, RUNS, STORE, plan_of
+from headcount.cli.plans import DEFAULT_STORE, ON, ONLY, PLAN, RUNS, STORE, option, results_of, with_options_of
 from headcount.cli.study import app
 from headcount.exceptions import DataError
 
@@ -15,92 +15,60 @@ __all__ = ["app"]
 
 
 @app.command()
+@with_options_of(results_of)
 def overview(
-    plan: PLAN = "stand-ins",
-    store: STORE = DEFAULT_STORE,
-    only: ONLY = None,
-    runs: RUNS = None,
-    on: ON = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", help="Show only these methods.", show_default=False)
-    ] = None,
+    results: Any,
+    method: Annotated[list[str] | None, option("--method", help="Show only these methods.")] = None,
     target: Annotated[
-        list[str] | None,
-        typer.Option("--target", help="Show only methods optimised for these: none, ae, ...", show_default=False),
+        list[str] | None, option("--target", help="Show only methods optimised for these: none, ae, ...")
     ] = None,
 ) -> None:
     """Show the mean errors of a study, from its store alone, the best methods first.
 
     Example: headcount study overview paper --store results --target ae --target none
     """
-    from headcount.study import Results
     from headcount.study.overview import overview as overview_of
 
-    results = Results(plan_of(plan, only, runs, on), store)
     table = overview_of(results, method, target)
-    columns = (
-        {"method": "left", "learner": "left", "optimised for": "left"}
-        | dict.fromkeys(table.columns, "right")
-        | {"mean rank": "right"}
-    )
-    rows = [
-        [
-            row.method,
-            row.learner,
-            row.target,
-            *("–" if isnan(error) else f"{error:.3f}" for error in row.errors),
-            "–" if isnan(row.mean_rank) else f"{row.mean_rank:.1f}",
-        ]
-        for row in table.rows
-    ]
-    print_table(results.plan.title, list(columns.items()), rows)
+    columns = [(name, "left") for name in ("method", "learner", "optimised for")]
+    columns += [(name, "right") for name in (*table.columns, "mean rank")]
+    rows = []
+    for row in table.rows:
+        figures = ["–" if isnan(error) else f"{error:.3f}" for error in row.errors]
+        mean_rank = "–" if isnan(row.mean_rank) else f"{row.mean_rank:.1f}"
+        rows.append([row.method, row.learner, row.target, *figures, mean_rank])
+    print_table(results.plan.title, columns, rows)
     _print_missing(table.missing, 10)
 
 
 @app.command("tables")
+@with_options_of(results_of)
 def tables_(
-    plan: PLAN = "stand-ins",
-    store: STORE = DEFAULT_STORE,
-    only: ONLY = None,
-    runs: RUNS = None,
-    on: ON = None,
+    results: Any,
     form: Annotated[str, typer.Option("--format", help="text, markdown, latex, html or csv.")] = "text",
-    number: Annotated[
-        list[int] | None, typer.Option("--number", "-n", help="Print only these tables.", show_default=False)
-    ] = None,
+    number: Annotated[list[int] | None, option("--number", "-n", help="Print only these tables.")] = None,
 ) -> None:
     """Print the paper's tables of a study, from its store alone: errors and changes (1 to 4), tests (5), all methods (6).
 
     Example: headcount study tables paper --store results --format latex --number 6
     """
-    from headcount.report import Table, missing_of, tables
-    from headcount.study import Results
+    from headcount.report import missing_of, tables
 
-    writers = {
-        "text": Table.to_text,
-        "markdown": Table.to_markdown,
-        "latex": Table.to_latex,
-        "html": Table.to_html,
-        "csv": Table.to_csv,
-    }
-    if form not in writers:
-        raise DataError(f"--format must be one of {', '.join(writers)}; got {form!r}.")
-    results = Results(plan_of(plan, only, runs, on), store)
+    forms = ("text", "markdown", "latex", "html", "csv")
+    if form not in forms:
+        raise DataError(f"--format must be one of {', '.join(forms)}; got {form!r}.")
     by_number = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
     unknown = [n for n in number or () if n not in by_number]
     if unknown:
         raise DataError(f"There is no table {unknown[0]}; there are {', '.join(map(str, by_number))}.")
-    typer.echo("\n".join(writers[form](by_number[n]) for n in number or by_number), nl=False)
+    typer.echo("\n".join(getattr(by_number[n], f"to_{form}")() for n in number or by_number), nl=False)
     _print_missing(missing_of(results), 3)
 
 
 @app.command("claims")
+@with_options_of(results_of)
 def claims_(
-    plan: PLAN = "stand-ins",
-    store: STORE = DEFAULT_STORE,
-    only: ONLY = None,
-    runs: RUNS = None,
-    on: ON = None,
+    results: Any,
     figures: Annotated[
         bool, typer.Option("--figures", help="Show the rule and the figures of each claim, too.")
     ] = False,
@@ -110,9 +78,7 @@ def claims_(
     Example: headcount study claims paper --store results --figures
     """
     from headcount.report import claims, missing_of
-    from headcount.study import Results
 
-    results = Results(plan_of(plan, only, runs, on), store)
     for claim in claims(results):
         typer.echo(
             f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)"
@@ -130,9 +96,7 @@ def summary(
     only: ONLY = None,
     runs: RUNS = None,
     on: ON = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file [default: the terminal].", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, option("--output", "-o", help="A file [default: the terminal].")] = None,
 ) -> None:
     """Write the summary of a study as Markdown: measured and published figures, claims, tables, provenance.
 
@@ -141,9 +105,8 @@ def summary(
     from headcount._writing import write_all
     from headcount.report import gather
     from headcount.report import summary as summary_of
-    from headcount.study import Results
 
-    results = Results(plan_of(plan, only, runs, on), store)
+    results = results_of(plan, store, only, runs, on)
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
@@ -156,25 +119,17 @@ def summary(
 
 
 @app.command()
+@with_options_of(results_of)
 def report(
-    plan: PLAN = "stand-ins",
-    store: STORE = DEFAULT_STORE,
-    only: ONLY = None,
-    runs: RUNS = None,
-    on: ON = None,
+    results: Any,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The page [default: report.html in the store].", show_default=False),
+        Path | None, option("--output", "-o", help="The page [default: report.html in the store].")
     ] = None,
     as_json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", help="Write all data of the page to this file as JSON; - is the terminal.", show_default=False
-        ),
+        Path | None, option("--json", help="Write all data of the page to this file as JSON; - is the terminal.")
     ] = None,
     as_csv: Annotated[
-        Path | None,
-        typer.Option("--csv", help="Write all data of the page to CSV files in this folder.", show_default=False),
+        Path | None, option("--csv", help="Write all data of the page to CSV files in this folder.")
     ] = None,
 ) -> None:
     """Write the page of a study: one HTML file with tables, plots, claims and provenance, from its store alone.
@@ -183,10 +138,9 @@ def report(
     """
     from headcount._writing import write_all
     from headcount.report import gather, render, to_csv, to_json
-    from headcount.study import Results
 
-    contents = gather(Results(plan_of(plan, only, runs, on), store))
-    page, to_terminal = output or store / "report.html", str(as_json) == "-"
+    contents = gather(results)
+    page, to_terminal = output or results.store.folder / "report.html", str(as_json) == "-"
     texts = {page: render(contents)}
     if as_json is not None and not to_terminal:
         if as_json == page:

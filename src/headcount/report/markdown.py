@@ -9,7 +9,7 @@ __all__ = ["summary"]
 def summary(contents: Contents, command: str) -> str:
     """Return the summary; `command` is the command line that writes it."""
     parts = [
-        f"# {escape_markdown(contents.title)}",
+        f"# {escape_markdown(contents.plan.title)}",
         f"Written by `{command}`; from the store alone, nothing is fitted.",
         escape_markdown(" ".join(contents.words)),
     ]

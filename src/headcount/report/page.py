@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Mapping
 from io import StringIO
 from typing import Any
 
@@ -14,6 +15,10 @@ __all__ = ["render", "to_csv", "to_json"]
 
 _VERDICT_CLASSES = {HOLDS: "holds", HOLDS_NOT: "fails"}
 """CSS class of each verdict."""
+_POINTS = {name: name for name in ("at", "mean", "low", "high", "n")}
+_RANKS = {"columns": "column", "ranks": "rank", "unoptimised": "rank_unoptimised"}
+_LISTS = {"diagonals": _POINTS, "shifts": _POINTS, "ranks": _RANKS}
+"""Data of plots that have lists, with the column of the CSV file that each list becomes."""
 
 
 def render(contents: Contents) -> str:
@@ -29,7 +34,7 @@ def render(contents: Contents) -> str:
     )
     sections = [
         ("diagonals", "Estimated against true shares", diagonal_plots(contents.diagonals, contents.classes)),
-        ("shifts", "Error against shift", shift_plots(contents.shifts, label_of(contents.measure))),
+        ("shifts", "Error against shift", shift_plots(contents.shifts, label_of(contents.plan.measures[0]))),
         ("biases", "Bias", bias_plots(contents.biases)),
         ("ranks", "Ranks", rank_plot(contents.ranks)),
         ("times", "Time spent", time_plots(contents.times)),
@@ -57,24 +62,18 @@ def to_csv(contents: Contents) -> dict[str, str]:
         for claim in data["claims"]
         for figure in claim["figures"] or [{"label": "", "value": "", "files": []}]
     ]
-    for name in ("diagonals", "shifts"):
-        keys = ("at", "mean", "low", "high", "n")
-        parts[name] = [
-            {**{k: v for k, v in curve.items() if k not in keys}, **dict(zip(keys, point, strict=True))}
-            for curve in data[name]
-            for point in zip(*(curve[key] for key in keys), strict=True)
-        ]
-    parts["ranks"] = [
-        {
-            **{k: v for k, v in entry.items() if k not in ("columns", "ranks", "unoptimised")},
-            **dict(zip(("column", "rank", "rank_unoptimised"), values, strict=True)),
-        }
-        for entry in data["ranks"]
-        for values in zip(entry["columns"], entry["ranks"], entry["unoptimised"], strict=True)
-    ]
+    for name, columns in _LISTS.items():
+        parts[name] = [row for entry in data[name] for row in _rows(entry, columns)]
     parts |= {name: data[name] for name in ("biases", "times", "provenance")}
     parts["missing"] = [{"missing": sentence} for sentence in data["missing"]]
     return {f"{name}.csv": _as_csv(rows) for name, rows in parts.items()}
+
+
+def _rows(entry: Mapping[str, Any], columns: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return a row for each position in the lists of an entry, with all that is not a list in each row."""
+    common = {key: value for key, value in entry.items() if key not in columns}
+    positions = zip(*(entry[key] for key in columns), strict=True)
+    return [{**common, **dict(zip(columns.values(), values, strict=True))} for values in positions]
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:

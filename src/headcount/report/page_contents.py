@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from headcount.report.sentences import in_words
 from headcount.report.table import Table
 from headcount.report.tables import tables
 from headcount.study import Cell, Results
-from headcount.study.plan import LearnerPlan, MethodPlan
+from headcount.study.plan import LearnerPlan, MethodPlan, Plan
 
 __all__ = ["Contents", "gather", "missing_of"]
 
@@ -28,7 +28,7 @@ class Contents:
 
     Attributes
     ----------
-    title : str
+    plan : Plan
     words : list of str
         Sentences on the best method and its lead.
     tables : list of Table
@@ -37,10 +37,6 @@ class Contents:
         Data of the plots.
     classes : dict
         Names of the classes of each data set.
-    data_sets, learners, methods : list of str
-        Names that the page can be filtered by.
-    measure : str
-        Name of the error measure of the plots.
     missing : list of str
         Sentences on what the store lacks.
     provenance : list of (what, value)
@@ -49,7 +45,7 @@ class Contents:
         Measured figures compared with published ones.
     """
 
-    title: str
+    plan: Plan
     words: list[str]
     tables: list[Table]
     claims: list[Claim]
@@ -59,10 +55,6 @@ class Contents:
     ranks: list[series.Ranks]
     times: list[series.Spent]
     classes: dict[str, list[str]]
-    data_sets: list[str]
-    learners: list[str]
-    methods: list[str]
-    measure: str
     missing: list[str]
     provenance: list[tuple[str, str]]
     reproduction: Reproduction
@@ -70,18 +62,18 @@ class Contents:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
         contents = {
-            "title": self.title,
+            "title": self.plan.title,
             "words": self.words,
             "claims": [claim.to_dict() for claim in self.claims],
             "tables": [
                 {"title": table.title, "caption": table.caption, "cells": table.to_records()} for table in self.tables
             ],
             **{
-                name: series.as_records(getattr(self, name))
+                name: [asdict(entry) for entry in getattr(self, name)]
                 for name in ("diagonals", "shifts", "biases", "ranks", "times")
             },
             "classes": self.classes,
-            "measure_of_shifts": self.measure,
+            "measure_of_shifts": self.plan.measures[0],
             "missing": self.missing,
             "provenance": [{"what": what, "value": value} for what, value in self.provenance],
         }
@@ -104,20 +96,16 @@ def gather(results: Results) -> Contents:
     ranks = series.rank_chart(errors)
     truths = {name: results.truth(name) for name in plan.data_sets}
     return Contents(
-        title=plan.title,
+        plan=plan,
         words=in_words(errors, ranks),
         tables=tables(results, errors),
         claims=claims(results, errors),
         diagonals=series.diagonals(errors),
-        shifts=series.shifts(errors, results),
-        biases=series.biases(errors, results),
+        shifts=series.shifts(errors),
+        biases=series.biases(errors),
         ranks=ranks,
         times=series.times(results),
         classes={name: list(truth["classes"]) for name, truth in truths.items() if truth is not None},
-        data_sets=list(plan.data_sets),
-        learners=list(dict.fromkeys(row.learner_name for row in plan.rows() if row.learner_name)),
-        methods=list(dict.fromkeys(method.name for method in plan.methods)),
-        measure=plan.measures[0],
         missing=missing_of(results),
         provenance=_provenance(results),
         reproduction=reproduction(errors),

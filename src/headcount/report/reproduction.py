@@ -1,5 +1,6 @@
 """Measured figures compared with published ones, for the data sets of the paper."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from headcount.data import PAPER_SETS
@@ -23,7 +24,7 @@ class Reproduction:
     ----------
     table : Table
         A row for each published figure that was measured.
-    near, of : dict
+    near, of : Counter
         For each learner ("own" for methods without a learner of the plan), the number of figures within the larger of 0.01 and
         25 % of the published one, and the number of all.
     misses : list of str
@@ -31,8 +32,8 @@ class Reproduction:
     """
 
     table: Table
-    near: dict[str, int] = field(default_factory=dict)
-    of: dict[str, int] = field(default_factory=dict)
+    near: Counter[str] = field(default_factory=Counter)
+    of: Counter[str] = field(default_factory=Counter)
     misses: list[str] = field(default_factory=list)
 
     def in_words(self) -> str:
@@ -74,8 +75,8 @@ def reproduction(errors: Errors, measure: str = "ae") -> Reproduction:
                 ]
                 table.rows.append((list(key), cells))
                 learner = row.learner_name or OWN
-                result.of[learner] = result.of.get(learner, 0) + 1
-                result.near[learner] = result.near.get(learner, 0) + within
+                result.of[learner] += 1
+                result.near[learner] += within
                 if not within:
                     name = " ".join(filter(None, key))
                     result.misses.append(f"{name}: measured {measured:.3f}, published {paper:.3f}")

@@ -9,7 +9,7 @@ from headcount._typing import FloatArray
 from headcount.errors import get_error
 from headcount.selection.ranks import average_ranks
 from headcount.significance import PairedTest, paired_t
-from headcount.study import Cell, Results
+from headcount.study import Results
 from headcount.study.plan import DEFAULT, Plan
 
 __all__ = [
@@ -17,12 +17,10 @@ __all__ = [
     "Errors",
     "Key",
     "Row",
-    "compared_rows",
     "label_of",
     "losses",
+    "majority",
     "ranks_of",
-    "target_files",
-    "target_test",
     "unoptimised",
 ]
 
@@ -66,57 +64,59 @@ class HasMeans(Protocol):
 class Errors:
     """Errors on each test sample, averaged over runs; errors of one data set are paired by sample.
 
+    Claims are judged by these, or by `evidence.Published`, which has the methods that claims need.
+
     Parameters
     ----------
     results : Results
 
     Attributes
     ----------
+    results : Results
     plan : Plan
+    data_sets : tuple of str
     rows : list of Row
         The rows of table 6.
-    files : dict of Key to list of str
-        The files of the store that each figure comes from.
+    cells : dict of Key to list of Cell
+        The runs with estimates that each figure is the mean of.
     """
 
     def __init__(self, results: Results) -> None:
-        self.plan = results.plan
-        self.rows = compared_rows(results.plan)
-        self.size = results.plan.protocol.sample_size
-        self._cells: dict[Key, list[Cell]] = {}
-        self.files: dict[Key, list[str]] = {}
+        self.results, self.plan, self.data_sets = results, results.plan, results.plan.data_sets
+        self.rows = _compared_rows(results.plan)
         self.planned = {method.name: method.runs for method in results.plan.methods}
+        self.cells: dict[Key, list[Any]] = {}
         for cell in results.cells:
             if cell.estimated is not None:
                 key = Key(cell.data_set, cell.method, cell.learner, cell.target)
-                self._cells.setdefault(key, []).append(cell)
-                self.files.setdefault(key, []).append(results.store.name_of(cell.file) if cell.file else "")
+                self.cells.setdefault(key, []).append(cell)
         self._cache: dict[tuple[Key, str], FloatArray] = {}
 
     def of(self, key: Key, measure: str) -> FloatArray | None:
         """Return the errors on the test samples, averaged over runs, or None if there are none."""
+        if key not in self.cells:
+            return None
         if (key, measure) not in self._cache:
-            runs = self.runs_of(key, measure)
-            if runs is None:
-                return None
-            self._cache[key, measure] = runs.mean(axis=0)
+            self._cache[key, measure] = self.runs_of(key, measure).mean(axis=0)
         return self._cache[key, measure]
 
-    def runs_of(self, key: Key, measure: str) -> FloatArray | None:
-        """Return the errors of each run (rows) on the test samples (columns), or None if there are none.
+    def runs_of(self, key: Key, measure: str) -> FloatArray:
+        """Return the errors of each run (rows) on the test samples (columns), for a key with figures.
 
         They are rounded to twelve digits, so that no rank and no test depends on rounding in the last bits.
         """
-        if key not in self._cells:
-            return None
-        return np.round([cell.errors(measure, self.size) for cell in self._cells[key]], 12)
+        size = self.plan.protocol.sample_size
+        return np.round([cell.errors(measure, size) for cell in self.cells[key]], 12)
 
-    def shares(self, key: Key) -> tuple[FloatArray, FloatArray] | None:
-        """Return true and estimated shares of the test samples, one run after the other, or None if there are none."""
-        if key not in self._cells:
-            return None
-        cells: list[Any] = self._cells[key]
+    def shares(self, key: Key) -> tuple[FloatArray, FloatArray]:
+        """Return true and estimated shares of the test samples, one run after the other, for a key with figures."""
+        cells = self.cells[key]
         return np.concatenate([cell.true for cell in cells]), np.concatenate([cell.estimated for cell in cells])
+
+    def compared(self) -> list[Key]:
+        """Return the keys of the rows of table 6 on each data set, where they have figures."""
+        keys = (row.on(data_set) for data_set in self.data_sets for row in self.rows)
+        return [key for key in keys if key in self.cells]
 
     def mean(self, key: Key, measure: str) -> float | None:
         """Return the mean error over samples and runs, or None if there is none."""
@@ -125,11 +125,57 @@ class Errors:
 
     def runs(self, key: Key) -> tuple[int, int]:
         """Return the number of runs that a figure is the mean of, and the number that the plan has."""
-        return len(self._cells.get(key, [])), self.planned.get(key.method, 1)
+        return len(self.cells.get(key, [])), self.planned.get(key.method, 1)
+
+    def files(self, *keys: Key) -> list[str]:
+        """Return the files of the store that figures come from."""
+        return [self.results.store.name_of(cell.file) for key in keys for cell in self.cells.get(key, [])]
 
     def where(self, key: Key) -> str:
-        """Return the files of the store that a figure comes from."""
-        return ", ".join(dict.fromkeys(self.files.get(key, [])))
+        """Return the files of the store that a figure comes from, as text."""
+        return ", ".join(dict.fromkeys(self.files(key)))
+
+    def largest_share(self, data_set: str) -> float | None:
+        """Return the training share of the more frequent of two classes; None with more classes, or if it is unknown."""
+        truth = self.results.truth(data_set)
+        return None if truth is None or len(truth["training"]) != 2 else float(max(truth["training"]))
+
+    def biases(self, key: Key, class_index: int) -> FloatArray:
+        """Return estimated minus true share of a class, for each test sample and run of a key with figures."""
+        true, estimated = self.shares(key)
+        return estimated[:, class_index] - true[:, class_index]
+
+    def bias(self, key: Key) -> float | None:
+        """Return by how much the share of the most frequent class is overestimated on average, or None without figures."""
+        if key not in self.cells:
+            return None
+        return float(np.mean(self.biases(key, majority(self.results.truth(key.data_set)))))
+
+    def target_test(self, method: str, pair: tuple[str, str], measure: str) -> PairedTest | None:
+        """Test a variant optimised for one target against another, over the samples of all data sets and learners together."""
+        keys = [[self.of(key, measure) for key in keys] for keys in self._target_keys(method, pair)]
+        both = [(losses(x, measure), losses(y, measure)) for x, y in keys if x is not None and y is not None]
+        return paired_t(*(np.concatenate(side) for side in zip(*both, strict=True))) if both else None
+
+    def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
+        """Return the mark of the paired t-test of two targets, without a correction."""
+        test = self.target_test(method, (x, y), measure)
+        return None if test is None else test.mark()
+
+    def files_of_mark(self, x: str, y: str, method: str) -> list[str]:
+        """Return the files of the store that a test of two targets comes from."""
+        return [name for keys in self._target_keys(method, (x, y)) for name in self.files(*keys)]
+
+    def _target_keys(self, method: str, pair: tuple[str, str]) -> list[list[Key]]:
+        """Return the pairs of keys that a test of two targets compares."""
+        rows = [row for row in self.rows if row.method == method]
+        return [[Key(name, method, row.learner, t) for t in pair] for name in self.data_sets for row in rows]
+
+
+def majority(truth: Any) -> int:
+    """Return the position of the class that is most frequent in training; of equally frequent ones, the last."""
+    shares = np.asarray(truth["training"])
+    return int(len(shares) - 1 - np.argmax(shares[::-1]))
 
 
 def label_of(measure: str) -> str:
@@ -142,7 +188,7 @@ def losses(errors: Any, measure: str) -> Any:
     return errors if get_error(measure).lower_is_better else -errors
 
 
-def compared_rows(plan: Plan) -> list[Row]:
+def _compared_rows(plan: Plan) -> list[Row]:
     """Return the rows of table 6: each method with each learner, optimised for AE (else RAE, else not at all)."""
     rows = []
     for row in plan.rows():
@@ -170,28 +216,3 @@ def ranks_of(evidence: HasMeans, rows: Sequence[Row], data_set: str, measure: st
     ]
     lower_is_better = get_error(measure).lower_is_better
     return average_ranks(optimised, lower_is_better), average_ranks(mixed, lower_is_better)
-
-
-def target_test(errors: Errors, method: str, pair: tuple[str, str], measure: str) -> PairedTest | None:
-    """Test a variant optimised for one target against another, over the samples of all data sets and learners together."""
-    sides: tuple[list[Any], list[Any]] = ([], [])
-    keys = _target_keys(errors.plan, method, pair)
-    for key_x, key_y in zip(keys[::2], keys[1::2], strict=True):
-        x, y = errors.of(key_x, measure), errors.of(key_y, measure)
-        if x is not None and y is not None:
-            sides[0].append(losses(x, measure))
-            sides[1].append(losses(y, measure))
-    return paired_t(np.concatenate(sides[0]), np.concatenate(sides[1])) if sides[0] else None
-
-
-def target_files(errors: Errors, method: str, pair: tuple[str, str]) -> list[str]:
-    """Return the files of the store that a test of two targets comes from."""
-    return [name for key in _target_keys(errors.plan, method, pair) for name in errors.files.get(key, [])]
-
-
-def _target_keys(plan: Plan, method: str, pair: tuple[str, str]) -> list[Key]:
-    """Return the keys that a test of two targets pairs, one of each target in turn."""
-    learners = [row.learner_name for row in plan.rows() if row.method.name == method]
-    return [
-        Key(data_set, method, learner, target) for data_set in plan.data_sets for learner in learners for target in pair
-    ]

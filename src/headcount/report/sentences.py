@@ -17,7 +17,6 @@ def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
     if not ranks:
         return ["The store has no results of this plan yet."]
     plan = errors.plan
-    first = ranks[0]
     n = plan.protocol.n_prevalences * plan.protocol.test_repeats
     compared = "One method was tested" if len(ranks) == 1 else f"{len(ranks)} methods were compared"
     sentences = [
@@ -26,43 +25,33 @@ def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
         _best(ranks),
     ]
     if len(ranks) > 1:
-        sentences.append(_lead(errors, first, ranks[1]))
-    gain = _gain(errors)
-    if gain:
-        sentences.append(gain)
-    sentences.append(
-        "Test samples share documents, and data sets are few: p-values are too small, and ranks hold for these data sets only."
-    )
-    return sentences
+        sentences.append(_lead(errors, *ranks[:2]))
+    sentences += [
+        _gain(errors),
+        "Test samples share documents, and data sets are few: p-values are too small, and ranks hold for these data sets only.",
+    ]
+    return list(filter(None, sentences))
 
 
 def _best(ranks: Sequence[Ranks]) -> str:
     """Say which method has the lowest mean rank; those with figures in all columns come first."""
     first = ranks[0]
     ranked = [column for column, rank in enumerate(first.ranks) if rank is not None]
-    wins = sum(first.ranks[column] == _lowest(ranks, column) for column in ranked)
-    equal = [
-        entry for entry in ranks if entry.ranks.count(None) == first.ranks.count(None) and entry.mean == first.mean
-    ]
-    who = (
-        f"The best by mean rank is {_name(first)}"
-        if len(equal) == 1
-        else f"{_and([_name(e) for e in equal])} share the best mean rank"
-    )
+    # The lowest rank of a column is more than 1 where several methods share the first place.
+    lowest = {column: min(rank for e in ranks if (rank := e.ranks[column]) is not None) for column in ranked}
+    wins = sum(first.ranks[column] == rank for column, rank in lowest.items())
+    equal = [e for e in ranks if (e.ranks.count(None), e.mean) == (first.ranks.count(None), first.mean)]
+    who, name = f"The best by mean rank is {_name(first)}", "it comes"
+    if len(equal) > 1:
+        who, name = f"{_and([_name(e) for e in equal])} share the best mean rank", f"{_name(first)} comes"
     where = f"{len(ranked)} {'column' if len(ranked) == 1 else 'columns'} of table 6"
     if len(ranked) < len(first.ranks):
         where = f"the {where} that it has figures in"
-    name = "it comes" if len(equal) == 1 else f"{_name(first)} comes"
     return f"{who} with {first.mean:.1f}; {name} first in {wins} of {where}."
 
 
-def _lowest(ranks: Sequence[Ranks], column: int) -> float:
-    """Return the lowest rank in a column: more than 1 where several methods share the first place."""
-    return min(rank for entry in ranks if (rank := entry.ranks[column]) is not None)
-
-
 def _sets(errors: Errors) -> str:
-    names = [name for name in errors.plan.data_sets if any(key.data_set == name for key in errors.files)]
+    names = [name for name in errors.plan.data_sets if any(key.data_set == name for key in errors.cells)]
     return f"{len(names)} data {'set' if len(names) == 1 else 'sets'} ({', '.join(names)})"
 
 
@@ -92,17 +81,14 @@ def _gain(errors: Errors) -> str:
     """Say what optimising the variants of CC changed against their learners' defaults."""
     measure = errors.plan.measures[0]
     pairs, targets = [], []
-    for data_set in errors.plan.data_sets:
-        for row in errors.rows:
-            if row.method in VARIANTS and row.target != DEFAULT:
-                key = row.on(data_set)
-                optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)
-                if optimised is not None and default is not None:
-                    pairs.append((optimised, default))
-                    targets.append(label_of(row.target))
+    for key in errors.compared():
+        optimised, default = errors.mean(key, measure), errors.mean(key._replace(target=DEFAULT), measure)
+        if key.method in VARIANTS and key.target != DEFAULT and default is not None:
+            pairs.append((optimised, default))
+            targets.append(label_of(key.target))
     if not pairs:
         return ""
-    tuned, plain = np.mean(pairs, axis=0)
+    tuned, plain = np.mean(np.array(pairs), axis=0)
     better = sum(losses(x, measure) < losses(y, measure) for x, y in pairs)
     return (
         f"Optimising the variants of CC for {_and(list(dict.fromkeys(targets)))} takes their mean {label_of(measure)} from "

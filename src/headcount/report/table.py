@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -122,12 +123,7 @@ class Table:
 
     def to_latex(self) -> str:
         """Return the table as LaTeX (packages booktabs, graphicx, and xcolor with the option table), no wider than the text."""
-        groups: list[tuple[str, int]] = []
-        for column in self.columns:
-            if groups and groups[-1][0] == column.group:
-                groups[-1] = column.group, groups[-1][1] + 1
-            else:
-                groups.append((column.group, 1))
+        groups = [(name, len(list(columns))) for name, columns in groupby(self.columns, lambda column: column.group)]
         blank = " & ".join([""] * len(self.labels))
         top = " & ".join(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)
         lines = [
@@ -192,15 +188,13 @@ class Table:
         return pd.DataFrame([[*labels, *(cell.value for cell in cells)] for labels, cells in self.rows], columns=names)
 
 
-_SPECIAL = {
+_SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "–": "--",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-}
-_SPECIAL |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
     "≥": r"$\geq$",

@@ -1,13 +1,14 @@
 """The paper's six tables of a study: errors and how optimisation changes them (1-4), paired tests (5), all methods ranked (6)."""
 
 from collections.abc import Sequence
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from headcount.data import PAPER_SETS
 from headcount.report.published import published, published_test
-from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of, target_files, target_test
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of
 from headcount.report.table import Cell, Column, Table
 from headcount.significance import PairedTest, holm, paired_t
 from headcount.study import Results
@@ -29,46 +30,43 @@ def optimisation_table(errors: Errors, method: str) -> Table:
     """Return a variant's errors for each learner and target, with the change against the learner's defaults."""
     plan = errors.plan
     planned = next(m for m in plan.methods if m.name == method)
+    columns = list(product(plan.measures, plan.data_sets))
     table = Table(
         f"Table {VARIANTS.index(method) + 1}: {method}",
         "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
         "data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
         + _runs_caption(errors, [method]),
         ["learner", "optimised for"],
-        [Column(name, label_of(measure)) for measure in plan.measures for name in plan.data_sets],
+        [Column(data_set, label_of(measure)) for measure, data_set in columns],
         about={"method": method},
     )
-    for learner in planned.learners:
-        for target in planned.targets:
-            cells = [
-                _change_cell(errors, Key(data_set, method, learner, target), measure)
-                for measure in plan.measures
-                for data_set in plan.data_sets
-            ]
-            table.rows.append(([learner, target], cells))
+    for learner, target in product(planned.learners, planned.targets):
+        cells = [_change_cell(errors, Key(data_set, method, learner, target), measure) for measure, data_set in columns]
+        table.rows.append(([learner, target], cells))
     return table
 
 
 def _change_cell(errors: Errors, key: Key, measure: str) -> Cell:
     """Return a mean error with its change against the learner's defaults."""
-    value, paper = errors.mean(key, measure), published(key, measure)
+    value = errors.mean(key, measure)
     default = errors.mean(key._replace(target=DEFAULT), measure) if key.target != DEFAULT else None
-    notes, shade, change = [], 0.0, None
+    notes, details = _notes_and_details(errors, key, measure)
+    shade, change = 0.0, None
     if value is not None and default:
         change = value / default - 1.0
-        notes.append(f"{change:+.1%}")
+        notes = [f"{change:+.1%}", *notes]
         shade = float(np.clip(-losses(change, measure), -1.0, 1.0))
-    if paper is not None:
-        notes.append(f"paper {paper:.3f}")
-    notes += _missing_runs(errors, key)
-    details = {"change": change, "published": paper, "runs": errors.runs(key)[0], "files": errors.files.get(key, [])}
+    details = {"change": change, **details}
     return Cell(value, note=", ".join(notes), shade=shade, title=errors.where(key), details=details)
 
 
-def _missing_runs(errors: Errors, key: Key) -> list[str]:
-    """Return a note if a figure is the mean of fewer runs than planned."""
-    done, planned = errors.runs(key)
-    return [f"{done} of {planned} runs"] if 0 < done < planned else []
+def _notes_and_details(errors: Errors, key: Key, measure: str) -> tuple[list[str], dict[str, Any]]:
+    """Return what is said of each mean error: the published figure, the number of runs, the files."""
+    paper, (done, planned) = published(key, measure), errors.runs(key)
+    notes = [] if paper is None else [f"paper {paper:.3f}"]
+    if 0 < done < planned:
+        notes.append(f"{done} of {planned} runs")
+    return notes, {"published": paper, "runs": done, "files": errors.files(key)}
 
 
 def _runs_caption(errors: Errors, methods: Sequence[str]) -> str:
@@ -86,12 +84,10 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     planned = {target for m in plan.methods if m.name in variants for target in m.targets}
     in_paper = [target for target in ("ae", "rae", "f1", "accuracy", DEFAULT) if target in planned]
     targets = [*in_paper, *sorted(planned - set(in_paper))]
-    pairs = [(x, y) for i, x in enumerate(targets) for y in targets[i + 1 :]]
+    pairs, columns = list(combinations(targets, 2)), list(product(plan.measures, variants))
     tests: dict[Any, PairedTest | None] = {
-        (pair, measure, name): target_test(errors, name, pair, measure)
-        for pair in pairs
-        for measure in plan.measures
-        for name in variants
+        (pair, measure, name): errors.target_test(name, pair, measure)
+        for pair, (measure, name) in product(pairs, columns)
     }
     p_values = {key: test.p_value for key, test in tests.items() if test is not None}
     corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
@@ -101,7 +97,7 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
         "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's. "
         "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
         ["x", "y"],
-        [Column(name, label_of(measure)) for measure in plan.measures for name in variants],
+        [Column(name, label_of(measure)) for measure, name in columns],
     )
     same_data = set(plan.data_sets) == set(PAPER_SETS)
     for pair in pairs:
@@ -110,10 +106,9 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
                 tests[pair, measure, name],
                 corrected.get((pair, measure, name), 1.0),
                 published_test(*pair, name, measure) if same_data else None,
-                target_files(errors, name, pair),
+                errors.files_of_mark(*pair, name),
             )
-            for measure in plan.measures
-            for name in variants
+            for measure, name in columns
         ]
         table.rows.append((list(pair), cells))
     return table
@@ -135,7 +130,7 @@ def _test_details(test: PairedTest, corrected: float) -> dict[str, Any]:
 def overview_table(errors: Errors) -> Table:
     """Return the mean errors and ranks of all methods as the paper compares them: optimised for AE (else RAE, else not)."""
     plan, rows = errors.plan, errors.rows
-    keys = [(measure, data_set) for measure in plan.measures for data_set in plan.data_sets]
+    keys = list(product(plan.measures, plan.data_sets))
     columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
         "Table 6: all methods",
@@ -168,26 +163,16 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
         if np.isnan(mean):
             cells.append(Cell(None))
             continue
-        paper = published(key, measure)
-        details: dict[str, Any] = {
-            "rank": ranks[i],
-            "rank_unoptimised": unoptimised_ranks[i],
-            "published": paper,
-            "runs": errors.runs(key)[0],
-            "files": errors.files.get(key, []),
-        }
+        notes, details = _notes_and_details(errors, key, measure)
+        details = {"rank": ranks[i], "rank_unoptimised": unoptimised_ranks[i], **details}
         mark, title = "", errors.where(key)
         if i in tests:
             test = tests[i]
             mark = "‡" if test.p_value >= 0.05 else "†" if test.p_value >= 0.001 else ""
             details |= _test_details(test, corrected[i])
             title = f"against the best: p = {test.p_value:.3g}, after Holm {corrected[i]:.3g}, d = {test.effect:+.2f}; {title}"
-        notes = [f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}"]
-        notes += [f"paper {paper:.3f}"] if paper is not None else []
-        notes += _missing_runs(errors, key)
+        note = ", ".join([f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}", *notes])
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
         value = errors.mean(key, measure)
-        cells.append(
-            Cell(value, note=", ".join(notes), shade=shade, bold=i == best, mark=mark, title=title, details=details)
-        )
+        cells.append(Cell(value, note=note, shade=shade, bold=i == best, mark=mark, title=title, details=details))
     return cells

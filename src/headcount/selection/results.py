@@ -28,7 +28,9 @@ def collect(parts: Sequence[Sequence[Outcome]], n_candidates: int) -> list[Outco
 
 def _merge_folds(folds: list[Outcome]) -> Outcome:
     failed = next((fold for fold in folds if fold.error), None)
-    scores = {} if failed else {name: _mean([fold.scores[name] for fold in folds]) for name in folds[0].scores}
+    names = [] if failed else list(folds[0].scores)
+    # Sorted, so that the bits of a mean do not depend on which fold ended first.
+    scores = {name: float(np.mean(sorted(fold.scores[name] for fold in folds))) for name in names}
     return Outcome(
         folds[0].index,
         scores,
@@ -37,10 +39,6 @@ def _merge_folds(folds: list[Outcome]) -> Outcome:
         list(dict.fromkeys(text for fold in folds for text in fold.warnings)),
         failed.error if failed else "",
     )
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(sorted(values)))  # sorted, so that the bits do not depend on which fold ended first
 
 
 def as_frame(

@@ -177,8 +177,7 @@ class QuantifierSearch(ChosenQuantifier):
         X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
         for name in ("best_estimator_", "best_estimators_"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
         self.classes_, codes = _classes_of(quantifiers, labels)
         for measure in measures:
             check_order(measure, self.classes_, any(quantifier.classes is not None for quantifier in quantifiers))
@@ -208,12 +207,11 @@ class QuantifierSearch(ChosenQuantifier):
 
     def _deciding(self, measures: Sequence[ErrorMeasure]) -> ErrorMeasure:
         """Return the measure that the best candidate is chosen by."""
-        by_name = {measure.name: measure for measure in measures}
-        if isinstance(self.refit, bool):
-            return measures[0]
-        if self.refit not in by_name:
-            raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(by_name)}).")
-        return by_name[self.refit]
+        for measure in measures:
+            if isinstance(self.refit, bool) or self.refit == measure.name:
+                return measure
+        names = [measure.name for measure in measures]
+        raise DataError(f"refit={self.refit!r} must be one of the scorings ({quoted(names)}).")
 
     def _folds(
         self,

@@ -1,6 +1,6 @@
 """How much a plan has to compute: its cells, its fits as they are shared, and its fits if each use had its own."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from headcount.learners.forests import size_of_forest
@@ -38,21 +38,16 @@ class LearnerCount:
 
 def count(plan: Plan) -> list[LearnerCount]:
     """Count cells and fits of each learner of a plan."""
-    cells: Counter[str] = Counter()
-    each_use: Counter[str] = Counter()
-    refits: Counter[str] = Counter()
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in plan.rows():
-        name = row.learner_name or OWN
         runs = row.method.runs if "classifier" in row.method.make().get_params(deep=False) else 0
         for target in row.method.targets:
-            cells[name] += row.method.runs
-            each_use[name] += runs * (1 if target == DEFAULT else len(row.settings()) + 1)
-            refits[name] += runs
-    fits: Counter[str] = Counter()
+            each_use = runs * (1 if target == DEFAULT else len(row.settings()) + 1)
+            counts[row.learner_name or OWN].update(cells=row.method.runs, refits=runs, each_use=each_use)
     for task in select_tasks(plan, plan.data_sets[0]):
-        fits[task.learner or OWN] += _n_fits(task)
-    n = len(plan.data_sets)
-    return [LearnerCount(name, n * cells[name], n * fits[name], n * refits[name], n * each_use[name]) for name in cells]
+        counts[task.learner or OWN]["fits"] += _n_fits(task)
+    n, names = len(plan.data_sets), ("cells", "fits", "refits", "each_use")
+    return [LearnerCount(learner, *(n * counter[name] for name in names)) for learner, counter in counts.items()]
 
 
 def _n_fits(task: Task) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
+from headcount._imports import import_object
 from headcount._typing import AnyArray, FloatArray
 from headcount.data import Corpus
 from headcount.errors import minority_class
@@ -17,7 +18,7 @@ from headcount.features import LogTfidf, TermIds
 from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
-from headcount.study.plan import Plan, import_object
+from headcount.study.plan import Plan
 from headcount.study.tasks import protocol_of, seeds
 
 __all__ = ["StudyData"]

@@ -1,12 +1,12 @@
 """`Plan`: what a study computes. Nothing is loaded or fitted here; `plan_file` reads a plan from a TOML file."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sklearn.model_selection import ParameterGrid
 
+from headcount._imports import import_object
 from headcount._validation import quoted
 from headcount.exceptions import DataError, HeadcountError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
@@ -19,7 +19,6 @@ __all__ = [
     "Plan",
     "PlanRow",
     "ProtocolPlan",
-    "import_object",
     "with_parameters",
 ]
 
@@ -76,12 +75,8 @@ class MethodPlan:
 
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
-        if "." not in self.name:
-            registered: Quantifier = with_parameters(
-                method_named(self.name).make(), self.parameters, f"method {self.name!r}"
-            )
-            return registered
-        quantifier = _make(self.name, self.parameters, f"method {self.name!r}")
+        maker = self.name if "." in self.name else method_named(self.name).make
+        quantifier = _make(maker, self.parameters, f"method {self.name!r}")
         if not isinstance(quantifier, Quantifier):
             raise DataError(
                 f"{self.name} is not a quantifier: a method must be a subclass of headcount.quantifiers.Quantifier."
@@ -173,10 +168,6 @@ class Plan:
             raise DataError(f"There must be at least one run; got {runs}.")
         return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain lists and dicts."""
-        return asdict(self)
-
 
 def _selected(what: str, names: Sequence[str], selected: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names that are selected (None: all), in the order of the plan."""
@@ -186,26 +177,15 @@ def _selected(what: str, names: Sequence[str], selected: Sequence[str] | None) -
     return tuple(name for name in names if selected is None or name in selected)
 
 
-def _make(path: str, parameters: Mapping[str, Any], what: str) -> Any:
-    """Make an estimator from the import path of its class."""
-    cls = import_object(path, what)
+def _make(maker: str | Callable[[], Any], parameters: Mapping[str, Any], what: str) -> Any:
+    """Make an estimator from its class, or from the import path of this."""
+    cls = import_object(maker, what) if isinstance(maker, str) else maker
     try:
         return with_parameters(cls(), parameters, what)
     except HeadcountError:
         raise
     except Exception as error:
         raise DataError(f"The {what} can't be made: {type(error).__name__}: {error}.") from error
-
-
-def import_object(path: str, what: str) -> Any:
-    """Return the object at an import path such as ``package.module.Name`` or ``package.module:Name``."""
-    module, _, name = str(path).replace(":", ".").rpartition(".")
-    try:
-        return getattr(import_module(module), name)
-    except Exception as error:  # a user's module may raise anything when it is imported
-        raise DataError(
-            f"The {what} can't be imported as {path!r}: {type(error).__name__}: {error}. Is its module on the path?"
-        ) from error
 
 
 def with_parameters(estimator: Any, parameters: Mapping[str, Any], what: str) -> Any:

@@ -2,8 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,121 +15,156 @@ from headcount.study.plan import DEFAULT, OWN, LearnerPlan, MethodPlan, Plan, Pr
 
 __all__ = ["read_plan", "shipped_plans"]
 
-_NAME = re.compile(r"[\w.+-]+")
+Rule = Callable[[Any, str], Any]
+"""Checks a value of the file and converts it for the plan; its second argument names the value in an error."""
 _MOST = 10_000_000
 """Largest count in a protocol: more can only be a typing mistake."""
 
 
+def _must_be(
+    expected: str, valid: Callable[[Any], object], convert: Callable[[Any], Any] = lambda value: value
+) -> Rule:
+    """Return the rule that a value must be valid."""
+
+    def checked(value: Any, name: str) -> Any:
+        if not valid(value):
+            raise DataError(f"{name} must be {expected}; got {value!r}.")
+        return convert(value)
+
+    return checked
+
+
+def _integer(low: int, high: int | None = None) -> Rule:
+    # The type is compared because True is an int, too.
+    expected = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high:,}"
+    return _must_be(expected, lambda value: type(value) is int and low <= value and (high is None or value <= high))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a store can hold a value as it is, unlike a date."""
+    if isinstance(value, list | dict):
+        return all(map(_is_plain, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, bool | int | float | str)
+
+
+def _parameters(table: Any, name: str) -> dict[str, Any]:
+    """Check parameters and return them with None for "none": TOML has no null."""
+    rule = _must_be("a number, a string, true or false", _is_plain)
+    values = {key: rule(value, f"{name}, {key}") for key, value in _TABLE(table, name).items()}
+    return {key: None if value == "none" else value for key, value in values.items()}
+
+
+def _grid(table: Any, name: str) -> dict[str, list[Any]]:
+    """Check the values to choose from and return them with None for "none"."""
+    rule = _must_be("a list of values", lambda value: isinstance(value, list) and value)
+    lists = {key: rule(values, f"{name}, {key}") for key, values in _TABLE(table, name).items()}
+    return {key: [_parameters({key: value}, name)[key] for value in values] for key, values in lists.items()}
+
+
+_TABLE = _must_be("a table", lambda value: isinstance(value, dict))
+_NAME = _must_be("a name", lambda value: isinstance(value, str) and value)
+_NAMES = _must_be(
+    "a list of names, each listed once",
+    lambda value: (
+        isinstance(value, list) and value and set(map(type, value)) == {str} and len(set(value)) == len(value)
+    ),
+    tuple,
+)
+_COUNT, _FRACTION = _integer(1, _MOST), _must_be("a fraction between 0 and 1", lambda v: type(v) is float and 0 < v < 1)
+_PLAN: Mapping[str, Rule] = {
+    "name": lambda value, _: str(value),
+    "title": lambda value, _: str(value),
+    "data_sets": _NAMES,
+    "learners": _TABLE,
+    "methods": _must_be("given as [[methods]], at least one", lambda value: isinstance(value, list) and value),
+    "measures": _NAMES,
+    "protocol": _TABLE,
+    "seed": _integer(0),
+}
+_PROTOCOL = {"n_prevalences": _integer(2, _MOST), "held_out": _FRACTION, "inner": _FRACTION} | dict.fromkeys(
+    ("sample_size", "validation_repeats", "test_repeats"), _COUNT
+)
+_LEARNER = {"class": _NAME, "representation": _NAME, "parameters": _parameters, "grid": _grid}
+_METHODS = {"names": _NAMES, "learners": _NAMES, "targets": _NAMES, "runs": _integer(1)} | {
+    name: _LEARNER[name] for name in ("representation", "parameters", "grid")
+}
+
+
 def shipped_plans() -> list[str]:
     """Return the names of the plans that come with the library."""
-    return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in files("headcount.study.plans").iterdir()
-        if entry.name.endswith(".toml")
-    )
+    names = (entry.name for entry in files("headcount.study.plans").iterdir())
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def read_plan(name: str | Path) -> Plan:
     """Read a plan that comes with the library, by its name, or a TOML file."""
-    if str(name) in shipped_plans():
-        text, source = files("headcount.study.plans").joinpath(f"{name}.toml").read_text("utf-8"), f"the plan {name!r}"
-    else:
-        path, source = Path(name), str(name)
-        try:
-            text = path.read_text("utf-8-sig")
-        except OSError as error:
-            raise DataError(
-                f"There is no plan {str(name)!r}: shipped are {quoted(shipped_plans())}, and it is not a file that can be read "
-                f"({error.strerror})."
-            ) from error
-        except UnicodeDecodeError as error:
-            raise DataError(f"{source} is not UTF-8: {error}.") from error
+    shipped = str(name) in shipped_plans()
+    path = files("headcount.study.plans").joinpath(f"{name}.toml") if shipped else Path(name)
+    source = f"the plan {name!r}" if shipped else str(name)
     try:
-        content = tomllib.loads(text)
+        content = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise DataError(
+            f"There is no plan {str(name)!r}: shipped are {quoted(shipped_plans())}, and it is not a file that can be read "
+            f"({error.strerror})."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{source} is not UTF-8: {error}.") from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"{source} is not valid TOML: {error}.") from error
-    return _parse(content, source)
+    return _plan(content, source)
 
 
-def _parse(content: dict[str, Any], source: str) -> Plan:
-    _check_keys(content, {f.name for f in fields(Plan)}, source, required=("name", "data_sets", "methods"))
-    learners = tuple(
-        _learner(name, table, source)
-        for name, table in _table(content.get("learners", {}), f"{source}, learners").items()
+def _checked(table: Any, rules: Mapping[str, Rule], where: str, required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the values of a table, each checked by the rule for its key."""
+    _TABLE(table, where)
+    unknown, missing = sorted(set(table) - set(rules)), [key for key in required if key not in table]
+    if unknown:
+        raise DataError(f"{where}: unknown key {quoted(unknown)}; the keys are {quoted(sorted(rules), 50)}.")
+    if missing:
+        raise DataError(f"{where}: {quoted(missing)} is missing.")
+    return {key: rules[key](value, f"{where}: {key}") for key, value in table.items()}
+
+
+def _plan(content: dict[str, Any], source: str) -> Plan:
+    values = _checked(content, _PLAN, source, required=("name", "data_sets", "methods"))
+    learners = tuple(_learner(name, table, source) for name, table in values.get("learners", {}).items())
+    values["learners"] = learners
+    values["methods"] = tuple(
+        method for table in values["methods"] for method in _methods(table, f"{source}, methods", learners)
     )
-    if not isinstance(content["methods"], list) or not content["methods"]:
-        raise DataError(f"{source}: methods must be given as [[methods]], at least one; got {content['methods']!r}.")
-    methods = tuple(method for table in content["methods"] for method in _methods(table, source, learners))
-    protocol = _table(content.get("protocol", {}), f"{source}, protocol")
-    _check_keys(protocol, {f.name for f in fields(ProtocolPlan)}, f"{source}, protocol")
-    plan = Plan(
-        name=str(content["name"]),
-        title=str(content.get("title", content["name"])),
-        data_sets=_strings(content["data_sets"], f"{source}, data_sets"),
-        learners=learners,
-        methods=methods,
-        measures=_strings(content.get("measures", ["ae", "rae"]), f"{source}, measures"),
-        protocol=ProtocolPlan(**protocol),
-        seed=content.get("seed", 2021),
-    )
+    values["protocol"] = ProtocolPlan(**_checked(values.get("protocol", {}), _PROTOCOL, f"{source}, protocol"))
+    plan = Plan(**{"title": values["name"], **values})
     _check(plan, source)
     return plan
 
 
 def _learner(name: str, table: Any, source: str) -> LearnerPlan:
     where = f"{source}, learner {name!r}"
-    if not _NAME.fullmatch(name) or name == OWN:
+    if not re.fullmatch(r"[\w.+-]+", name) or name == OWN:
         raise DataError(
             f"{where}: not a valid name for a learner. Use letters, digits, dots, hyphens and underscores, and not {OWN!r}."
         )
-    _check_keys(table, {"class", "representation", "parameters", "grid"}, where, required=("class",))
-    return LearnerPlan(
-        name,
-        _string(table["class"], f"{where}, class"),
-        _string(table.get("representation", "tfidf"), f"{where}, representation"),
-        _without_nones(_table(table.get("parameters", {}), where)),
-        _grid(table.get("grid", {}), where),
-    )
+    values = _checked(table, _LEARNER, where, required=("class",))
+    return LearnerPlan(name, values.pop("class"), **values)
 
 
-def _methods(table: Any, source: str, learners: Sequence[LearnerPlan]) -> Iterator[MethodPlan]:
-    where = f"{source}, methods"
-    _check_keys(
-        table,
-        {"names", "learners", "targets", "runs", "parameters", "grid", "representation"},
-        where,
-        required=("names",),
-    )
-    named = _strings(table["learners"], f"{where}, learners") if "learners" in table else ()
+def _methods(table: Any, where: str, learners: tuple[LearnerPlan, ...]) -> Iterator[MethodPlan]:
+    values = _checked(table, _METHODS, where, required=("names",))
     for key in ("grid", "representation"):
-        if named and key in table:
+        if "learners" in values and key in values:
             raise DataError(f"{where}: methods over learners take their {key} from these; omit it.")
     defined = [learner.name for learner in learners]
-    missing = [name for name in named if name not in defined]
+    missing = [name for name in values.get("learners", ()) if name not in defined]
     if missing:
         raise UnknownNameError(
             f"{where}: there is no learner {quoted(missing)} in the plan; it has {quoted(defined, 50)}."
         )
-    targets = _strings(table.get("targets", [DEFAULT]), f"{where}, targets")
-    for target in targets:
+    for target in values.get("targets", ()):
         if target != DEFAULT:
             get_error(target)
-    runs = table.get("runs", 1)
-    if not isinstance(runs, int) or isinstance(runs, bool) or runs < 1:
-        raise DataError(f"{where}: runs must be an integer of at least 1; got {runs!r}.")
-    for name in _strings(table["names"], f"{where}, names"):
-        if "." not in name:
-            name = method_named(name).name
-        parameters = _without_nones(_table(table.get("parameters", {}), where))
-        yield MethodPlan(
-            name,
-            named,
-            targets,
-            runs,
-            parameters,
-            _grid(table.get("grid", {}), where),
-            _string(table.get("representation", "tfidf"), f"{where}, representation"),
-        )
+    for name in values.pop("names"):
+        yield MethodPlan(name if "." in name else method_named(name).name, **values)
 
 
 def _check(plan: Plan, source: str) -> None:
@@ -139,18 +173,6 @@ def _check(plan: Plan, source: str) -> None:
             raise DataError(
                 f"{source}, measures: {measure} is an error of decisions; use errors of shares, such as ae and rae."
             )
-    protocol = plan.protocol
-    for name in ("n_prevalences", "sample_size", "validation_repeats", "test_repeats"):
-        value = getattr(protocol, name)
-        least = 2 if name == "n_prevalences" else 1
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MOST:
-            raise DataError(f"{source}, protocol: {name} must be an integer from {least} to {_MOST:,}; got {value!r}.")
-    for name in ("held_out", "inner"):
-        value = getattr(protocol, name)
-        if not isinstance(value, float) or not 0.0 < value < 1.0:
-            raise DataError(f"{source}, protocol: {name} must be a fraction between 0 and 1; got {value!r}.")
-    if not isinstance(plan.seed, int) or isinstance(plan.seed, bool) or plan.seed < 0:
-        raise DataError(f"{source}: seed must be an integer of at least 0; got {plan.seed!r}.")
     names = [method.name for method in plan.methods]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:
@@ -174,59 +196,3 @@ def _check(plan: Plan, source: str) -> None:
         unknown = {f"{prefix}{key}" for key in method.grid} - parameters
         if unknown:
             raise DataError(f"{source}: {method.name} has no parameters {quoted(sorted(unknown))} to choose.")
-
-
-def _check_keys(content: Any, allowed: set[str], where: str, required: Sequence[str] = ()) -> None:
-    _table(content, where)
-    unknown, missing = sorted(set(content) - allowed), [key for key in required if key not in content]
-    if unknown:
-        raise DataError(f"{where}: unknown key {quoted(unknown)}; the keys are {quoted(sorted(allowed), 50)}.")
-    if missing:
-        raise DataError(f"{where}: {quoted(missing)} is missing.")
-
-
-def _table(content: Any, where: str) -> dict[str, Any]:
-    if not isinstance(content, dict):
-        raise DataError(f"{where}: expected a table, got {content!r}.")
-    return content
-
-
-def _string(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise DataError(f"{where}: expected a name, got {value!r}.")
-    return value
-
-
-def _strings(values: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-        raise DataError(f"{where}: expected a list of names, got {values!r}.")
-    if len(set(values)) < len(values):
-        raise DataError(f"{where}: a name is listed twice: {quoted(values, 50)}.")
-    return tuple(values)
-
-
-def _grid(values: Any, where: str) -> dict[str, list[Any]]:
-    grid = _table(values, f"{where}, grid")
-    for key, entries in grid.items():
-        if not isinstance(entries, list) or not entries:
-            raise DataError(f"{where}, grid: {key} must be a list of values; got {entries!r}.")
-        _check_plain(entries, f"{where}, grid, {key}")
-    return {key: [None if entry == "none" else entry for entry in entries] for key, entries in grid.items()}
-
-
-def _check_plain(value: Any, where: str) -> None:
-    """Raise an error for a value that a store can't hold as it is, such as a date."""
-    if isinstance(value, list):
-        for entry in value:
-            _check_plain(entry, where)
-    elif isinstance(value, dict):
-        for entry in value.values():
-            _check_plain(entry, where)
-    elif not isinstance(value, bool | int | float | str):
-        raise DataError(f"{where}: a parameter must be a number, a string, true or false; got {value!r}.")
-
-
-def _without_nones(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with None for "none": TOML has no null."""
-    _check_plain(parameters, "parameters")
-    return {key: None if value == "none" else value for key, value in parameters.items()}

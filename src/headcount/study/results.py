@@ -1,5 +1,6 @@
 """Results of a study, from its store alone: the setting that each use chose, and its estimates on the test samples."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray
 from headcount.errors import get_error
 from headcount.selection import Run
-from headcount.study.choice import Use, choose, distinct
+from headcount.study.choice import choose, distinct
 from headcount.study.plan import OWN, Plan
 from headcount.study.store import Record, existing_store, from_plain
 from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_task
@@ -70,7 +71,7 @@ class Results:
         self.notices = self.store.notices
         self._truths: dict[str, Record | None] = {}
         self._seconds: dict[tuple[str, str], list[float]] = {}
-        self._versions: dict[tuple[tuple[str, str], ...], int] = {}
+        self._versions: Counter[tuple[tuple[str, str], ...]] = Counter()
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -112,14 +113,14 @@ class Results:
         truth = self._truth(data_set)
         true = None if truth is None else from_plain(truth.outcome["true"])
         data = None if truth is None else truth.data
-        judged = []
-        for task in (task.on(data_set) for task in self._select_tasks):
-            record = self._record(task.description, data)
-            if record is not None:
-                self._count(record, 0)
-                judged.append((task, record.outcome))
+        judging = [task.on(data_set) for task in self._select_tasks]
+        judged = [(task, record.outcome) for task, record in self._computed(judging, data)]
         uses = choose(self.plan, judged, partly=True)
-        tested = self._tested(data_set, uses, data)
+        tested: dict[Hashable, tuple[Any, Path | None]] = {}
+        for task, record in self._computed(chosen_tasks(self.plan, data_set, distinct(uses)), data):
+            path = self.store.path_of(task.description)
+            for member, entry in zip(task.members, record.outcome["members"], strict=True):
+                tested[member.key] = entry, path
         no_entry: dict[str, Any] = {}
         for use in uses:
             # A use that failed has no setting: its key would be that of the learner's defaults.
@@ -131,25 +132,16 @@ class Results:
                 cell["missing"] = use.failure or entry.get("error") or "not computed yet"
             yield Cell(use.method, use.learner, use.params, use.run, **cell)
 
-    def _tested(self, data_set: str, uses: Sequence[Use], data: str | None) -> dict[Hashable, tuple[Any, Path]]:
-        """Return the outcome of each distinct run that was tested, with its file."""
-        outcomes: dict[Hashable, tuple[Any, Path]] = {}
-        for task in chosen_tasks(self.plan, data_set, distinct(uses)):
+    def _computed(self, tasks: Sequence[Task], data: str | None) -> Iterator[tuple[Task, Record]]:
+        """Yield the tasks that the store has results of, with these; add their seconds and versions to the totals."""
+        for task in tasks:
             record = self._record(task.description, data)
             if record is not None:
-                self._count(record, 1)
-                path = self.store.path_of(task.description)
-                for member, entry in zip(task.members, record.outcome["members"], strict=True):
-                    outcomes[member.key] = entry, path
-        return outcomes
-
-    def _count(self, record: Record, stage: int) -> None:
-        """Add a record's seconds and versions to the totals."""
-        seconds = self._seconds.setdefault((record.task["data_set"], record.task["learner"] or OWN), [0.0, 0.0])
-        seconds[stage] += record.seconds
-        device = {"device": record.outcome["device"]} if "device" in record.outcome else {}
-        versions = tuple((record.versions | device).items())
-        self._versions[versions] = self._versions.get(versions, 0) + 1
+                seconds = self._seconds.setdefault((task.data_set, task.learner or OWN), [0.0, 0.0])
+                seconds[task.stage == "test"] += record.seconds
+                device = {"device": record.outcome["device"]} if "device" in record.outcome else {}
+                self._versions[tuple((record.versions | device).items())] += 1
+                yield task, record
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:
         return self.store.read(description, data, any_versions=True, then="left out")

@@ -5,7 +5,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from headcount.study.tasks import Task, chosen_tasks, device_of, judged, select_
 __all__ = ["Summary", "run_study"]
 
 
+_Execute = Callable[[Sequence[Any], str], Iterator[Any]]
+"""Runs jobs under a title and yields their results."""
 _SECONDS_BETWEEN_LINES = 20.0
 """Least time between two lines of progress, where there is no terminal."""
 _TEMPORARY = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
@@ -90,7 +93,7 @@ def run_study(
     Summary
     """
     start, summary = time.perf_counter(), Summary()
-    execution = _Execution(n_jobs, progress, notify)
+    execute = partial(_execute, n_jobs=n_jobs, progress=progress, notify=notify)
     with Store(store).opened() as result_store, _backend(dask):
         summary.notices += [f"The plan has changed: {line}." for line in result_store.write_plan(_comparable(plan))]
         for name in plan.data_sets:
@@ -98,11 +101,11 @@ def run_study(
             notify(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
             _write_truth(result_store, data)
             selecting = select_tasks(plan, name)
-            records = dict(_compute(result_store, data, selecting, execution, f"{name}: choosing", summary))
+            records = dict(_compute(result_store, data, selecting, execute, f"{name}: choosing", summary))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, distinct(uses))
-            for _ in _compute(result_store, data, testing, execution, f"{name}: testing", summary):
+            for _ in _compute(result_store, data, testing, execute, f"{name}: testing", summary):
                 pass
         summary.notices += result_store.notices
         if result_store.plan() is None:
@@ -115,7 +118,7 @@ def run_study(
 def _comparable(plan: Plan) -> dict[str, Any]:
     """Return the part of a plan that its figures depend on, and that is the same whichever learners and data sets are run."""
     methods = [{"name": m.name, "parameters": m.parameters, "grid": m.grid} for m in plan.methods]
-    whole = plan.to_dict()
+    whole = asdict(plan)
     return {key: whole[key] for key in ("name", "learners", "protocol", "seed", "measures")} | {"methods": methods}
 
 
@@ -135,34 +138,28 @@ def _write_truth(store: Store, data: StudyData) -> None:
         store.write(Record(task, fingerprint, outcome, 0.0, versions()))
 
 
-@dataclass(frozen=True)
-class _Execution:
-    """How jobs are run, and how their progress is reported."""
-
-    n_jobs: int | None
-    progress: Progress
-    notify: Callable[[str], None]
-
-    def results(self, jobs: Sequence[Any], title: str) -> Iterator[Any]:
-        """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
-        start = last = time.perf_counter()
-        try:
-            for done, result in enumerate(results_of(jobs, self.n_jobs, title, self.progress), 1):
-                yield result
-                now = time.perf_counter()
-                if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
-                    left = (now - start) / done * (len(jobs) - done)
-                    self.notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
-                    last = now
-        except BrokenProcessPool as error:
-            raise DataError(
-                "A worker process died, perhaps because memory ran out. "
-                "What has been computed is kept: run again, with fewer --jobs."
-            ) from error
+def _execute(
+    jobs: Sequence[Any], title: str, n_jobs: int | None, progress: Progress, notify: Callable[[str], None]
+) -> Iterator[Any]:
+    """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
+    start = last = time.perf_counter()
+    try:
+        for done, result in enumerate(results_of(jobs, n_jobs, title, progress), 1):
+            yield result
+            now = time.perf_counter()
+            if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
+                left = (now - start) / done * (len(jobs) - done)
+                notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
+                last = now
+    except BrokenProcessPool as error:
+        raise DataError(
+            "A worker process died, perhaps because memory ran out. "
+            "What has been computed is kept: run again, with fewer --jobs."
+        ) from error
 
 
 def _compute(
-    store: Store, data: StudyData, tasks: Sequence[Task], execution: _Execution, title: str, summary: Summary
+    store: Store, data: StudyData, tasks: Sequence[Task], execute: _Execute, title: str, summary: Summary
 ) -> Iterator[tuple[int, Record]]:
     """Yield the position and record of each task: first from the store, then as they are computed."""
     missing = []
@@ -181,7 +178,7 @@ def _compute(
     # The longest tasks first, so that no worker is idle at the end.
     missing.sort(key=lambda i: max(member.cost for member in tasks[i].members), reverse=True)
     jobs = [joblib.delayed(_run_task)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
-    for i, outcome, seconds in execution.results(jobs, title):
+    for i, outcome, seconds in execute(jobs, title):
         record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
         summary.failures += _failures(data.name, tasks[i], outcome)
         if not any(_is_temporary(entry["error"]) for entry in outcome["members"]):
@@ -208,7 +205,9 @@ def _is_temporary(error: str) -> bool:
 
 
 def _run_task(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
-    outcome, seconds = judged(task, fold) if task.stage == "select" else tested(task, fold)
+    start = time.perf_counter()
+    outcome: dict[str, Any] = {"members": judged(task, fold) if task.stage == "select" else tested(task, fold)}
+    seconds = time.perf_counter() - start
     device = device_of(task)
     return i, outcome | {"device": device} if device else outcome, seconds
 

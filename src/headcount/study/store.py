@@ -13,7 +13,7 @@ import os
 import platform
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -101,10 +101,8 @@ class Store:
 
     def _half_written(self) -> list[Path]:
         """Return files that a killed run left half written; files whose names no store gives are not touched."""
-        parts = [path for stage in _STAGES for path in (self.folder / stage).rglob("*.part")]
-        return [
-            path for path in [*parts, self.folder / "plan.part"] if path.is_file() and _FILE_NAME.fullmatch(path.name)
-        ]
+        parts = [path for stage in _STAGES for path in (self.folder / stage).rglob("*.part") if path.is_file()]
+        return [path for path in parts if _FILE_NAME.fullmatch(path.name)] + list(self.folder.glob("plan.part"))
 
     def path_of(self, task: dict[str, Any]) -> Path:
         """Return the file of a task: by stage, data set and learner, then by a hash of the whole description."""
@@ -143,11 +141,8 @@ class Store:
             if data is not None and record.data != data:
                 raise StoreError(f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}).")
             if not any_versions and record.versions != versions():
-                changed = {
-                    name: f"{was}, now {versions().get(name)}"
-                    for name, was in record.versions.items()
-                    if was != versions().get(name)
-                }
+                now = versions()
+                changed = {k: f"{was}, now {now.get(k)}" for k, was in record.versions.items() if was != now.get(k)}
                 raise StoreError(f"{path} was computed with other versions ({changed}).")
             if key_of(record.task) != key_of(task):
                 raise StoreError(f"{path} holds another task than its name says.")
@@ -164,26 +159,20 @@ class Store:
 
     def write_plan(self, plan: dict[str, Any]) -> list[str]:
         """Write the plan that the results are of; return how it differs from the plan that was there."""
-        path = self.folder / "plan.result"
         plan = json.loads(json.dumps(plan))
-        differences: list[str] = []
-        if path.is_file():
-            try:
-                before = json.loads(_checked(path))
-                differences = list(_differences(before, plan))
-                plan = plan | {key: _merged(before.get(key), value) for key, value in plan.items()}
-            except (StoreError, json.JSONDecodeError) as error:
-                self.notices.append(f"{error} It is written again.")
-        self._write(path, json.dumps(plan, sort_keys=True).encode())
-        return differences
+        try:
+            before = self.plan() or plan
+        except StoreError as error:
+            self.notices.append(f"{error} It is written again.")
+            before = plan
+        merged = plan | {key: _merged(before.get(key), value) for key, value in plan.items()}
+        self._write(self.folder / "plan.result", json.dumps(merged, sort_keys=True).encode())
+        return list(_differences(before, plan))
 
     def plan(self) -> dict[str, Any] | None:
         """Return the plan that the results are of, or None if there is none."""
         path = self.folder / "plan.result"
-        try:
-            return json.loads(_checked(path)) if path.is_file() else None
-        except json.JSONDecodeError as error:
-            raise StoreError(f"{path} does not hold a plan ({error}).") from error
+        return _checked(path, "a plan") if path.is_file() else None
 
     def _write(self, path: Path, content: bytes) -> None:
         part = path.with_suffix(".part")
@@ -215,14 +204,12 @@ def existing_store(folder: str | Path) -> Store:
 
 def load(path: Path) -> Record:
     """Read and check a file of the store."""
-    try:
-        return Record(**json.loads(_checked(path)))
-    except (json.JSONDecodeError, TypeError) as error:
-        raise StoreError(f"{path} does not hold a result ({error}).") from error
+    record: Record = _checked(path, "a result", lambda content: Record(**content))
+    return record
 
 
-def _checked(path: Path) -> bytes:
-    """Return the content of a file whose version and checksum are right."""
+def _checked(path: Path, what: str, make: Callable[[Any], Any] = lambda content: content) -> Any:
+    """Return what is made of the content of a file, if version and checksum are right."""
     try:
         head, _, content = path.read_bytes().partition(b"\n")
     except OSError as error:
@@ -234,7 +221,10 @@ def _checked(path: Path) -> bytes:
         raise StoreError(f"{path} is not a file of a store.")
     if hashlib.sha256(content).hexdigest() != digest:
         raise StoreError(f"{path} is damaged: its content does not match its checksum.")
-    return content
+    try:
+        return make(json.loads(content))
+    except (json.JSONDecodeError, TypeError) as error:
+        raise StoreError(f"{path} does not hold {what} ({error}).") from error
 
 
 def key_of(task: dict[str, Any]) -> str:

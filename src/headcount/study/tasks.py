@@ -1,6 +1,5 @@
 """What a study computes, in tasks: settings that share fits, judged on validation samples or tested on test samples."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -39,12 +38,8 @@ class Member(Candidate):
 
     def described(self) -> dict[str, Any]:
         """Return everything that its outcome depends on, as plain data."""
-        return {
-            "method": self.method,
-            "run": self.run,
-            "params": self.params,
-            "quantifier": described(self.quantifier),
-        }
+        quantifier = described(self.quantifier)
+        return {"method": self.method, "run": self.run, "params": self.params, "quantifier": quantifier}
 
 
 @dataclass(frozen=True)
@@ -115,9 +110,8 @@ def _member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
         quantifier.set_params(random_state=int(seed))
     prefix = "classifier__" if "classifier" in names else ""
     quantifier.set_params(**{f"{prefix}{name}": value for name, value in run.params.items()})
-    unseeded = [
-        name for name, value in quantifier.get_params().items() if name.endswith("random_state") and value is None
-    ]
+    parameters = quantifier.get_params().items()
+    unseeded = [name for name, value in parameters if name.endswith("random_state") and value is None]
     quantifier.set_params(**dict.fromkeys(unseeded, seeds(plan)["learners"] % 2**31))
     return Member(run.method, run.learner, run.params, run.run, quantifier=quantifier, cost=cost)
 
@@ -155,17 +149,14 @@ def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
     return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
 
 
-def judged(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
-    """Judge the members of a task on the held-out part; return outcome and seconds."""
-    start = time.perf_counter()
+def judged(task: Task, fold: Fold) -> list[dict[str, Any]]:
+    """Judge the members of a task on the held-out part; return what is stored of each."""
     outcomes = judge(task.members, fold, [get_error(name) for name in task.measures])
-    members = [{"scores": outcome.scores, **_recorded_fields(outcome)} for outcome in outcomes]
-    return {"members": members}, time.perf_counter() - start
+    return [{"scores": outcome.scores, **_recorded_fields(outcome)} for outcome in outcomes]
 
 
-def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
-    """Fit the members of a task on all labelled items and estimate the shares of the test samples; return outcome and seconds."""
-    start = time.perf_counter()
+def tested(task: Task, fold: Fold) -> list[dict[str, Any]]:
+    """Fit the members of a task on all labelled items and estimate the shares of the test samples; return what is stored."""
     fits = fold.fits.scope()
     scored: Scored = {}
     members = []
@@ -176,7 +167,7 @@ def tested(task: Task, fold: Fold) -> tuple[dict[str, Any], float]:
             outputs = outputs_of(fitted, fold, set(fitted.needs), scored)
             estimated = to_plain(estimate_shares(fitted, outputs, fold.samples, fold.classes))
         members.append({"estimated": estimated, **_recorded_fields(outcome)})
-    return {"members": members}, time.perf_counter() - start
+    return members
 
 
 def _recorded_fields(outcome: Outcome) -> dict[str, Any]:
@@ -196,6 +187,5 @@ def device_of(task: Task) -> str:
         return ""
     from headcount.learners.neural.device import device_label
 
-    return "; ".join(
-        sorted({device_label(network.device, getattr(network, "precision", None)) for network in networks})
-    )
+    labels = {device_label(network.device, getattr(network, "precision", None)) for network in networks}
+    return "; ".join(sorted(labels))

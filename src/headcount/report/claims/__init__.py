@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headcount.report.claims import optimisation, standing
 from headcount.report.claims.claim import CHECKS, HOLDS, HOLDS_NOT, OPEN, Claim, Figure
-from headcount.report.evidence import Evidence, Measured, Published
+from headcount.report.evidence import Evidence, Published
 from headcount.report.scores import Errors
 from headcount.study import Results
 
@@ -26,7 +26,7 @@ def claims(results: Results, errors: Errors | None = None) -> list[Claim]:
     """Return the paper's conclusions judged by a study's figures, each with its verdict on the published figures."""
     errors = Errors(results) if errors is None else errors
     published = {claim.name: claim.verdict for claim in published_claims()}
-    return [replace(claim, published=published[claim.name]) for claim in judged(Measured(errors, results))]
+    return [replace(claim, published=published[claim.name]) for claim in judged(errors)]
 
 
 def published_claims() -> list[Claim]:

@@ -22,6 +22,7 @@ __all__ = [
     "check",
     "imbalanced",
     "learners",
+    "least_ae",
     "pairs",
     "partly",
 ]
@@ -109,7 +110,7 @@ def balanced(evidence: Evidence) -> list[str]:
 
 def learners(evidence: Evidence) -> list[str]:
     """Return the learners of the variants, in the order of the rows."""
-    return list(dict.fromkeys(row.learner for row in evidence.rows() if row.method in VARIANTS))
+    return list(dict.fromkeys(row.learner for row in evidence.rows if row.method in VARIANTS))
 
 
 def pairs(
@@ -127,3 +128,8 @@ def ae(evidence: Evidence, key: Key) -> float:
     """Return the mean AE of a key, NaN if there is none."""
     value = evidence.mean(key, "ae")
     return np.nan if value is None else value
+
+
+def least_ae(evidence: Evidence, keys: Sequence[Key]) -> float:
+    """Return the lowest mean AE of the keys that have one, NaN if none has."""
+    return float(np.fmin.reduce([ae(evidence, key) for key in keys]))

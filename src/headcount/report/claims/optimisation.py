@@ -1,5 +1,8 @@
 """The paper's conclusions on which measure to optimise learners for."""
 
+from collections.abc import Sequence
+from itertools import product
+
 import numpy as np
 
 from headcount.report.claims.claim import Figure, Outcome, ae, balanced, check, imbalanced, learners, pairs, partly
@@ -8,6 +11,7 @@ from headcount.report.scores import VARIANTS, Key
 
 _CLEAR = 0.1
 """Relative change of the error that counts as a clear gain."""
+_TARGET_NAMES = {"none": "at defaults", "ae": "for AE", "accuracy": "for accuracy"}
 
 
 def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
@@ -17,10 +21,10 @@ def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
         both = list(pairs(evidence, imbalanced(evidence), ("svm", "lr"), method, targets))
         if not both:
             continue
-        means = [float(np.mean([ae(evidence, pair[side]) for pair in both])) for side in (0, 1)]
-        for side, mean in enumerate(means):
-            files = [name for pair in both for name in evidence.files(pair[side])]
-            figures.append(Figure(f"{method}, {_target_name(targets[side])}", mean, files))
+        means = []
+        for target, keys in zip(targets, zip(*both, strict=True), strict=True):
+            means.append(float(np.mean([ae(evidence, key) for key in keys])))
+            figures.append(Figure(f"{method}, {_TARGET_NAMES[target]}", means[-1], evidence.files(*keys)))
         lower.append(means[0] < means[1])
     if not lower:
         return None, "There are no figures of SVM or LR for both targets on imbalanced training data.", figures
@@ -31,10 +35,6 @@ def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
 def _with_count(why: str, n: int) -> str:
     """Add how many variants have figures, if not all four do."""
     return why if n == len(VARIANTS) else f"{why} There are figures of {n} of the four variants."
-
-
-def _target_name(target: str) -> str:
-    return {"none": "at defaults", "ae": "for AE", "f1": "for F1"}.get(target, f"for {target}")
 
 
 @check(
@@ -65,31 +65,27 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
         for x, y in pairs(evidence, balanced(evidence), learners(evidence), method, ("ae", "none")):
             default = ae(evidence, y)
             change = ae(evidence, x) / default - 1.0 if default else 0.0 if ae(evidence, x) == 0.0 else np.inf
-            files = [*evidence.files(x), *evidence.files(y)]
-            changes.append((change, Figure(f"{method} {x.learner} on {x.data_set}", f"{change:+.1%}", files)))
+            figure = Figure(f"{method} {x.learner} on {x.data_set}", f"{change:+.1%}", evidence.files(x, y))
+            changes.append((change, figure))
     if not changes:
         return None, "There are no figures on balanced training data.", []
     gains = sum(change < -_CLEAR for change, _ in changes)
     return 2 * gains < len(changes), f"{gains} of {len(changes)} gain clearly.", [figure for _, figure in changes]
 
 
-def _marks(evidence: Evidence, pair: tuple[str, str]) -> dict[str, str]:
-    marks = {method: evidence.mark(*pair, method, "ae") for method in VARIANTS}
-    return {method: mark for method, mark in marks.items() if mark is not None}
-
-
-def _mark_figures(evidence: Evidence, pair: tuple[str, str], marks: dict[str, str]) -> list[Figure]:
-    return [Figure(method, mark, evidence.files_of_mark(*pair, method)) for method, mark in marks.items()]
+def _marks(evidence: Evidence, pair: tuple[str, str], methods: Sequence[str] = VARIANTS) -> list[Figure]:
+    """Return the marks of table 5 for a pair of targets, of the methods that have one."""
+    marks = [(method, evidence.mark(*pair, method, "ae")) for method in methods]
+    return [Figure(method, mark, evidence.files_of_mark(*pair, method)) for method, mark in marks if mark is not None]
 
 
 def _all_better(evidence: Evidence, pair: tuple[str, str]) -> Outcome:
     marks = _marks(evidence, pair)
-    figures = _mark_figures(evidence, pair, marks)
     if not marks:
-        return None, "There are no figures for both targets.", figures
-    better = [mark.startswith(">") for mark in marks.values()]
+        return None, "There are no figures for both targets.", marks
+    better = [mark.text().startswith(">") for mark in marks]
     why = f"It is better for {sum(better)} of {len(marks)} variants."
-    return partly(better, len(VARIANTS)), _with_count(why, len(marks)), figures
+    return partly(better, len(VARIANTS)), _with_count(why, len(marks)), marks
 
 
 @check(
@@ -114,11 +110,10 @@ def _ae_beats_defaults(evidence: Evidence) -> Outcome:
 )
 def _ae_or_f1_is_open(evidence: Evidence) -> Outcome:
     marks = _marks(evidence, ("ae", "f1"))
-    figures = _mark_figures(evidence, ("ae", "f1"), marks)
     if len(marks) < len(VARIANTS):
-        return None, "There are not figures of all four variants for both targets.", figures
-    better, worse = (sum(mark.startswith(sign) for mark in marks.values()) for sign in "><")
-    return max(better, worse) < len(marks), f"AE is better for {better} variants, F1 for {worse}.", figures
+        return None, "There are not figures of all four variants for both targets.", marks
+    better, worse = (sum(mark.text().startswith(sign) for mark in marks) for sign in "><")
+    return max(better, worse) < len(marks), f"AE is better for {better} variants, F1 for {worse}.", marks
 
 
 @check(
@@ -126,14 +121,11 @@ def _ae_or_f1_is_open(evidence: Evidence) -> Outcome:
     "Table 5, by AE: the paired t-test at 0.05 says so for PACC.",
 )
 def _pacc_prefers_ae(evidence: Evidence) -> Outcome:
-    mark = evidence.mark("ae", "f1", "PACC", "ae")
-    if mark is None:
+    marks = _marks(evidence, ("ae", "f1"), ["PACC"])
+    if not marks:
         return None, "There are no figures of PACC for both targets.", []
-    return (
-        mark.startswith(">"),
-        f"The mark is {mark}.",
-        [Figure("PACC", mark, evidence.files_of_mark("ae", "f1", "PACC"))],
-    )
+    mark = marks[0].text()
+    return mark.startswith(">"), f"The mark is {mark}.", marks
 
 
 @check(
@@ -141,18 +133,16 @@ def _pacc_prefers_ae(evidence: Evidence) -> Outcome:
     "Optimised for AE, its mean AE over all data sets and learners is the lowest of CC, ACC, PCC and PACC.",
 )
 def _pacc_is_strongest(evidence: Evidence) -> Outcome:
-    keys = {
-        method: [Key(name, method, learner, "ae") for name in evidence.data_sets for learner in learners(evidence)]
-        for method in VARIANTS
-    }
+    cases = [
+        [Key(name, method, learner, "ae") for method in VARIANTS]
+        for name, learner in product(evidence.data_sets, learners(evidence))
+    ]
     # Means are comparable only over data sets and learners on which all four have figures.
-    common = [i for i in range(len(keys["CC"])) if not any(np.isnan(ae(evidence, keys[m][i])) for m in VARIANTS)]
+    common = [keys for keys in cases if not any(np.isnan(ae(evidence, key)) for key in keys)]
     if not common:
         return None, "There are no figures of all four variants on the same data set and learner.", []
-    means = {method: float(np.mean([ae(evidence, keys[method][i]) for i in common])) for method in VARIANTS}
-    figures = [
-        Figure(method, mean, [name for i in common for name in evidence.files(keys[method][i])])
-        for method, mean in means.items()
-    ]
+    by_method = dict(zip(VARIANTS, zip(*common, strict=True), strict=True))
+    means = {method: float(np.mean([ae(evidence, key) for key in keys])) for method, keys in by_method.items()}
+    figures = [Figure(method, mean, evidence.files(*by_method[method])) for method, mean in means.items()]
     best = min(means, key=lambda method: means[method])
     return best == "PACC", f"The lowest is that of {best}, over {len(common)} data sets and learners.", figures

@@ -1,13 +1,11 @@
 """The paper's conclusions on how methods and learners compare with each other."""
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray
-from headcount.report.claims.claim import Figure, Outcome, ae, check, imbalanced, learners, partly
+from headcount.report.claims.claim import Figure, Outcome, ae, check, imbalanced, learners, least_ae, partly
 from headcount.report.evidence import Evidence
 from headcount.report.scores import VARIANTS, Key, Row, ranks_of, unoptimised
 from headcount.study.plan import DEFAULT
@@ -20,28 +18,23 @@ from headcount.study.plan import DEFAULT
 )
 def _majority_bias_until_adjusted(evidence: Evidence) -> Outcome:
     cases, figures = [], []
-    for data_set in imbalanced(evidence):
-        for learner in ("rf", "mnb"):
-            keys = {method: Key(data_set, method, learner, "ae") for method in ("CC", "ACC", "PACC")}
-            plain = ae(evidence, keys["CC"])
-            adjusted = [value for m in ("ACC", "PACC") if not np.isnan(value := ae(evidence, keys[m]))]
-            if np.isnan(plain) or not adjusted:
-                continue
-            bias = evidence.bias(keys["CC"])
-            if bias is not None:
-                figures.append(
-                    Figure(f"bias of CC {learner} on {data_set}", f"{bias:+.3f}", evidence.files(keys["CC"]))
-                )
-            figures.append(Figure(f"AE of CC {learner} on {data_set}", plain, evidence.files(keys["CC"])))
-            files = [*evidence.files(keys["ACC"]), *evidence.files(keys["PACC"])]
-            figures.append(Figure(f"of the better of ACC and PACC {learner} on {data_set}", min(adjusted), files))
-            cases.append((bias is None or bias >= 0.2) and min(adjusted) <= plain / 2.0)
+    for data_set, learner in product(imbalanced(evidence), ("rf", "mnb")):
+        cc, *adjusted = (Key(data_set, method, learner, "ae") for method in ("CC", "ACC", "PACC"))
+        plain, best = ae(evidence, cc), least_ae(evidence, adjusted)
+        if np.isnan(plain) or np.isnan(best):
+            continue
+        bias, where = evidence.bias(cc), f"{learner} on {data_set}"
+        if bias is not None:
+            figures.append(Figure(f"bias of CC {where}", f"{bias:+.3f}", evidence.files(cc)))
+        figures.append(Figure(f"AE of CC {where}", plain, evidence.files(cc)))
+        figures.append(Figure(f"of the better of ACC and PACC {where}", best, evidence.files(*adjusted)))
+        cases.append((bias is None or bias >= 0.2) and best <= plain / 2.0)
     if not cases:
         return None, "There are no figures of RF or MNB on imbalanced training data.", figures
     n_cases = 2 * len(imbalanced(evidence))
-    why = f"It is so in {sum(cases)} of {len(cases)} cases." + (
-        "" if len(cases) == n_cases else f" There should be {n_cases}."
-    )
+    why = f"It is so in {sum(cases)} of {len(cases)} cases."
+    if len(cases) < n_cases:
+        why += f" There should be {n_cases}."
     return partly(cases, n_cases), why, figures
 
 
@@ -49,18 +42,12 @@ _TOP = ("SLD", "HDy")
 _ADVANCED = ("SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)", "QuaNet")
 
 
-def _ranks(evidence: Evidence, data_sets: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Return the ranks by AE of all rows (columns) on data sets (rows), and the ranks if the variants of CC were not optimised."""
-    ranks = [ranks_of(evidence, evidence.rows(), name, "ae") for name in data_sets]
-    return np.array([optimised for optimised, _ in ranks]), np.array([unoptimised for _, unoptimised in ranks])
-
-
 @check(
     "SLD and HDy are the best methods.",
     "Both are among the three rows of table 6 with the lowest mean rank over its columns (data sets, by AE and RAE).",
 )
 def _sld_and_hdy_on_top(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     ranks = np.array([ranks_of(evidence, rows, name, by)[0] for name in evidence.data_sets for by in ("ae", "rae")])
     ranks = ranks[~np.isnan(ranks).all(axis=1)]  # without the columns that have no figure at all
     complete = ~np.isnan(ranks).any(axis=0) if len(ranks) else np.zeros(len(rows), dtype=bool)
@@ -79,7 +66,7 @@ def _sld_and_hdy_on_top(evidence: Evidence) -> Outcome:
 
 
 def _files(evidence: Evidence, row: Row) -> list[str]:
-    return [name for data_set in evidence.data_sets for name in evidence.files(row.on(data_set))]
+    return evidence.files(*(row.on(data_set) for data_set in evidence.data_sets))
 
 
 @check(
@@ -91,18 +78,13 @@ def _many_do_not_beat_cc(evidence: Evidence) -> Outcome:
     failed, figures = [], []
     for data_set in evidence.data_sets:
         keys = [Key(data_set, "CC", learner, "ae") for learner in ("svm", "lr")]
-        plain = [value for key in keys if (value := evidence.mean(key, "ae")) is not None]
-        if not plain:
-            continue
-        files = [name for key in keys for name in evidence.files(key)]
-        cases = []
-        for row in evidence.rows():
-            mean = evidence.mean(row.on(data_set), "ae") if row.method in _ADVANCED else None
-            if mean is not None:
-                cases.append(Figure(f"{row.method} on {data_set}", mean, evidence.files(row.on(data_set))))
-                failed.append(mean >= min(plain))
-        if cases:
-            figures += [Figure(f"CC on {data_set}", min(plain), files), *cases]
+        plain = least_ae(evidence, keys)
+        advanced = [row.on(data_set) for row in evidence.rows if row.method in _ADVANCED]
+        means = [(key, mean) for key in advanced if (mean := evidence.mean(key, "ae")) is not None]
+        if means and not np.isnan(plain):
+            figures.append(Figure(f"CC on {data_set}", plain, evidence.files(*keys)))
+            figures += [Figure(f"{key.method} on {data_set}", mean, evidence.files(key)) for key, mean in means]
+            failed += [mean >= plain for _, mean in means]
     if not failed:
         return None, "There are no figures of such methods beside CC.", figures
     return 2 * sum(failed) >= len(failed), f"{sum(failed)} of {len(failed)} are no better.", figures
@@ -112,7 +94,7 @@ def _variants_both_ways(evidence: Evidence, data_set: str) -> bool:
     """Whether all variants of CC that have figures on a data set were optimised, and tested at their learner's defaults too."""
     pairs = [
         (row, evidence.mean(unoptimised(row).on(data_set), "ae"))
-        for row in evidence.rows()
+        for row in evidence.rows
         if row.method in VARIANTS and evidence.mean(row.on(data_set), "ae") is not None
     ]
     return bool(pairs) and all(row.target != DEFAULT and default is not None for row, default in pairs)
@@ -123,12 +105,12 @@ def _variants_both_ways(evidence: Evidence, data_set: str) -> bool:
     "The mean rank by AE of the five SVMs with a quantification loss and QuaNet is worse than with the variants at defaults.",
 )
 def _others_lose_ranks(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     which = [i for i, row in enumerate(rows) if row.method in _ADVANCED]
     names = [name for name in evidence.data_sets if _variants_both_ways(evidence, name)]
     if not which or not names:
         return None, "Such methods are needed beside variants of CC, optimised and at defaults.", []
-    optimised, plain = _ranks(evidence, names)
+    optimised, plain = np.array([ranks_of(evidence, rows, name, "ae") for name in names]).swapaxes(0, 1)
     ranked = ~np.isnan(optimised[:, which])
     if not ranked.any():
         return None, "There are no figures of such methods beside the variants of CC.", []
@@ -143,7 +125,7 @@ def _others_lose_ranks(evidence: Evidence) -> Outcome:
     "On imbalanced data sets they climb by three ranks or more on average, by AE.",
 )
 def _cc_and_acc_climb(evidence: Evidence) -> Outcome:
-    rows = evidence.rows()
+    rows = evidence.rows
     names = [name for name in imbalanced(evidence) if _variants_both_ways(evidence, name)]
     climbs, figures = [], []
     for i, row in enumerate(rows):
@@ -175,7 +157,7 @@ def _cnn_least_sensitive(evidence: Evidence) -> Outcome:
             value, default = (evidence.mean(key, measure) for key in keys)
             if value is not None and default:
                 changes.setdefault(learner, {})[case] = abs(value / default - 1.0)
-                files.setdefault(learner, []).extend(name for key in keys for name in evidence.files(key))
+                files.setdefault(learner, []).extend(evidence.files(*keys))
     common = set.intersection(*(set(by_case) for by_case in changes.values())) if changes else set()
     means = {learner: float(np.mean([by_case[c] for c in common])) for learner, by_case in changes.items() if common}
     figures = [Figure(learner, f"{mean:.1%}", list(dict.fromkeys(files[learner]))) for learner, mean in means.items()]
