@@ -19,19 +19,17 @@ SCALE = 2.0**40
 LIMB_BITS = 20
 _LIMB_MASK = (1 << LIMB_BITS) - 1
 LARGEST = 8.0
-"""Largest coordinate: 2^20 of them fit into one 64-bit sum."""
+"""Largest coordinate: 2^20 of them fit into one 64-bit sum, 2^10 into a double."""
 
 
-def to_units(values: FloatArray) -> IntArray:
-    """Return coordinates as integers in units of 2^-40.
+def to_units(values: FloatArray) -> FloatArray:
+    """Return coordinates in units of 2^-40: whole numbers, kept as doubles, which hold them exactly.
 
     >>> (to_units(np.array([[0.25, 1.0]])) / 2**40).tolist()
     [[0.25, 1.0]]
     """
-    from headcount.protocols import _kernels
-
-    units = np.empty(values.shape, dtype=np.int64)
-    if not _kernels.to_units(np.ascontiguousarray(values, dtype=np.float64).ravel(), SCALE, LARGEST, units.ravel()):
+    units: FloatArray = np.floor(values * SCALE + 0.5)
+    if not np.abs(units).max(initial=0.0) <= LARGEST * SCALE:
         raise DataError(
             f"A representation holds values that are not finite, or larger than {LARGEST:g}: scale its vectors to [0, 1]."
         )
@@ -42,13 +40,14 @@ def to_units(values: FloatArray) -> IntArray:
 class ExactSums:
     """Sums in units of 2^-40, each in two limbs; arrays of the same shape.
 
-    >>> a = ExactSums.from_units(to_units(np.array([[0.5, 0.25]])))
+    >>> a = ExactSums.from_floats(np.array([[0.5, 0.25]]))
     >>> (a + a).values().tolist()
     [[1.0, 0.5]]
     """
 
     high: IntArray
-    low: IntArray
+    low: IntArray | None
+    """None: all zero, as of whole numbers, of which there are many and which need no second limb."""
 
     @classmethod
     def from_units(cls, units: IntArray) -> "ExactSums":
@@ -58,7 +57,7 @@ class ExactSums:
     @classmethod
     def from_counts(cls, counts: AnyArray) -> "ExactSums":
         """Return whole numbers as sums."""
-        return cls(counts.astype(np.int64) << LIMB_BITS, np.zeros(counts.shape, dtype=np.int64))
+        return cls(counts.astype(np.int64) << LIMB_BITS, None)
 
     @classmethod
     def from_floats(cls, values: FloatArray) -> "ExactSums":
@@ -71,16 +70,12 @@ class ExactSums:
         """Return sums of nothing."""
         return cls(np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64))
 
-    @classmethod
-    def joined(cls, parts: "list[ExactSums]") -> "ExactSums":
-        """Put columns of sums side by side."""
-        return cls(np.hstack([part.high for part in parts]), np.hstack([part.low for part in parts]))
-
     def __add__(self, other: "ExactSums") -> "ExactSums":
-        return ExactSums(self.high + other.high, self.low + other.low)
+        lows = [low for low in (self.low, other.low) if low is not None]
+        return ExactSums(self.high + other.high, sum(lows[1:], lows[0]) if lows else None)
 
     def __getitem__(self, key: Any) -> "ExactSums":
-        return ExactSums(self.high[key], self.low[key])
+        return ExactSums(self.high[key], None if self.low is None else self.low[key])
 
     def __len__(self) -> int:
         return len(self.high)
@@ -93,15 +88,19 @@ class ExactSums:
     def add_at(self, rows: IntArray, other: "ExactSums") -> None:
         """Add row i of ``other`` to row ``rows[i]``, in place."""
         np.add.at(self.high, rows, other.high)
-        np.add.at(self.low, rows, other.low)
+        if other.low is not None:
+            self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
+            np.add.at(self.low, rows, other.low)
 
     def grown(self, n_rows: int) -> "ExactSums":
         """Return the sums with rows of zeros appended, ``n_rows`` in all."""
         pad = [(0, n_rows - len(self)), *((0, 0) for _ in self.shape[1:])]
-        return ExactSums(np.pad(self.high, pad), np.pad(self.low, pad))
+        return ExactSums(np.pad(self.high, pad), None if self.low is None else np.pad(self.low, pad))
 
     def values(self) -> FloatArray:
         """Return the sums as floats; equal sums give equal bits, however their limbs came about."""
+        if self.low is None:
+            return np.multiply(self.high, 2.0**-LIMB_BITS, dtype=np.float64)
         high, low = self.high + (self.low >> LIMB_BITS), self.low & _LIMB_MASK
         floats: FloatArray = high * 2.0**-LIMB_BITS + low * (1.0 / SCALE)
         return floats

@@ -322,7 +322,7 @@ class Samples:
         matrix: Any = csr_array((factors, self.indices, self.indptr), shape=(len(self), len(rows)))
         return np.asarray(matrix @ rows, dtype=np.float64)
 
-    def sum_exact(self, units: IntArray) -> ExactSums:
+    def sum_exact(self, units: FloatArray) -> ExactSums:
         """Add up rows of fixed-point coordinates (`to_units`), times their factors, as sums that merge to the bit."""
         from headcount.protocols import _kernels
 
