@@ -292,3 +292,22 @@ def test_held_out_scores_need_a_split_that_can_be_repeated():
     np.testing.assert_array_equal(seeded.held_out_[1], seeded.best_estimator_.validation_codes_)
     with_generator = quick_auto(methods=[ACC(random_state=np.random.RandomState(3))]).fit(X, Y)
     assert with_generator.held_out_ is None  # its split can't be repeated
+
+
+def test_sample_weights_reach_the_learners():
+    weights = np.where(Y == 1, 20.0, 1.0)
+    auto = quick_auto(methods=["CC"], learners=["lr"], intervals=False, held_out=0.0)
+    pipeline = auto.fit(X, Y, sample_weight=weights).best_estimator_.classifier_
+    expected = clone(pipeline).fit(X, Y, classifier__sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].coef_, expected[-1].coef_)
+    assert not np.array_equal(pipeline[-1].coef_, clone(pipeline).fit(X, Y)[-1].coef_)
+    kept = quick_auto(methods=["PACC"], learners=["lr"]).fit(X, Y, sample_weight=weights).best_estimator_
+    assert not np.array_equal(kept.classifier_[-1].coef_, clone(kept).fit(X, Y).classifier_[-1].coef_)
+
+
+def test_the_order_of_classes_is_kept():
+    items, codes = blobs(600, 3, 2)
+    labels = np.array(["low", "middle", "high"])[codes]
+    auto = quick_auto(methods=["PACC"], learners=["lr"], classes=["low", "middle", "high"]).fit(items, labels)
+    assert auto.best_estimator_.classes_.tolist() == ["low", "middle", "high"]
+    assert auto.classes_.tolist() == ["low", "middle", "high"]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -33,6 +34,7 @@ from headcount.checks.report import separation_of
 from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, validation_parts
+from headcount.learners.fit_params import cut_fit_params
 from headcount.protocols import Protocol, default_protocol
 from headcount.quantifiers import Quantifier, SumsQuantifier, list_methods, method_named
 from headcount.selection.candidates import Candidate, group
@@ -41,7 +43,7 @@ from headcount.selection.progress import Progress, run_all
 from headcount.selection.tasks import Fold, Outcome, judge
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["AutoQuantifier"]
 
@@ -53,6 +55,7 @@ _MAX_REFITS, _MIN_SEPARATION = 8, 0.05
 """How many of the best are fitted until one separates the classes, and by how much it must."""
 
 
+@dataclass(eq=False, repr=False)
 class AutoQuantifier(ChosenQuantifier):
     """Choose method, learner and settings by the error of the shares under artificial prevalence.
 
@@ -115,10 +118,19 @@ class AutoQuantifier(ChosenQuantifier):
     [0.5, 0.5]
     """
 
-    best_estimator_: Quantifier
-    ranking_: "pd.DataFrame"
-    skipped_: list[dict[str, Any]]
-    held_out_: tuple[Outputs, IntArray] | None
+    methods: Sequence[Any] | None = None
+    learners: Sequence[str] | None = None
+    _: KW_ONLY
+    budget: float | None = None
+    intervals: bool = True
+    test_size: float = 0.4
+    validation: Any = 0.4
+    protocol: Protocol | None = None
+    held_out: float = 0.2
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    progress: Progress = "auto"
+    classes: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChosenQuantifier._parameter_constraints,
@@ -135,42 +147,15 @@ class AutoQuantifier(ChosenQuantifier):
         "progress": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        methods: Sequence[Any] | None = None,
-        learners: Sequence[str] | None = None,
-        *,
-        budget: float | None = None,
-        intervals: bool = True,
-        test_size: float = 0.4,
-        validation: Any = 0.4,
-        protocol: Protocol | None = None,
-        held_out: float = 0.2,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        progress: Progress = "auto",
-        classes: Any = None,
-    ) -> None:
-        self.methods = methods
-        self.learners = learners
-        self.budget = budget
-        self.intervals = intervals
-        self.test_size = test_size
-        self.validation = validation
-        self.protocol = protocol
-        self.held_out = held_out
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
-        self.classes = classes
-
-    def fit(self, X: Items, y: Labels) -> Self:  # type: ignore[override]
+    def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
         """Try what suits these labelled items, and fit the best again on all of them.
 
         Parameters
         ----------
         X : texts, or a matrix, sparse matrix or data frame of numbers
         y : labels of shape (n_items,)
+        **fit_params
+            Passed to the learners' ``fit``, such as ``sample_weight``.
         """
         start = time.monotonic()
         self._validate_params()
@@ -178,11 +163,12 @@ class AutoQuantifier(ChosenQuantifier):
         validate_data(self, X, skip_check_array=True)
         self.classes_, codes = learn_classes(labels, classes=self.classes)
         check_class_counts(self.classes_, codes, _MIN_ITEMS_OF_A_CLASS)
-        self.kind_, self.skipped_ = kind_of(X), []
+        self.kind_ = kind_of(X)
+        self.skipped_: list[dict[str, Any]] = []
         sequence = seed_sequence(self.random_state)
         seed = self._seed = int(sequence.generate_state(1)[0])
         candidates = self._candidates(len(codes), seed)
-        fold = self._fold(X, labels, codes, seed)
+        fold = self._fold(X, labels, codes, seed, fit_params)
         deadline = np.inf if self.budget is None else start + (1.0 - _REFIT_SHARE) * self.budget
         groups = group(candidates)
         # One group is tried whatever the time: the first with a candidate that may be kept.
@@ -197,7 +183,7 @@ class AutoQuantifier(ChosenQuantifier):
         tried, keep = self._tried(candidates, outcomes)
         self.ranking_ = ranked(tried, fold.true, sequence.spawn(1)[0])
         end = np.inf if self.budget is None else start + self.budget
-        self.best_estimator_, self.held_out_ = self._refit_best(keep, X, labels, end)
+        self.best_estimator_, self.held_out_ = self._refit_best(keep, X, labels, end, fit_params)
         return self
 
     def _candidates(self, n_items: int, seed: int) -> list[Candidate]:
@@ -261,7 +247,7 @@ class AutoQuantifier(ChosenQuantifier):
         self.skipped_ += [{"learner": name, "reason": reason} for name, reason in reasons.items() if reason]
         return [learner for learner in LEARNERS if not reasons[learner.name]]
 
-    def _fold(self, X: Items, labels: AnyArray, codes: IntArray, seed: int) -> Fold:
+    def _fold(self, X: Items, labels: AnyArray, codes: IntArray, seed: int, fit_params: dict[str, Any]) -> Fold:
         train, held_out = next(validation_parts(float(self.test_size), codes, seed, "test_size"))
         features = features_for(self.kind_, X, len(codes))
         fitted = features.fit_transform(_safe_indexing(X, train))
@@ -273,7 +259,7 @@ class AutoQuantifier(ChosenQuantifier):
                 len(self.classes_), repeats=25, sample_size=size, random_state=seed, n_samples=500
             )
         samples, true = protocol.draw(labels[held_out], self.classes_)
-        fits = Fits(fitted, labels[train], None, remember=True)
+        fits = Fits(fitted, labels[train], remember=True, fit_params=cut_fit_params(fit_params, X, train))
         again = drawn_again(samples, true, codes[held_out], np.random.default_rng(seed))
         return Fold(fits, judged, labels[held_out], samples, true, self.classes_, minority_class(labels), again)
 
@@ -308,14 +294,14 @@ class AutoQuantifier(ChosenQuantifier):
         return tried, sorted(keep, key=lambda candidate: by_index[candidate.index].scores["ae"])
 
     def _refit_best(
-        self, keep: Sequence[Candidate], X: Items, labels: AnyArray, end: float
+        self, keep: Sequence[Candidate], X: Items, labels: AnyArray, end: float, fit_params: dict[str, Any]
     ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
         """Refit the best; one that does not separate some classes, so that its intervals would be too wide, yields to the next."""
         first: tuple[Quantifier, tuple[Outputs, IntArray] | None] | None = None
         for candidate in keep[:_MAX_REFITS]:
             if first is not None and time.monotonic() > end:
                 break
-            fitted = self._refitted(candidate, X, labels)
+            fitted = self._refitted(candidate, X, labels, fit_params)
             first = fitted if first is None else first
             separation = _separation(fitted[0])
             if separation is None or separation >= _MIN_SEPARATION:
@@ -327,7 +313,7 @@ class AutoQuantifier(ChosenQuantifier):
         return first
 
     def _refitted(
-        self, best: Candidate, X: Items, labels: AnyArray
+        self, best: Candidate, X: Items, labels: AnyArray, fit_params: dict[str, Any]
     ) -> tuple[Quantifier, tuple[Outputs, IntArray] | None]:
         """Fit on all items except those kept aside to check later ones with; return these with their posteriors."""
         features = features_for(self.kind_, X, len(labels))
@@ -335,14 +321,15 @@ class AutoQuantifier(ChosenQuantifier):
         classifier = Pipeline([("features", features), ("classifier", clone(inner.classifier))])
         new: Quantifier = clone(best.quantifier).set_params(classifier=classifier)
         codes = encode(labels, self.classes_)
+        params = {f"classifier__{name}": value for name, value in fit_params.items()}  # of the pipeline's last step
         aside = self.held_out > 0 and not new.uses_validation and hasattr(classifier, "predict_proba")
         if not aside:
             with one_blas_thread():
-                fitted: Quantifier = new.fit(X, labels)
+                fitted: Quantifier = new.fit(X, labels, **params)
             return fitted, held_out_scores(fitted, X, labels)
         rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
         with one_blas_thread():
-            fitted = new.fit(_safe_indexing(X, rows), labels[rows])
+            fitted = new.fit(_safe_indexing(X, rows), labels[rows], **cut_fit_params(params, X, rows))
         return fitted, (fitted.outputs(_safe_indexing(X, kept), {"posteriors"}), codes[kept])
 
     def _best(self) -> Quantifier:

@@ -32,6 +32,7 @@ def fit_table(
     shift: str = "any",
     random_state: int = 0,
     n_jobs: int | None = None,
+    classes: Sequence[Any] | None = None,
 ) -> Model:
     """Choose and fit a quantifier on a labelled table.
 
@@ -57,6 +58,8 @@ def fit_table(
         are known to change little. With ``"mild"`` a method without intervals may be chosen.
     random_state : int, default=0
     n_jobs : int, optional
+    classes : sequence of labels, optional
+        The classes in order, where they have one; by default sorted.
 
     Returns
     -------
@@ -95,6 +98,7 @@ def fit_table(
         protocol=mild if shift == "mild" else None,
         n_jobs=n_jobs,
         random_state=random_state,
+        classes=classes,
     )
     try:
         auto = choice.fit(items, labels)

@@ -1,6 +1,6 @@
 """SLD: maximum likelihood shares, by Saerens, Latinne and Decaestecker's expectation maximisation or straight to its limit."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -30,6 +30,7 @@ __all__ = ["SLD"]
     table_preset=lambda: SLD(calibration="bcts"),
     suggested=True,
 )
+@dataclass(eq=False, repr=False)
 class SLD(DensitiesQuantifier):
     r"""Maximum likelihood shares from posteriors: the method of Saerens, Latinne and Decaestecker (also EMQ).
 
@@ -98,10 +99,20 @@ class SLD(DensitiesQuantifier):
     [0.0, 1.0]
     """
 
+    classifier: Any = None
+    _: KW_ONLY
+    prior: Any = "train"
+    solver: str = "newton"
+    tol: float = 1e-6
+    min_iter: int = 10
+    max_iter: int = 1000
+    calibration: str | None = None
+    validation: Validation = DEFAULT_VALIDATION
+    random_state: RandomState = None
+    classes: Any = None
+
     adjusts_for_shift = True
     has_likelihood_interval = True
-    prior_: FloatArray
-    calibration_: BiasCorrectedTemperature | None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DensitiesQuantifier._parameter_constraints,
@@ -113,31 +124,6 @@ class SLD(DensitiesQuantifier):
         "calibration": [StrOptions({"bcts"}), None],
     }
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        prior: Any = "train",
-        solver: str = "newton",
-        tol: float = 1e-6,
-        min_iter: int = 10,
-        max_iter: int = 1000,
-        calibration: str | None = None,
-        validation: Validation = DEFAULT_VALIDATION,
-        random_state: RandomState = None,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.prior = prior
-        self.solver = solver
-        self.tol = tol
-        self.min_iter = min_iter
-        self.max_iter = max_iter
-        self.calibration = calibration
-        self.validation = validation
-        self.random_state = random_state
-        self.classes = classes
-
     @property
     def uses_validation(self) -> bool:
         """Whether there is a calibration to be learnt on a validation part."""
@@ -145,7 +131,7 @@ class SLD(DensitiesQuantifier):
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
-        self.calibration_ = None
+        self.calibration_: BiasCorrectedTemperature | None = None
         for name in ("validation_outputs_", "validation_codes_"):
             if hasattr(self, name):
                 delattr(self, name)

@@ -14,6 +14,8 @@ __all__ = ["ChosenQuantifier"]
 class ChosenQuantifier(Quantifier):
     """A quantifier that delegates scoring, reducing and solving to the quantifier that its `fit` chose."""
 
+    best_estimator_: Quantifier
+
     @abstractmethod
     def _best(self) -> Quantifier:
         """Return the chosen quantifier; raise an error that says why if there is none."""

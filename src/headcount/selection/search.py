@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,11 +37,12 @@ from headcount.selection.scoring import Scoring, measures_of
 from headcount.selection.tasks import Fold, fit_through, judge
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["QuantifierSearch"]
 
 
+@dataclass(eq=False, repr=False)
 class QuantifierSearch(ChosenQuantifier):
     """Choose a quantifier's settings by the error of the shares that it estimates under a protocol.
 
@@ -113,12 +115,18 @@ class QuantifierSearch(ChosenQuantifier):
     ('PACC', 8)
     """
 
-    results_: "pd.DataFrame"
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    best_estimator_: Quantifier
-    best_estimators_: list[Quantifier | None]
+    quantifier: Any
+    grid: Any
+    _: KW_ONLY
+    scoring: Scoring | Sequence[Scoring] = "ae"
+    refit: bool | str = True
+    refit_each: bool = False
+    protocol: Protocol | None = None
+    test_size: Any = 0.4
+    memory: Any = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    progress: Progress = "auto"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "quantifier": [HasMethods(["fit", "aggregate"]), list, tuple],
@@ -133,33 +141,6 @@ class QuantifierSearch(ChosenQuantifier):
         "random_state": "no_validation",
         "progress": ["boolean", StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        quantifier: Any,
-        grid: Any,
-        *,
-        scoring: Scoring | Sequence[Scoring] = "ae",
-        refit: bool | str = True,
-        refit_each: bool = False,
-        protocol: Protocol | None = None,
-        test_size: Any = 0.4,
-        memory: Any = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        progress: Progress = "auto",
-    ) -> None:
-        self.quantifier = quantifier
-        self.grid = grid
-        self.scoring = scoring
-        self.refit = refit
-        self.refit_each = refit_each
-        self.protocol = protocol
-        self.test_size = test_size
-        self.memory = memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
 
     def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
         """Try all settings, and fit the best again on all data.
