@@ -66,7 +66,7 @@ def test_task_that_ran_out_of_device_memory_is_computed_by_the_next_run(tmp_path
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate much")
 
     with monkeypatch.context() as patched:
-        patched.setattr(training._Trainer, "epoch", full)
+        patched.setattr(training.Trainer, "epoch", full)
         first = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
     assert first.failures
     again = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder, progress=False)
