@@ -82,7 +82,7 @@ def _command_section(command: Any, name: str) -> list[str]:
     lines += ["```sh", *(examples or [name]), "```", ""]
     lines += ["| | what it is |", "|---|---|"]
     for parameter in command.params:
-        if parameter.name == "help":
+        if parameter.name == "help" or getattr(parameter, "hidden", False):
             continue
         is_option = parameter.param_type_name == "option"
         names = ", ".join(f"`{flag}`" for flag in parameter.opts) if is_option else f"`{parameter.name.upper()}`"
