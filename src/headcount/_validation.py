@@ -14,6 +14,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, Ran
 from headcount.exceptions import DataError
 
 __all__ = [
+    "MIN_ITEMS_OF_A_CLASS",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -168,7 +169,13 @@ def learn_classes(labels: Labels, what: str = "y", classes: Any = None) -> tuple
     return given, codes
 
 
-def check_class_counts(classes: AnyArray, codes: IntArray, least: int, most: int = 100, where: str = "") -> None:
+MIN_ITEMS_OF_A_CLASS = 5
+"""Labelled items of a class that are needed to train on some, to validate on others and to judge on the rest."""
+
+
+def check_class_counts(
+    classes: AnyArray, codes: IntArray, least: int = MIN_ITEMS_OF_A_CLASS, most: int = 100, where: str = ""
+) -> None:
     """Raise unless there are from two to ``most`` classes with at least ``least`` items each.
 
     Parameters

@@ -42,7 +42,7 @@ def one_label(frame):
     [
         (
             single_item,
-            "labelled.csv, line 12, column 'stars': this is the only item of class 'odd'; at least 10 of each",
+            "labelled.csv, line 12, column 'stars': this is the only item of class 'odd'; at least 5 of each",
         ),
         (empty_text, "labelled.csv, line 22, column 'review' is empty"),
         (no_label, "labelled.csv, line 32, column 'stars' has no label"),

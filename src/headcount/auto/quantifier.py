@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoQuantifier"]
 
-_MIN_ITEMS_OF_A_CLASS = 5
-"""Labelled items of each class that are needed to train, to validate and to judge."""
 _REFIT_SHARE = 0.2
 """Share of the budget that is kept for fitting the best again."""
 _MAX_REFITS, _MIN_SEPARATION = 8, 0.05
@@ -162,7 +160,7 @@ class AutoQuantifier(ChosenQuantifier):
         X, labels = labelled_items(X, y)
         validate_data(self, X, skip_check_array=True)
         self.classes_, codes = learn_classes(labels, classes=self.classes)
-        check_class_counts(self.classes_, codes, _MIN_ITEMS_OF_A_CLASS)
+        check_class_counts(self.classes_, codes)
         self.kind_ = kind_of(X)
         self.skipped_: list[dict[str, Any]] = []
         sequence = seed_sequence(self.random_state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headcount._validation import quoted
+from headcount._validation import MIN_ITEMS_OF_A_CLASS, quoted
 from headcount.data.table_items import item_columns, read_items
 from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError
@@ -16,8 +16,6 @@ from headcount.quantifiers import method_named
 from headcount.tables import TableFile
 
 __all__ = ["fit_table"]
-
-_MIN_ITEMS_PER_CLASS = 10
 
 
 def fit_table(
@@ -84,7 +82,7 @@ def fit_table(
     if kind == "numbers" and np.isinf(items).any():
         row, column = np.argwhere(np.isinf(items))[0].tolist()
         raise DataError(f"{table.place(row, names[column] if len(names) > 1 else names[0])}: the number is infinite.")
-    labels = check_labels(table, values, label, _MIN_ITEMS_PER_CLASS)
+    labels = check_labels(table, values, label, MIN_ITEMS_OF_A_CLASS)
     if shift not in ("any", "mild"):
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"

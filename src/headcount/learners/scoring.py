@@ -4,9 +4,10 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from headcount._typing import AnyArray, Items
-from headcount._validation import as_items, encode, quoted
+from headcount._validation import encode, quoted
 from headcount.exceptions import ClassifierError, DataError
 from headcount.learners.outputs import Need, Outputs
 
@@ -37,7 +38,7 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
     A classifier that computes several outputs in one pass has a method ``predict_all`` that returns them as a dict, so that a
     network reads each item once.
     """
-    X, n_items = as_items(X)
+    n_items = int(_num_samples(X))
     own_classes = np.asarray(getattr(classifier, "classes_", classes))
     kinds = {needs} if isinstance(needs, str) else set(needs)
     if not kinds <= set(_METHODS):

@@ -1,4 +1,4 @@
-"""Writing a model into a file, complete or not at all, and reading it back without running anything that it holds."""
+"""Write a model to a file, completely or not at all, and read it back without running any code from it."""
 
 import json
 import warnings
@@ -25,11 +25,11 @@ _MANIFEST, _BODY = "manifest.json", "model.skops"
 _MOST_MANIFEST = 16 * 2**20
 _MOST_BODY = 4 * 2**30
 _LEAST_LIMIT, _MOST_RATIO = 256 * 2**20, 100
-"""A body may unpack to the first, or to so many times its packed size, whichever is more."""
+"""Limit of the unpacked size of a body: this many bytes, or this many times its packed size, whichever is more."""
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model file, complete or not at all.
+    """Write a model file, completely or not at all.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def _check_own_types(body: bytes, path: Path) -> None:
-    """Raise where a model would be written that could not be read again."""
+    """Raise if the model that is about to be written could not be read again."""
     try:
         check_types(_schema_of(body, path), path)
     except FileFormatError as error:
@@ -85,7 +85,7 @@ def _check_own_types(body: bytes, path: Path) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model file; whatever is not what `save_model` writes is refused with a sentence, before any of it is used.
+    """Read a model file; a file that `save_model` could not have written is refused with a sentence before any of it is used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The manifest of a model file: what is in it and where it comes from, as JSON, sealed with a checksum."""
+"""The manifest of a model file: its content and origin as JSON, with checksums that show later changes."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _RANKED = {"method": str, "learner": str, "ae": float, "behind": float, "p_best"
 
 
 def described(model: Model, written: str) -> dict[str, Any]:
-    """Return all of a model that is not the fitted quantifier itself."""
+    """Return everything about a model except the fitted quantifier, as plain data."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -39,7 +39,7 @@ def described(model: Model, written: str) -> dict[str, Any]:
 
 
 def sealed(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
-    """Return the manifest as JSON, with the checksums of the other members and one of its own."""
+    """Return the manifest as JSON, with checksums of the other members and of itself."""
     manifest = manifest | {"members": {name: _named(content) for name, content in members.items()}}
     return json.dumps(manifest | {"seal": _seal(manifest)}, indent=1, ensure_ascii=False).encode()
 
@@ -53,7 +53,7 @@ def _seal(manifest: dict[str, Any]) -> str:
 
 
 def checked(content: bytes, path: Any) -> dict[str, Any]:
-    """Return a manifest as it was written; raise if it was changed, or is of a version that is not known here."""
+    """Parse a manifest; raise if it was changed after it was written, or if its version is not supported."""
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -79,7 +79,7 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
 
 
 def _sound(manifest: dict[str, Any]) -> bool:
-    """Whether the entries that people are shown are what they should be."""
+    """Whether the entries that are printed have the expected types."""
     rows = manifest["source"].get("rows", 0)
     shares = manifest["source"].get("shares", {})
     return (
@@ -95,7 +95,7 @@ def _sound(manifest: dict[str, Any]) -> bool:
 
 
 def check_member(manifest: dict[str, Any], name: str, content: bytes, path: Any) -> None:
-    """Raise unless a member is the one that the manifest was written with."""
+    """Raise unless a member has the checksum that the manifest gives for it."""
     if manifest["members"].get(name) != _named(content):
         raise FileFormatError(
             f"{path} was changed after it was written: {name} does not fit its checksum. Get it again."

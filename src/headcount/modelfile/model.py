@@ -1,4 +1,4 @@
-"""`Model`: a fitted quantifier, the columns it reads, the held-out scores it is checked by, and where it comes from."""
+"""`Model`: a fitted quantifier, the columns it reads, held-out scores for checks, and where it comes from."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -39,10 +39,10 @@ class Model:
     Attributes
     ----------
     quantifier : fitted quantifier
-        Of a search or an `AutoQuantifier`, the best is kept, and what is known of held-out items.
+        Of a search or an `AutoQuantifier`, the best one is kept, with its held-out items.
     columns : Columns
     reference : Outputs or None
-        Posteriors of labelled items that the classifier was not trained on, to check later items by.
+        Posteriors of labelled items that the classifier was not trained on, to check later items with.
     reference_codes : array of int or None
         The classes of these items, as positions in ``quantifier.classes_``.
     source : dict
@@ -94,13 +94,13 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of quantifier and classifier that JSON can hold; others in words."""
+        """Parameters of quantifier and classifier, those that JSON can't hold as text."""
         flat = self.quantifier.get_params()
         return {key: _simple(value) for key, value in sorted(flat.items()) if not hasattr(value, "get_params")}
 
     @property
     def only_decides(self) -> bool:
-        """Whether all that is known of held-out items is what was decided of them."""
+        """Whether only the decisions of held-out items are known, not their posteriors."""
         kept = self.quantifier.validation_items()
         return self.columns.kind == "decisions" or (
             self.reference is None and kept is not None and kept[0].posteriors is None
