@@ -18,6 +18,7 @@ from headcount.intervals.bootstrap import resample, resample_classes
 from headcount.intervals.error_parts import ErrorParts
 from headcount.learners import Outputs
 from headcount.protocols import Samples
+from headcount.protocols.exact import to_units
 from headcount.quantifiers import DensitiesQuantifier, SampleItems
 from headcount.quantifiers.densities import most_likely
 from headcount.simplex import sum_zero_basis
@@ -171,10 +172,11 @@ class LikelihoodModel:
             drawn = resample(samples[s], n_replicates, one_seed, samples[s : s + 1])
             replicates[s] = centre[s] + scale[s] * (_free_shares(self.F, self.start, drawn) - centre[s])
         if self.parameters is not None:
-            changes = np.zeros((n_replicates, self.parameters.influence.shape[1]))
-            codes = self.quantifier.validation_codes_
-            for drawn in resample_classes(codes, centre.shape[1], n_replicates, labelled_seed):
-                changes += drawn.sum(self.parameters.influence)
+            influence, codes = self.parameters.influence, self.quantifier.validation_codes_
+            size = np.abs(influence).max(initial=1e-300)
+            units = to_units(influence / size)
+            by_class = resample_classes(codes, centre.shape[1], n_replicates, labelled_seed)
+            changes = size * sum(drawn.sum_exact(units).values() for drawn in by_class)
             replicates += np.einsum("scp,rp->src", self.parameters.derivatives, changes)
         return replicates
 
