@@ -97,6 +97,23 @@ def test_an_overridden_solve_does_not_inherit_the_interval():
         estimate(q, all_positive())
 
 
+def test_a_mixin_that_overrides_solve_does_not_inherit_the_interval():
+    class Half:
+        def solve(self, statistics):
+            return (super().solve(statistics) + 0.5) / 2
+
+    class Shrunk(Half, PACC):
+        """PACC, half way to equal shares."""
+
+    class Declared(Half, PACC):
+        adjusts_for_shift = True
+
+    assert not Shrunk().has_interval
+    assert not Shrunk().adjusts_for_shift
+    assert Declared().adjusts_for_shift
+    assert not Declared().has_interval
+
+
 def test_a_subclass_that_overrides_nothing_inherits_everything():
     class Renamed(PACC):
         """PACC under another name."""

@@ -86,11 +86,11 @@ class ExactSums:
         return self.high.shape
 
     def add_at(self, rows: IntArray, other: "ExactSums") -> None:
-        """Add row i of ``other`` to row ``rows[i]``, in place."""
-        np.add.at(self.high, rows, other.high)
+        """Add row i of ``other`` to row ``rows[i]``, in place; the rows must be distinct."""
+        self.high[rows] += other.high
         if other.low is not None:
             self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
-            np.add.at(self.low, rows, other.low)
+            self.low[rows] += other.low
 
     def grown(self, n_rows: int) -> "ExactSums":
         """Return the sums with rows of zeros appended, ``n_rows`` in all."""

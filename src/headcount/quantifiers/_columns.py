@@ -50,8 +50,8 @@ def first_invalid(C: FloatArray) -> int:
 
 
 @kernel(error_model="numpy")
-def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: IntArray) -> None:
-    """Add up the posteriors of each group and, if there is room for them, the products of two (lower triangle).
+def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: IntArray, sizes: IntArray) -> None:
+    """Count the items of each group, add up their posteriors and, if there is room, the products of two (lower triangle).
 
     ``sums`` and ``products`` have a row for each coordinate, so that the groups that are added to lie side by side.
     """
@@ -61,6 +61,8 @@ def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: In
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
         group = groups[start : start + size]
+        for i in range(size):
+            sizes[group[i]] += 1
         pair = 0
         for j in range(k):
             row, total = C[j, start : start + size], sums[j]

@@ -24,7 +24,7 @@ __all__ = ["DEFAULT_VALIDATION", "Quantifier", "normalised"]
 
 DEFAULT_VALIDATION = 0.4
 
-_ESTIMATION = ("reduce", "solve", "aggregate", "predict", "densities")
+_ESTIMATION = {"reduce", "solve", "aggregate", "predict", "densities"}
 """Methods that make up the estimate: what is declared of an estimate is not inherited where one of them is overridden."""
 
 
@@ -88,11 +88,12 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # A subclass of PACC that overrides `solve` is another estimator: it must not inherit PACC's interval or verdict.
-        if cls.__bases__[0] is not Quantifier and any(name in vars(cls) for name in _ESTIMATION):
-            for name in cls._PROMISES:
-                if name not in vars(cls):
-                    setattr(cls, name, vars(Quantifier).get(name))
+        # A subclass of PACC that overrides `solve`, or has a mixin that does, is another estimator: PACC's interval is not its own.
+        defined = [set(vars(base)) for base in cls.__mro__]
+        overridden = next(i for i, names in enumerate(defined) if names & _ESTIMATION)
+        for promise in cls._PROMISES:
+            if overridden < next(i for i, names in enumerate(defined) if promise in names):
+                setattr(cls, promise, vars(Quantifier).get(promise))
 
     @property
     @abstractmethod

@@ -55,7 +55,7 @@ class Histograms(Cells):
         counts = np.zeros((n_groups, sum(self.counted)), dtype=np.int64)
         starts = np.array([self.starts[b] for b in self.counted])
         _columns.count_bins(C[1], groups, np.array(self.counted), starts, _EDGE, counts)
-        sizes = np.bincount(groups, minlength=n_groups)
+        sizes = counts[:, : self.counted[0]].sum(axis=1)  # each histogram holds all items
         return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
 
     def folded(self, histograms: FloatArray, b: int) -> FloatArray:

@@ -134,8 +134,8 @@ class Posteriors(Vectors):
         k = len(C)
         sums = np.zeros((k, n_groups), dtype=np.int64)
         triangle = np.zeros((k * (k + 1) // 2 if products else 0, n_groups), dtype=np.int64)
-        _columns.sum_posteriors(C, groups, sums, triangle)
-        sizes = np.bincount(groups, minlength=n_groups)
+        sizes = np.zeros(n_groups, dtype=np.int64)
+        _columns.sum_posteriors(C, groups, sums, triangle, sizes)
         second = ExactSums.from_units(triangle.T) if products else None
         return Statistics(ExactSums.from_units(sums.T), ExactSums.from_counts(sizes), second)
 

@@ -72,7 +72,7 @@ class Statistics:
         return Statistics(*(part.grown(n_samples) for part in self._parts()))
 
     def add_at(self, rows: IntArray, other: "Statistics") -> None:
-        """Merge sample i of ``other`` into sample ``rows[i]``, in place."""
+        """Merge sample i of ``other`` into sample ``rows[i]``, in place; the rows must be distinct."""
         for part, added in zip(self._parts(), other._parts(), strict=True):
             part.add_at(rows, added)
 

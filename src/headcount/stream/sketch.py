@@ -123,6 +123,11 @@ class Sketch:
         means = ExactSums(sums[:, ::2], sums[:, 1::2]).values() / self._counts[used, None]
         return self._groups[used], self._counts[used], means
 
+    def sizes(self, n_groups: int) -> FloatArray:
+        """Return the number of items of each group."""
+        used = np.flatnonzero(self._counts)
+        return np.bincount(self._groups[used], self._counts[used], n_groups).astype(np.float64)
+
     def merge(self, other: "Sketch", rows: IntArray) -> None:
         """Add another sketch's items, whose group g is group ``rows[g]`` here."""
         if other.bits < self.bits:

@@ -32,8 +32,8 @@ __all__ = ["InvalidScoresError", "Recipe", "Tally", "first_invalid_row"]
 
 _MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
 """Groups that a tally may hold, and numbers in it: 64 MiB."""
-_ITEMS_PER_BLOCK = 1 << 16
-"""Items that are added up in one call: enough to make calls cheap, few enough for 64-bit sums and the cache."""
+_ITEMS_PER_BLOCK = 1 << 18
+"""Items that are added up in one call: enough to make calls cheap, few enough for 64-bit sums."""
 _NO_LABELLED = (
     "No labelled items were kept aside from training, which leaves none to check with: methods with a validation part "
     "keep some."
@@ -140,8 +140,6 @@ class Tally:
     ----------
     names : list
         The groups, in the order in which they first came.
-    n : array of shape (n_groups,)
-        Number of items of each group.
     sums : dict of Statistics with one row a group
         By reduction: the method's, and the check's.
     sketch : Sketch or None
@@ -149,7 +147,6 @@ class Tally:
 
     recipe: Recipe
     names: list[Any] = field(default_factory=list)
-    n: FloatArray = field(default_factory=lambda: np.zeros(0))
     sums: dict[str, Statistics] = field(default_factory=dict)
     sketch: Sketch | None = None
 
@@ -162,6 +159,13 @@ class Tally:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def n(self) -> FloatArray:
+        """Number of items of each group."""
+        if self.sketch is not None:
+            return self.sketch.sizes(len(self.names))
+        return next(iter(self.sums.values())).weights
 
     @property
     def n_items(self) -> int:
@@ -187,16 +191,14 @@ class Tally:
         counts : array of shape (n_items,), optional
             How many items each one stands for.
         """
-        rows = self._rows([plain(value) for value in values])
-        codes = np.zeros(outputs.n_items, dtype=np.int32) if groups is None else groups
-        samples = Samples._grouped(codes, len(values))
+        rows, codes = self._place(values, groups, outputs.n_items)
+        samples = Samples._grouped(codes, len(rows))
         if counts is not None:
             samples = Samples(samples.indices, samples.indptr, counts=counts[samples.indices])
         for name, (representation, products) in self.recipe.reductions.items():
             self.sums[name].add_at(rows, representation.reduce(outputs, samples, products))
         if self.sketch is not None:
             self._add_to_sketch(np.ascontiguousarray(outputs.need("posteriors").T), rows[codes])
-        np.add.at(self.n, rows, samples.total_weights())
 
     def add_columns(self, C: FloatArray, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
         """Add the items of a batch of posteriors, a row each class; values below 0 by rounding are set to 0 in place.
@@ -206,12 +208,11 @@ class Tally:
         """
         from headcount.quantifiers import _columns
 
-        rows = self._rows([plain(value) for value in values])
-        codes = np.zeros(C.shape[1], dtype=np.int32) if groups is None else groups
+        rows, codes = self._place(values, groups, C.shape[1])
         invalid = int(_columns.first_invalid(C))
         if invalid >= 0:
             raise InvalidScoresError(invalid, [float(value) for value in C[:, invalid]])
-        n_groups = len(values)
+        n_groups = len(rows)
         for name, (representation, products) in self.recipe.reductions.items():
             for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
                 block, part = C[:, start : start + _ITEMS_PER_BLOCK], codes[start : start + _ITEMS_PER_BLOCK]
@@ -223,7 +224,6 @@ class Tally:
                 self.sums[name].add_at(rows, added)
         if self.sketch is not None:
             self._add_to_sketch(C, rows[codes])
-        np.add.at(self.n, rows, np.bincount(codes, minlength=n_groups))
 
     def _add_to_sketch(self, C: FloatArray, rows: IntArray) -> None:
         quantifier: Any = self.recipe.quantifier
@@ -248,6 +248,15 @@ class Tally:
         quantifier: Any = self.recipe.quantifier
         return 0.0 if self.sketch is None else float(quantifier.sketch_error(self.sketch.log_width))
 
+    def _place(self, values: Sequence[Any], groups: IntArray | None, n_items: int) -> tuple[IntArray, IntArray]:
+        """Return the distinct rows of the groups of a batch, and each item's position among them."""
+        rows = self._rows([plain(value) for value in values])
+        codes = np.zeros(n_items, dtype=np.int32) if groups is None else groups
+        if len(set(rows.tolist())) < len(rows):  # a name given twice
+            rows, position = np.unique(rows, return_inverse=True)
+            codes = position.astype(np.int32)[codes]
+        return rows, codes
+
     def _rows(self, values: list[Any]) -> IntArray:
         """Return the rows of groups, making room for those that are new."""
         new = [value for value in dict.fromkeys(values) if value not in self._row]
@@ -266,15 +275,13 @@ class Tally:
         for value in new:
             self._row[value] = len(self.names)
             self.names.append(value)
-        if n_groups > len(self.n):
-            self.n = np.concatenate([self.n, np.zeros(n_groups - len(self.n))])
+        if new:
             self.sums = {name: statistics.grown(n_groups) for name, statistics in self.sums.items()}
         return np.array([self._row[value] for value in values], dtype=np.int64)
 
     def merge(self, other: "Tally") -> "Tally":
         """Add another tally of the same recipe to this one."""
         rows = self._rows(other.names)
-        np.add.at(self.n, rows, other.n)
         for name, statistics in self.sums.items():
             statistics.add_at(rows, other.sums[name])
         if self.sketch is not None and other.sketch is not None:
