@@ -94,7 +94,7 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of quantifier and classifier, those that JSON can't hold as text."""
+        """Parameters of quantifier and classifier; values that JSON can't hold are written as text."""
         flat = self.quantifier.get_params()
         return {key: _simple(value) for key, value in sorted(flat.items()) if not hasattr(value, "get_params")}
 
