@@ -1,9 +1,10 @@
-"""Compiled: likelihood ratio intervals for two classes, replicates beyond the simplex, moments of the likelihood."""
+"""Compiled: likelihood ratio intervals, replicates beyond the simplex, moments of the likelihood."""
 
 import numpy as np
 
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.intervals._profile_kernels import minimise_quadratic
 from headcount.quantifiers._kernels import _slope, gather, newton_two
 
 _MAX_STEPS, _TOL = 60, 1e-11
@@ -146,3 +147,108 @@ def moments(
             for e in range(c + 1):
                 second[s, c, e] /= total
                 second[s, e, c] = second[s, c, e]
+
+
+@kernel(error_model="numpy")
+def _log_likelihood(F: FloatArray, w: FloatArray, p: FloatArray) -> float:
+    total = 0.0
+    for i in range(F.shape[0]):
+        mixed = 0.0
+        for c in range(p.size):
+            mixed += F[i, c] * p[c]
+        total += w[i] * np.log(mixed) if mixed > 0.0 else -np.inf
+    return total
+
+
+@kernel(error_model="numpy")
+def _constrained_maximum(F: FloatArray, w: FloatArray, j: int, v: float, p: FloatArray) -> float:
+    """Maximise the log-likelihood over shares with p_j = v; p holds a start with positive shares, then the maximum.
+
+    Each step maximises the quadratic approximation over the simplex, and is halved until the likelihood does not fall.
+    """
+    k = p.size
+    m = k - 1
+    rest = 0.0
+    for c in range(k):
+        rest += p[c] if c != j else 0.0
+    for c in range(k):
+        p[c] = (0.9 * p[c] / rest + 0.1 / m) * (1.0 - v) if rest > 0.0 else (1.0 - v) / m
+    p[j] = v
+    others = np.array([c for c in range(k) if c != j])
+    E, e = np.ones((1, m)), np.array([1.0 - v])
+    best = _log_likelihood(F, w, p)
+    H, g, x, T = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(k)
+    for _ in range(_MAX_STEPS):
+        H[:, :] = 0.0
+        g[:] = 0.0
+        for i in range(F.shape[0]):
+            mixed = 0.0
+            for c in range(k):
+                mixed += F[i, c] * p[c]
+            for a in range(m):
+                T[a] = F[i, others[a]] / mixed
+                g[a] += w[i] * T[a]
+                for b in range(a + 1):
+                    H[a, b] += w[i] * T[a] * T[b]
+        for a in range(m):
+            for b in range(a):
+                H[b, a] = H[a, b]
+            x[a] = p[others[a]]
+        minimise_quadratic(H, g + H @ x, E, e, x)
+        step, gained = 1.0, False
+        moved = p.copy()
+        for _ in range(30):
+            for a in range(m):
+                moved[others[a]] = p[others[a]] + step * (x[a] - p[others[a]])
+            value = _log_likelihood(F, w, moved)
+            if value >= best:
+                gained = value - best > 1e-9 * max(1.0, abs(best))
+                p[:] = moved
+                best = value
+                break
+            step *= 0.5
+        if not gained:
+            break
+    return best
+
+
+@kernel(error_model="numpy")
+def profile_bounds(
+    F: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    factors: FloatArray,
+    z: FloatArray,
+    shares: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> None:
+    """Write the ends of each class's interval: shares at which the root of the profile likelihood ratio is at most z."""
+    k = F.shape[1]
+    for s in range(indptr.size - 1):
+        rows = indices[indptr[s] : indptr[s + 1]]
+        part, w = F[rows], np.ones(rows.size)
+        if factors.size:
+            w = factors[indptr[s] : indptr[s + 1]].copy()
+        greatest = _log_likelihood(part, w, shares[s])
+        for j in range(k):
+            for bound in (0.0, 1.0):
+                inside, outside = shares[s, j], bound
+                p = shares[s].copy()
+                # Not the end itself: items that only class j explains make its likelihood 0 there.
+                reached = 2.0 * (greatest - _constrained_maximum(part, w, j, abs(bound - 1e-9), p)) <= z[s, j] ** 2
+                if reached or abs(inside - bound) < 1e-9:
+                    inside = bound
+                for _ in range(_MAX_STEPS):
+                    if abs(outside - inside) < 1e-7:
+                        break
+                    middle = (inside + outside) / 2.0
+                    p[:] = shares[s]
+                    if 2.0 * (greatest - _constrained_maximum(part, w, j, middle, p)) <= z[s, j] ** 2:
+                        inside = middle
+                    else:
+                        outside = middle
+                if bound == 0.0:
+                    low[s, j] = inside
+                else:
+                    high[s, j] = inside

@@ -10,12 +10,15 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
+from headcount.intervals.evidence import Evidence
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.base import draw_items
+from headcount.protocols.exact import to_units
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SumsQuantifier
+from headcount.simplex import apportion, sum_zero_basis
 
-__all__ = ["percentile_interval", "relearnt_replicates", "resample", "resample_classes"]
+__all__ = ["percentile_interval", "relearnt_replicates", "resample", "resample_classes", "statistic_replicates"]
 
 
 def resample(rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, samples: Any = None) -> Samples:
@@ -43,6 +46,56 @@ def resample_classes(codes: IntArray, n_classes: int, n_replicates: int, seed: n
     """Draw replicates of the labelled items of each class, with replacement and of the same size."""
     seeds = seed.spawn(n_classes)
     return [resample(np.flatnonzero(codes == j), n_replicates, seeds[j]) for j in range(n_classes)]
+
+
+def statistic_replicates(
+    evidence: Evidence, outputs: Outputs, samples: Samples, n_replicates: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Return replicates of the shares that solve z = G p, free to leave the simplex: shape (n_samples, n_replicates, n_classes).
+
+    Labelled items are drawn again within classes, and the items of each sample within it. For the shares of the sample itself, its
+    items are drawn from labelled ones, with the estimated shares: what varies is which items of each class there are.
+    """
+    labelled_seed, target_seed = seed.spawn(2)
+    vectors = evidence.vectors
+    codes, k = vectors.codes, evidence.shares.shape[1]
+    by_class = resample_classes(codes, k, n_replicates, labelled_seed)
+    sizes = np.maximum(np.round(samples.effective_sizes()), 1).astype(np.int64)
+    replicates = np.empty((len(samples), n_replicates, k))
+    profiles: FloatArray | None = None
+    for s, one_seed in enumerate(target_seed.spawn(len(samples))):
+        U = vectors.labelled(s)
+        scale = float(np.abs(U).max(initial=1e-300))
+        labelled = to_units(U / scale)
+        if profiles is None or not vectors.is_shared:
+            means = [drawn.sum_exact(labelled).values() / drawn.total_weights()[:, None] for drawn in by_class]
+            profiles = scale * np.stack(means, axis=2)
+        if evidence.within:
+            counts = np.repeat(apportion(evidence.shares[s][None, :], int(sizes[s])), n_replicates, axis=0)
+            drawn = draw_items(counts, Samples._grouped(codes, k), one_seed, replace=True)
+            z = scale * drawn.sum_exact(labelled).values() / sizes[s]
+            replicates[s] = _free_shares(z, profiles) + evidence.centre[s] - counts[0] / sizes[s]
+        else:
+            drawn = resample(samples[s], n_replicates, one_seed, samples[s : s + 1])
+            target = vectors.target(s, outputs)
+            size = float(np.abs(target).max(initial=1e-300))
+            z = size * drawn.sum_exact(to_units(target / size)).values() / drawn.total_weights()[:, None]
+            replicates[s] = _free_shares(z, profiles)
+    return replicates
+
+
+def _free_shares(z: FloatArray, G: FloatArray) -> FloatArray:
+    """Return the shares that solve z = G p for each replicate."""
+    k = G.shape[2]
+    start, directions = np.full(k, 1.0 / k), sum_zero_basis(k)
+    differences = G @ directions
+    if differences.shape[1:] == (1, 1):
+        inverse = np.where(differences == 0.0, 0.0, 1.0 / np.where(differences == 0.0, 1.0, differences))
+    else:
+        inverse = np.linalg.pinv(differences)
+    moved = inverse @ (z - G @ start)[:, :, None]
+    solved: FloatArray = start + (directions @ moved)[:, :, 0]
+    return solved
 
 
 def relearnt_replicates(

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 from headcount.intervals.bootstrap import percentile_interval
-from headcount.intervals.error_parts import ErrorParts
+from headcount.intervals.pair import Pair
 from headcount.intervals.result import Estimate, check_level
 
 __all__ = ["Difference", "difference"]
@@ -46,9 +46,10 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     """Compare two estimates of one sample each: ``b`` minus ``a``.
 
     Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
-    taken into account. The samples must have no items in common. With shares near 0 or 1 and few items the normal distribution that
-    this rests on is rough: see whether the two intervals overlap as well. Estimates by a bootstrap without an analytic interval are
-    compared replicate by replicate: give both the same ``random_state``.
+    taken into account. The samples must have no items in common. A difference is tested by the same statistic as the intervals of
+    the estimates: the distance of both samples from mixtures whose shares differ by it. Where a classifier does not tell the classes
+    apart, any difference is possible, and the p-value is 1. Estimates by a bootstrap without an analytic interval are compared
+    replicate by replicate: give both the same ``random_state``.
 
     Parameters
     ----------
@@ -64,35 +65,19 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     level = a.level if level is None else level
     check_level(level)
     change = b.shares - a.shares
-    if a.parts is not None and b.parts is not None:
-        low, high, p_value = _by_covariance(a, a.parts, b, b.parts, level)
+    if a.evidence is not None and b.evidence is not None:
+        pair = Pair(a.evidence, b.evidence, a.labelled_side == b.labelled_side)
+        low, high = pair.intervals(float(norm.isf((1.0 - level) / 2.0)))
+        p_value = pair.p_values()
     elif a.replicates is not None and b.replicates is not None and a.replicates.shape == b.replicates.shape:
         low, high, p_value = _by_replicates(b.replicates - a.replicates, level)
     else:
         raise DataError(
-            "One of the estimates has no covariance to compare by: use method='delta' or 'auto', or for both a bootstrap with the "
+            "One of the estimates has no statistic to compare by: use method='delta' or 'auto', or for both a bootstrap with the "
             "same number of replicates."
         )
     p_value = np.where(change == 0.0, 1.0, p_value)  # both at the same end of [0, 1]: no difference is seen
     return Difference(a.classes, change, np.minimum(low, change), np.maximum(high, change), p_value, level)
-
-
-def _by_covariance(
-    a: Estimate, first: ErrorParts, b: Estimate, second: ErrorParts, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    variance = np.diagonal(first.target[0] + second.target[0]).copy()
-    if a.labelled_side == b.labelled_side:
-        gap = (second.shares[0] - first.shares[0]) ** 2
-        variance += np.diagonal(np.einsum("j,jab->ab", gap, first.labelled))
-        if first.shared is not None and second.shared is not None:
-            variance += np.square(second.shared[0] - first.shared[0]).sum(axis=1)
-    else:
-        for parts in (first, second):
-            variance += np.diagonal(parts.covariance()[0] - parts.target[0])
-    error = np.sqrt(np.maximum(variance, 1e-300))
-    centre = second.centre[0] - first.centre[0]
-    reach = norm.ppf((1 + level) / 2) * error
-    return np.clip(centre - reach, -1, 1), np.clip(centre + reach, -1, 1), 2 * norm.sf(np.abs(centre) / error)
 
 
 def _by_replicates(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,31 +1,29 @@
 """`estimate`: shares with intervals, by the inference of the quantifier's family, or a sentence why there is none."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import joblib
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, t
 from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
 from headcount.exceptions import DataError
-from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates
-from headcount.intervals.densities import LikelihoodModel
-from headcount.intervals.error_parts import ErrorParts
-from headcount.intervals.result import Estimate, check_level, confined
-from headcount.intervals.sums import SumsModel
+from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates, statistic_replicates
+from headcount.intervals.evidence import Evidence, gather_evidence
+from headcount.intervals.inversion import class_intervals
+from headcount.intervals.likelihood import LikelihoodRatio
+from headcount.intervals.result import Estimate, check_level
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
-from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
+from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics
 
 __all__ = ["estimate", "why_no_interval"]
 
 _MIN_BOOTSTRAP_ITEMS = 10
 """Samples of fewer items get at least the delta method's interval: their replicates vary too little."""
-
-Model: TypeAlias = SumsModel | LikelihoodModel
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def estimate(
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
     method: Literal["auto", "delta", "bootstrap"] = "auto",
-    assume: Literal["no-shift"] | None = None,
+    assume: Literal["calibrated"] | None = None,
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
@@ -115,33 +113,30 @@ def estimate(
     _check(level, estimand, method, assume, simultaneous, n_replicates)
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
-    target = _reduced(quantifier, X, samples, products=not within)
-    n_samples = len(target.statistics)
-    z = norm.isf((1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), n_samples)) / 2.0)
-    model = _model(quantifier, target)
-    parts: ErrorParts | None = None
+    target = _reduced(quantifier, X, samples)
+    tail = (1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(target.statistics))) / 2.0
+    z = float(norm.isf(tail))
+    evidence: Evidence | None = None
     replicates: FloatArray | None = None
-    if model is not None:
-        parts = model.parts(target.effective_sizes, within)
-        shares = parts.shares
-        low, high = model.interval(parts, z, within)
+    if assume == "calibrated":
+        shares, low, high = _assuming_densities(quantifier, target, z, within, method, n_replicates, seed)
+        method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
+    elif quantifier.has_interval:
+        evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)
+        shares, method_name = evidence.shares, "delta"
+        low, high = class_intervals(evidence, z)
         if method == "bootstrap":
-            low, high = _bootstrap_interval(model, parts, target, z, within, n_replicates, seed, (low, high))
-        # Where several mixtures explain the items equally well, nothing is ruled out.
-        identified = np.broadcast_to(parts.identified, n_samples)[:, None]
-        low, high = np.where(identified, low, 0.0), np.where(identified, high, 1.0)
-        method_name = "bootstrap" if method == "bootstrap" else "delta"
-    elif isinstance(quantifier, SumsQuantifier) and quantifier.is_mean_vector and assume == "no-shift":
-        shares, low, high = _without_shift(quantifier, target, z, within)
-        method_name = "assuming no shift"
+            drawn = statistic_replicates(evidence, *target.items(), n_replicates, seed)
+            low, high = _percentiles(evidence, drawn, tail, (low, high))
+            method_name = "bootstrap"
     elif method == "bootstrap" and not within and quantifier.uses_validation:
         shares = quantifier.solve(target.statistics)
         replicates = relearnt_replicates(quantifier, *target.items(), n_replicates, seed)
-        low, high = percentile_interval(replicates, np.full(shares.shape, norm.sf(z)))
+        low, high = percentile_interval(replicates, np.full(shares.shape, tail))
         method_name = "bootstrap, coverage not measured"
     else:
         raise DataError(f"No interval for {type(quantifier).__name__}: {why_no_interval(quantifier)}")
-    low, high = confined(low, high)
+    low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     low, high = np.minimum(low, shares), np.maximum(high, shares)
     known = target.samples
     sizes = np.rint(target.statistics.weights).astype(np.int64) if known is None else known.sizes
@@ -157,7 +152,7 @@ def estimate(
         n_items=sizes,
         quantifier=type(quantifier).__name__,
         names=None if known is None else known.names,
-        parts=parts,
+        evidence=evidence,
         labelled_side=_labelled_side(quantifier, None if replicates is None else seed.entropy),
         replicates=replicates,
     )
@@ -168,22 +163,36 @@ def why_no_interval(quantifier: Quantifier) -> str:
     return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def _reduced(quantifier: Quantifier, X: Any, samples: Any, products: bool) -> _Target:
+def _reduced(quantifier: Quantifier, X: Any, samples: Any) -> _Target:
     if isinstance(X, Statistics | SampleItems):
         return _Target(X, None, None)
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
-    more = {"products": products} if isinstance(quantifier, SumsQuantifier) else {}
-    return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
+    return _Target(quantifier.reduce(outputs, known), outputs, known)
 
 
-def _model(quantifier: Quantifier, target: _Target) -> Model | None:
-    """Return the inference of the quantifier's family; None if the quantifier declares no analytic interval."""
-    if not quantifier.has_interval:
-        return None
-    if isinstance(quantifier, SumsQuantifier):
-        return SumsModel(quantifier, target.statistics)
-    return LikelihoodModel(quantifier, target.statistics) if isinstance(quantifier, DensitiesQuantifier) else None
+def _assuming_densities(
+    quantifier: Quantifier,
+    target: _Target,
+    z: float,
+    within: bool,
+    method: str,
+    n_replicates: int,
+    seed: np.random.SeedSequence,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return shares and the ends of their intervals by the likelihood, whose densities are taken for right."""
+    if not (isinstance(quantifier, DensitiesQuantifier) and quantifier.is_most_likely):
+        raise DataError(
+            f"assume='calibrated' is for methods that maximise a likelihood, such as SLD; {type(quantifier).__name__} does not."
+        )
+    likelihood = LikelihoodRatio(quantifier, target.statistics)
+    if method == "bootstrap":
+        if within:
+            raise DataError("The bootstrap of the likelihood is for the population: pass estimand='population'.")
+        target.items()
+        drawn = likelihood.replicates(likelihood.samples, n_replicates, seed)
+        return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, norm.sf(z)))
+    return likelihood.shares, *likelihood.interval(z, within)
 
 
 def _labelled_side(quantifier: Quantifier, seed: Any) -> str:
@@ -214,7 +223,7 @@ def _check(level: Any, estimand: Any, method: Any, assume: Any, simultaneous: An
     for name, value, allowed in (
         ("estimand", estimand, ("population", "sample")),
         ("method", method, ("auto", "delta", "bootstrap")),
-        ("assume", assume, (None, "no-shift")),
+        ("assume", assume, (None, "calibrated")),
         ("simultaneous", simultaneous, (None, "classes", "samples", "both")),
     ):
         if not (value is None or isinstance(value, str)) or value not in allowed:
@@ -226,39 +235,16 @@ def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> in
     return {None: 1, "classes": classes, "samples": n_samples, "both": classes * n_samples}[simultaneous]
 
 
-def _bootstrap_interval(
-    model: Model,
-    parts: ErrorParts,
-    target: _Target,
-    z: float,
-    within: bool,
-    n_replicates: int,
-    seed: np.random.SeedSequence,
-    delta: tuple[FloatArray, FloatArray],
+def _percentiles(
+    evidence: Evidence, replicates: FloatArray, tail: float, delta: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Return percentiles of replicates, and the delta method's interval where replicates say too little."""
-    replicates = model.replicates(parts, *target.items(), n_replicates, within, seed)
+    degrees = np.maximum(np.minimum(evidence.sizes.min(), evidence.n) - 1.0, 1.0)[:, None]
     # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
-    low, high = percentile_interval(replicates, norm.sf(parts.expanded(z)))
+    farther = norm.sf(t.isf(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
+    low, high = percentile_interval(replicates, np.broadcast_to(farther, evidence.shares.shape))
     # Items that are all alike give replicates that are all alike: there the delta method knows better.
     alike = (high - low) < (delta[1] - delta[0]) / 4.0
     low, high = np.where(alike, delta[0], low), np.where(alike, delta[1], high)
-    few = target.effective_sizes[:, None] < _MIN_BOOTSTRAP_ITEMS
+    few = evidence.n[:, None] < _MIN_BOOTSTRAP_ITEMS
     return np.where(few, np.minimum(low, delta[0]), low), np.where(few, np.maximum(high, delta[1]), high)
-
-
-def _without_shift(
-    quantifier: SumsQuantifier, target: _Target, z: float, within: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return counted shares with Wilson's interval (1927), by the variance that the items' vectors have."""
-    if within:
-        raise DataError(
-            f"{type(quantifier).__name__} has no interval for the sample itself: pass estimand='population', or use PACC or SLD."
-        )
-    statistics, n = target.statistics, target.effective_sizes[:, None]
-    shares = quantifier.solve(statistics)
-    squares = np.diagonal(quantifier.representation.second_moments(statistics), axis1=1, axis2=2)
-    variance = np.maximum(squares / statistics.weights[:, None] - shares**2, 0.0)
-    centre = (shares + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * np.sqrt(variance / n + z**2 / (4 * n**2))
-    return shares, centre - reach, centre + reach

@@ -4,19 +4,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import chi2
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
-from headcount.intervals.error_parts import ErrorParts
-from headcount.simplex import sum_zero_basis
+from headcount.intervals.evidence import Evidence
+from headcount.intervals.inversion import joint_p_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "check_level", "confined"]
+__all__ = ["Estimate", "check_level"]
 
 _ROWS_SHOWN = 20
 
@@ -52,16 +51,17 @@ class Estimate:
     n_items: AnyArray
     quantifier: str
     names: tuple[Any, ...] | None = None
-    parts: ErrorParts | None = field(default=None, repr=False)
+    evidence: Evidence | None = field(default=None, repr=False)
     labelled_side: str = ""
     replicates: FloatArray | None = field(default=None, repr=False)
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
 
-        The region is the ellipsoid of the estimate's covariance in which all shares lie together with the stated confidence.
+        The region holds the shares that Hotelling's test of the same statistic as the intervals' does not reject, with the variance
+        at the given shares.
         """
-        if self.parts is None:
+        if self.evidence is None:
             raise DataError("This estimate has no joint region: its intervals were found class by class.")
         given = np.atleast_2d(as_shares(shares, "shares"))
         estimated = np.atleast_2d(self.shares)
@@ -70,14 +70,9 @@ class Estimate:
                 f"Shares of {estimated.shape[1]} classes for one or for each of {len(estimated)} samples are needed; got shape "
                 f"{given.shape}."
             )
-        directions = sum_zero_basis(len(self.classes))
-        off = (given - self.parts.centre) @ directions
-        covariance = directions.T @ self.parts.covariance() @ directions
-        distance = np.einsum("sa,sab,sb->s", off, np.linalg.pinv(covariance), off)
-        inside = distance <= chi2.ppf(self.level, len(self.classes) - 1)
-        inside |= (
-            np.abs(given - estimated).max(axis=1) < 1e-9
-        )  # the estimate itself, though its centre may lie outside the simplex
+        inside = joint_p_values(self.evidence, np.broadcast_to(given, estimated.shape)) >= 1.0 - self.level
+        # The estimate itself belongs to the region, though the nearest mixture by the region's distance may be another one.
+        inside |= np.abs(given - estimated).max(axis=1) < 1e-9
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
     def take(self, s: int) -> "Estimate":
@@ -89,7 +84,7 @@ class Estimate:
             high=self.high[s],
             n_items=self.n_items[s : s + 1],
             names=None,
-            parts=None if self.parts is None else self.parts.take(s, len(self.shares)),
+            evidence=None if self.evidence is None else self.evidence.take(s),
             replicates=None if self.replicates is None else self.replicates[s : s + 1],
         )
 
@@ -123,11 +118,3 @@ def check_level(level: Any) -> None:
     """Raise unless this is a level of confidence."""
     if not (isinstance(level, float | int | np.floating) and 0 < level < 1):
         raise DataError(f"level must be between 0 and 1, such as 0.95; got {level!r}.")
-
-
-def confined(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cut intervals to [0, 1]; of one that lies outside, half its length stays at the nearer end, so that none has zero width."""
-    half = (high - low) / 2
-    high = np.where(high <= 0.0, half, np.where(low < 0.0, np.maximum(high, half / 4), high))
-    low = np.where(low >= 1.0, 1.0 - half, np.where(high > 1.0, np.minimum(low, 1.0 - half / 4), low))
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

@@ -9,8 +9,8 @@ from headcount._typing import FloatArray, IntArray
 
 __all__ = ["BiasCorrectedTemperature"]
 
-_LEAST_POSTERIOR = 1e-12
-"""Smaller posteriors count as this one, so that their logarithms are finite."""
+_LEAST_POSTERIOR, _LARGEST_FLOOR = 1e-12, 1e-2
+"""Bounds of the least posterior, which stands for smaller ones, so that their logarithms are finite."""
 _PRECISION = 1e-2
 """Precision of a normal prior about "no change", which keeps the temperature finite where no validation item is misclassified."""
 _STEPS = 100
@@ -28,6 +28,9 @@ class BiasCorrectedTemperature:
     ----------
     theta : array of shape (n_classes,)
         The factor t, then the biases of all classes but the first.
+    least : float
+        Smaller posteriors count as this one. Where there are zeros, as from forests, it is half the least other posterior among the
+        items that the parameters are learnt from: with a much smaller number, zeros alone would decide the factor.
 
     References
     ----------
@@ -43,69 +46,73 @@ class BiasCorrectedTemperature:
     """
 
     theta: FloatArray
+    least: float = _LEAST_POSTERIOR
 
     @classmethod
     def learnt(cls, P: FloatArray, codes: IntArray) -> "BiasCorrectedTemperature":
         """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
         no_change = np.eye(P.shape[1])[0]
-        theta = no_change
-        loss = cls(theta)._loss(P, codes)
+        theta, least = no_change, _least_posterior(P)
+        loss = cls(theta, least)._loss(P, codes)
         for _ in range(_STEPS):
-            current = cls(theta)
+            current = cls(theta, least)
             gradient = current.scores(P, codes).sum(axis=0) - _PRECISION * (theta - no_change)
             step = current.inverse_information(P) @ gradient
-            while (new_loss := cls(theta + step)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
+            while (new_loss := cls(theta + step, least)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
                 step = step / 2.0
             if new_loss <= loss:
                 theta, loss = theta + step, new_loss
             if np.abs(step).max() <= _TOL:
                 break
-        return cls(theta)
+        return cls(theta, least)
 
     def posteriors(self, P: FloatArray) -> FloatArray:
         """Return calibrated posteriors."""
-        values = self.theta[0] * logarithms(P)
+        values = self.theta[0] * self._logarithms(P)
         values[:, 1:] += self.theta[1:]
         calibrated: FloatArray = softmax(values, axis=1)
         return calibrated
 
     def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
         """Return the gradient of each item's log-likelihood: shape (n_items, n_classes)."""
-        return _gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), logarithms(P))
+        return _gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), self._logarithms(P))
 
     def information(self, P: FloatArray) -> FloatArray:
         """Return the negative second derivatives of the items' joint log-likelihood: shape (n_classes, n_classes)."""
-        logs, Q = logarithms(P), self.posteriors(P)
+        logs, Q = self._logarithms(P), self.posteriors(P)
         centred = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
         second: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
         second[0, 0] = (centred * logs).sum()
         second[0, 1:] = second[1:, 0] = centred[:, 1:].sum(axis=0)
         return second
 
-    def influence(self, P: FloatArray, codes: IntArray) -> FloatArray:
-        """Return each item's influence on the parameters, as the jackknife would: shape (n_items, n_classes).
+    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray) -> FloatArray:
+        """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
 
-        The number of items of each class is fixed, so scores are centred within classes. They are divided by one minus the item's
-        leverage, because an item with a large influence pulls the fit towards itself.
+        To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,
+        because an item with a large influence pulls the fit towards itself.
         """
         k = P.shape[1]
         inverse = self.inverse_information(P)
-        Q, logs = self.posteriors(P), logarithms(P)
+        Q, logs = self.posteriors(P), self._logarithms(P)
         root = np.linalg.cholesky(inverse)
         leverage = np.zeros(len(P))
         for j in range(k):  # the mean over the classes that the item may have
             leverage += Q[:, j] * np.square(_gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
         scores = _gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
-        for j in range(k):
-            of_class = codes == j
-            n = int(of_class.sum())
-            scores[of_class] -= scores[of_class].mean(axis=0)
-            scores[of_class] *= np.sqrt(n / (n - 1.0)) if n > 1 else 1.0
-        return scores @ inverse
+        without = self.theta - scores @ inverse
+        values = without[:, :1] * logs
+        values[:, 1:] += without[:, 1:]
+        calibrated: FloatArray = softmax(values, axis=1)
+        return calibrated
 
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
         return np.asarray(np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1])), dtype=np.float64)
+
+    def _logarithms(self, P: FloatArray) -> FloatArray:
+        logs: FloatArray = np.log(np.maximum(P, self.least))
+        return logs
 
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
         Q = self.posteriors(P)[np.arange(len(P)), codes]
@@ -118,6 +125,8 @@ def _gradients(residuals: FloatArray, logs: FloatArray) -> FloatArray:
     return np.column_stack([np.einsum("nc,nc->n", residuals, logs), residuals[:, 1:]])
 
 
-def logarithms(P: FloatArray) -> FloatArray:
-    """Return the logarithms of posteriors, which are raised to at least 1e-12."""
-    return np.log(np.maximum(P, _LEAST_POSTERIOR))
+def _least_posterior(P: FloatArray) -> float:
+    """Return the posterior that stands for smaller ones."""
+    if P.min() > 0.0:
+        return _LEAST_POSTERIOR
+    return float(np.clip(P[P > 0.0].min() / 2.0, _LEAST_POSTERIOR, _LARGEST_FLOOR))

@@ -6,8 +6,9 @@ sum_i log sum_j p_j f_j(x_i), which is concave in p.
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,6 +27,8 @@ from headcount.quantifiers.statistics import SampleItems, require_items
 __all__ = ["Convergence", "DensitiesQuantifier", "most_likely"]
 
 _ITEMS_PER_CHUNK = 1 << 15
+_PARTS = 10
+"""Parts of the validation items, without which densities are learnt again for intervals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +78,20 @@ class DensitiesQuantifier(Quantifier):
     validation_folds_: IntArray
     validation_items_: Any
 
-    has_likelihood_interval: ClassVar[bool | None] = False
-    """Whether the densities may be taken for right, up to parameters whose error `log_density_gradients` gives, so that the
-    likelihood tells the error of the shares."""
-
-    _PROMISES: ClassVar[tuple[str, ...]] = (*Quantifier._PROMISES, "has_likelihood_interval")
-
     @property
     def has_interval(self) -> bool:
-        """Whether the likelihood tells the error of the shares."""
-        return bool(self.has_likelihood_interval and not self._is_refitted())
+        """Whether validation items tell what the densities give in each class, so that the interval holds if they are wrong."""
+        return self.uses_validation and self.is_most_likely and not self._is_refitted()
+
+    @property
+    def is_most_likely(self) -> bool:
+        """Whether the estimate maximises the likelihood of the densities."""
+        return self._is_inherited(DensitiesQuantifier, "reduce", "solve", "aggregate", "predict")
 
     @property
     def can_stream(self) -> bool:
         """Whether the estimate is made of the items' densities and of nothing else."""
-        return self._is_inherited(DensitiesQuantifier, "reduce", "solve", "aggregate", "predict")
+        return self.is_most_likely
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -133,7 +135,7 @@ class DensitiesQuantifier(Quantifier):
                 f"The densities of {type(self).__name__} must be numbers that are not negative, one for each item and class, and "
                 "not all 0 for an item."
             )
-        return SampleItems(F, samples, outputs)
+        return SampleItems(F, samples)
 
     def solve(self, statistics: SampleItems) -> FloatArray:
         """Find the most likely shares of each sample; a warning says in how many of them ``tol`` was not reached."""
@@ -183,15 +185,27 @@ class DensitiesQuantifier(Quantifier):
         """Bound the error of the mean log-likelihood, for cells whose vectors differ by at most this much in logarithm."""
         return log_width**2 / 8.0  # Hoeffding (1963)
 
-    # What likelihood intervals need where the densities have parameters learnt on validation items.
+    # What intervals need.
 
-    def parameter_influence(self) -> FloatArray | None:
-        """Return what each validation item adds to the error of the densities' parameters, or None if they have none."""
-        return None
+    def validation_densities(self) -> FloatArray:
+        """Return the densities of the validation items, for each of them learnt from others.
 
-    def log_density_gradients(self, outputs: Outputs, rows: IntArray) -> FloatArray:
-        """Return the derivatives of the log densities of items by the parameters: shape (n_rows, n_classes, n_parameters)."""
-        raise NotImplementedError
+        By default the densities are learnt again without each of up to ten parts, in which classes are spread evenly. A method that
+        can tell what an item adds to its own densities overrides this.
+        """
+        outputs, codes = self.validation_outputs_, self.validation_codes_
+        n_parts = min(_PARTS, int(np.bincount(codes).min()))
+        if n_parts < 2:
+            return self.densities(outputs)
+        order = np.argsort(codes, kind="stable")
+        part = np.empty(len(codes), dtype=np.int64)
+        part[order] = np.arange(len(codes)) % n_parts
+        F, relearnt = np.empty((len(codes), len(self.classes_))), copy(self)
+        for one in range(n_parts):
+            rows, others = np.flatnonzero(part == one), np.flatnonzero(part != one)
+            relearnt._learn_densities(outputs.take(others), codes[others])
+            F[rows] = relearnt.densities(outputs.take(rows))
+        return F
 
 
 def most_likely(

@@ -25,6 +25,8 @@ _SAMPLES_PER_CHUNK = 256
 class _NearestHistograms(Solver):
     """For each number of bins the share on a grid with the least Hellinger distance; the median of these shares."""
 
+    compares_cells = True
+
     def __init__(self, histograms: Histograms, n_candidates: int) -> None:
         self.histograms, self.n_candidates = histograms, n_candidates
 
@@ -124,11 +126,6 @@ class HDy(SumsQuantifier):
 
     adjusts_for_shift = True
     max_classes = 2
-    interval_refusal = (
-        "HDy's estimates are biased where labelled items are few, by more than their spread, so that no interval built on them "
-        "holds the truth as often as it says. Use PACC or SLD over the same classifier."
-    )
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "bins": ["array-like"],

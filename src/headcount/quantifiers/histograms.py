@@ -58,6 +58,10 @@ class Histograms(Cells):
         sizes = counts[:, : self.counted[0]].sum(axis=1)  # each histogram holds all items
         return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
 
+    def coarsened(self, vectors: FloatArray) -> FloatArray:
+        """Return the histograms with the fewest bins."""
+        return self.folded(vectors, min(self.bins))
+
     def folded(self, histograms: FloatArray, b: int) -> FloatArray:
         """Return the histograms of b bins out of rows of counted ones."""
         whole = next(c for c in self.counted if c % b == 0)

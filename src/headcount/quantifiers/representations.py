@@ -46,6 +46,8 @@ class Representation(ABC):
 
     needs: Need | None = None
     """What must be known of each item; None: nothing."""
+    has_vectors: bool = True
+    """Whether vectors are any numbers; else they are cells, 0 or 1."""
     sums_to_one: bool = False
     """Whether the coordinates of each vector are shares: not negative, with sum 1."""
 
@@ -76,6 +78,10 @@ class Representation(ABC):
         """Return the sums of outer products of the vectors of each sample."""
         return statistics.products()
 
+    def coarsened(self, vectors: FloatArray) -> FloatArray:
+        """Return the cells of one partition out of vectors or their sums, for intervals: the coarsest, if there are several."""
+        return vectors
+
 
 class Vectors(Representation):
     """An item is a vector of bounded numbers; a subclass writes `vectors` and `width`."""
@@ -92,6 +98,8 @@ class Cells(Representation):
 
     With one partition the counts give the second moments too: products of different cells are 0. With folds they do not.
     """
+
+    has_vectors = False
 
     @abstractmethod
     def codes(self, outputs: Outputs) -> IntArray:

@@ -10,7 +10,6 @@ from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import Interval, StrOptions, integers_from
 from headcount.exceptions import DataError
 from headcount.learners import BiasCorrectedTemperature, Fits, Outputs, Validation
-from headcount.learners.temperature import logarithms
 from headcount.protocols import Samples
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
@@ -116,7 +115,6 @@ class SLD(DensitiesQuantifier):
     classes: Any = None
 
     adjusts_for_shift = True
-    has_likelihood_interval = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DensitiesQuantifier._parameter_constraints,
@@ -194,15 +192,20 @@ class SLD(DensitiesQuantifier):
         factor = None if self.calibration_ is None else float(self.calibration_.theta[0])
         return super().sketch_error(log_width) * (1.0 if factor is None else 4.0 * factor**2 + abs(factor))
 
-    def parameter_influence(self) -> FloatArray | None:
-        """Return what each validation item adds to the error of the calibration, or None without one."""
+    def validation_densities(self) -> FloatArray:
+        """Return the densities of the validation items, for each of them calibrated by the others."""
         if self.calibration_ is None:
-            return None
-        return self.calibration_.influence(self.validation_outputs_.need("posteriors"), self.validation_codes_)
+            return self.densities(self.validation_outputs_)
+        P, codes = self.validation_outputs_.need("posteriors"), self.validation_codes_
+        F: FloatArray = self.calibration_.jackknifed_posteriors(P, codes) / self.prior_
+        return F
 
-    def log_density_gradients(self, outputs: Outputs, rows: IntArray) -> FloatArray:
-        """Return the derivatives of t log P_j + b_j by the temperature t and the biases of all classes but the first."""
-        logs = logarithms(outputs.need("posteriors")[rows])
-        k = logs.shape[1]
-        biases = np.broadcast_to(np.eye(k)[:, 1:], (len(logs), k, k - 1))
-        return np.concatenate([logs[:, :, None], biases], axis=2)
+    @property
+    def interval_refusal(self) -> str:
+        """Why there is no analytic interval, and what to do."""
+        if self.calibration is not None:
+            return super().interval_refusal
+        return (
+            "without calibration {name} takes the classifier's posteriors for right, and nothing tells how far they are off. Pass "
+            "calibration='bcts', or assume='calibrated' where the posteriors are known to be calibrated."
+        )

@@ -29,6 +29,11 @@ class Solver(ABC):
     has_equation: bool = False
     """Whether `estimating_matrix` gives the equation that the answer solves."""
 
+    compares_cells: bool = False
+    """Whether the answer minimises a distance between the cell frequencies of the sample and of the mixture, such as Hellinger's.
+
+    Its interval is that of the derivatives of the cells' likelihood, to which such distances agree to first order."""
+
     @abstractmethod
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample.

@@ -1,0 +1,313 @@
+"""`Evidence`: means and spreads of item vectors in samples and in classes, which are all that intervals are made of.
+
+Each method's inference is that of a mean of item vectors. At the true shares p the mean z of a sample's vectors is that of the
+mixture G p of class means, for any vectors that do not depend on the items they are computed for:
+
+- methods that solve a linear equation A (q - M p) = 0 give an item the vector A times its representation;
+- methods over densities give it f(x) / (p~ . f(x)), the derivative of its log-likelihood at shares p~ inside the simplex. If the
+  densities are right this is as good as the likelihood itself; if they are wrong, means are still those of the mixture;
+- methods that compare cell frequencies, such as histograms, do the same with the cells' frequencies in each class as densities.
+
+Where densities are learnt from validation items, the densities of a validation item are learnt from the others.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import Outputs
+from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
+from headcount.simplex import sum_zero_basis
+
+__all__ = ["Evidence", "ItemVectors", "gather_evidence"]
+
+_PSEUDO_ITEMS = 0.5
+"""Items at each extreme vector that are added to a class: few equal items do not show that the next one is equal."""
+_FLOOR_ITEMS = 20.0
+"""Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
+_CELL_ITEMS = 0.5
+"""Items that are added to each cell of each class when cell frequencies serve as densities."""
+
+
+class ItemVectors(Protocol):
+    """Vectors of labelled items and of a sample's items, for each sample of an estimate."""
+
+    codes: IntArray
+    folds: IntArray
+    is_shared: bool
+    """Whether all samples have the same vectors."""
+    extremes_count: bool
+    """Whether extreme vectors are added to each class, rather than taken only where a class has next to no spread."""
+
+    def means(self) -> FloatArray:
+        """Return the mean vector of each sample, shape (n_samples, n_coordinates)."""
+
+    def labelled(self, s: int) -> FloatArray:
+        """Return the vectors of the labelled items for sample s, shape (n_labelled, n_coordinates)."""
+
+    def extremes(self, s: int) -> FloatArray:
+        """Return the vectors of items that belong to one class for sure, a row each class."""
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        """Return the vectors of items for sample s, shape (n_items, n_coordinates)."""
+
+
+class _RepresentationVectors:
+    """The representation's vectors, projected on the directions in which class means differ."""
+
+    is_shared = True
+
+    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
+        self.representation = quantifier.representation
+        self.codes, self.folds = quantifier.validation_codes_, quantifier.validation_folds_
+        self.extremes_count = not self.representation.has_vectors
+        self.A = quantifier.solver.estimating_matrix(quantifier.M_)
+        self._means = statistics.means() @ self.A.T
+        self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
+
+    def means(self) -> FloatArray:
+        return self._means
+
+    def labelled(self, s: int) -> FloatArray:
+        return self._labelled
+
+    def extremes(self, s: int) -> FloatArray:
+        return np.ascontiguousarray(self.A.T)
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
+        return vectors
+
+
+class _RatioVectors:
+    """Densities divided by that of the mixture at shares inside the simplex, in directions of the simplex."""
+
+    is_shared = False
+    extremes_count = False
+
+    def __init__(self, quantifier: Quantifier, shares: FloatArray) -> None:
+        self.codes, self.folds = quantifier.validation_codes_, quantifier.validation_folds_
+        k = shares.shape[1]
+        floor = np.minimum(_FLOOR_ITEMS / np.bincount(self.codes, minlength=k), 1.0 / k)
+        inside = np.maximum(shares, floor)
+        self.inside: FloatArray = inside / inside.sum(axis=1, keepdims=True)
+        self.directions = sum_zero_basis(k)
+
+    def _ratios(self, F: FloatArray, s: int) -> FloatArray:
+        ratios: FloatArray = F / (F @ self.inside[s])[:, None] @ self.directions
+        return ratios
+
+    def extremes(self, s: int) -> FloatArray:
+        return self.directions / self.inside[s][:, None]
+
+
+class _DensityVectors(_RatioVectors):
+    def __init__(self, quantifier: DensitiesQuantifier, statistics: SampleItems, shares: FloatArray) -> None:
+        super().__init__(quantifier, shares)
+        self.quantifier, self.statistics = quantifier, statistics
+        self.F_labelled = quantifier.validation_densities()
+
+    def means(self) -> FloatArray:
+        from headcount.intervals.likelihood import moments
+
+        first, _ = moments(self.statistics.vectors, self.statistics.samples, self.inside)
+        means: FloatArray = first @ self.directions
+        return means
+
+    def labelled(self, s: int) -> FloatArray:
+        return self._ratios(self.F_labelled, s)
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        parts = (outputs,) if outputs.folds is None else outputs.folds
+        vectors: FloatArray = np.mean([self._ratios(self.quantifier.densities(part), s) for part in parts], axis=0)
+        return vectors
+
+
+class _CellVectors(_RatioVectors):
+    extremes_count = True
+
+    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:
+        super().__init__(quantifier, shares)
+        self.representation = quantifier.representation
+        self.frequencies = self.representation.coarsened(statistics.means())
+        codes, k = self.codes, shares.shape[1]
+        one_hot = self.representation.coarsened(self.representation.vectors(quantifier.validation_outputs_))
+        counts = np.column_stack([one_hot[codes == j].sum(axis=0) for j in range(k)])
+        sizes = np.bincount(codes, minlength=k).astype(np.float64)
+        smoothing = _CELL_ITEMS * len(counts)
+        self.table = (counts + _CELL_ITEMS) / (sizes + smoothing)
+        # The frequencies that the other validation items give for the cell of each one.
+        others = counts[one_hot.argmax(axis=1)]
+        rows = np.arange(len(codes))
+        others[rows, codes] -= 1.0
+        sizes_without = np.tile(sizes, (len(codes), 1))
+        sizes_without[rows, codes] -= 1.0
+        self.F_labelled = (others + _CELL_ITEMS) / (sizes_without + smoothing)
+
+    def means(self) -> FloatArray:
+        return np.stack([q @ self._ratios(self.table, s) for s, q in enumerate(self.frequencies)])
+
+    def labelled(self, s: int) -> FloatArray:
+        return self._ratios(self.F_labelled, s)
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        vectors: FloatArray = self.representation.coarsened(self.representation.vectors(outputs)) @ self._ratios(self.table, s)
+        return vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What samples and labelled items say about shares: see the formulas in `headcount.intervals._profile_kernels`.
+
+    Arrays with a leading axis "one or n_samples" hold one entry for all samples where these have the same item vectors.
+
+    Attributes
+    ----------
+    shares : array of shape (n_samples, n_classes)
+        The estimates.
+    z : array of shape (n_samples, n_coordinates)
+        Mean vector of each sample.
+    n : array of shape (n_samples,)
+        Effective number of items of each sample.
+    G : array of shape (one or n_samples, n_coordinates, n_classes)
+        Mean vector of each class.
+    S : array of shape (one or n_samples, n_classes, n_coordinates, n_coordinates)
+        Covariance of an item's vector in each class.
+    sizes : array of shape (n_classes,)
+        Number of labelled items of each class; with folds of unequal sizes, slightly fewer.
+    B : array of shape (one or n_samples, n_classes, n_coordinates)
+        Shares that solve z = G p, free to leave the simplex, change by B times a change of z.
+    spread, third : arrays of shape (one or n_samples, n_classes, n_classes)
+        Entry (l, j): variance and third central moment of row j of B times an item's vector, in class l.
+    rank : array of int, shape (one or n_samples,)
+        Number of directions in which class means differ; n_classes - 1 if all shares are determined.
+    within : bool
+        Whether the shares of the sample itself are meant, not those of its population.
+    """
+
+    vectors: ItemVectors
+    index: IntArray
+    shares: FloatArray
+    z: FloatArray
+    n: FloatArray
+    G: FloatArray
+    S: FloatArray
+    sizes: FloatArray
+    B: FloatArray
+    spread: FloatArray
+    third: FloatArray
+    rank: IntArray
+    within: bool
+
+    def take(self, s: int) -> "Evidence":
+        """Return the evidence of sample s alone."""
+        one = slice(s, s + 1)
+        alike = slice(0, 1) if len(self.G) == 1 else one
+        by_sample = {name: getattr(self, name)[one] for name in ("index", "shares", "z", "n")}
+        by_vectors = {name: getattr(self, name)[alike] for name in ("G", "S", "B", "spread", "third", "rank")}
+        return replace(self, **by_sample, **by_vectors)
+
+    def labelled_vectors(self) -> FloatArray:
+        """Return the vectors of the labelled items for the first sample."""
+        return self.vectors.labelled(int(self.index[0]))
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """Shares that solve z = G p, free to leave the simplex."""
+        k = self.shares.shape[1]
+        start = np.full(k, 1.0 / k)
+        off = self.z - (self.G @ start)
+        solved: FloatArray = start + (self.B @ off[:, :, None])[:, :, 0]
+        return solved
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of each sample's free shares, at the estimate."""
+        p, n = self.shares, self.n[:, None]
+        weights = p / n + p**2 / self.sizes
+        inner = np.einsum("sl,slab->sab", weights, np.broadcast_to(self.S, (len(p), *self.S.shape[1:])))
+        total: FloatArray = self.B @ inner @ np.swapaxes(self.B, 1, 2)
+        if not self.within:
+            k = p.shape[1]
+            composition = np.einsum("sa,ab->sab", p, np.eye(k)) - p[:, :, None] * p[:, None, :]
+            total = total + composition / n[:, :, None]
+        return total
+
+
+def gather_evidence(
+    quantifier: Quantifier, statistics: Statistics | SampleItems, effective: FloatArray, within: bool
+) -> Evidence:
+    """Return the evidence of samples for a quantifier that has an interval."""
+    shares = quantifier.solve(statistics)
+    vectors = _item_vectors(quantifier, statistics, shares)
+    k = shares.shape[1]
+    sizes = _mean_sizes(vectors.codes, vectors.folds, k)
+    z = np.ascontiguousarray(vectors.means())
+    by_sample = [_class_moments(vectors, s, k) for s in range(1 if vectors.is_shared else len(shares))]
+    G, S, B, spread, third, rank = (np.stack(parts) for parts in zip(*by_sample, strict=True))
+    return Evidence(
+        vectors, np.arange(len(shares)), shares, z, effective, G, S, sizes, B, spread, third, rank, within
+    )
+
+
+def _item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:
+    if isinstance(quantifier, DensitiesQuantifier) and isinstance(statistics, SampleItems):
+        return _DensityVectors(quantifier, statistics, shares)
+    if not isinstance(quantifier, SumsQuantifier) or not isinstance(statistics, Statistics):
+        raise TypeError(f"No inference for {type(quantifier).__name__} and {type(statistics).__name__}.")
+    if quantifier.solver.has_equation:
+        return _RepresentationVectors(quantifier, statistics)
+    return _CellVectors(quantifier, statistics, shares)
+
+
+def _mean_sizes(codes: IntArray, folds: IntArray, k: int) -> FloatArray:
+    """Return how many items the mean of fold means of each class is worth."""
+    n_folds = int(folds.max()) + 1
+    counts = np.bincount(codes * n_folds + folds, minlength=k * n_folds).reshape(k, n_folds)
+    present = counts > 0
+    inverse = np.where(present, 1.0 / np.maximum(counts, 1), 0.0).sum(axis=1)
+    sizes: FloatArray = present.sum(axis=1) ** 2 / inverse
+    return sizes
+
+
+def _class_moments(
+    vectors: ItemVectors, s: int, k: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, int]:
+    """Return G, S, B, spread, third and rank for sample s."""
+    U, codes, folds = vectors.labelled(s), vectors.codes, vectors.folds
+    extremes = vectors.extremes(s)
+    d = U.shape[1]
+    G, S = np.empty((d, k)), np.empty((k, d, d))
+    centred = np.empty_like(U)
+    for j in range(k):
+        rows = np.flatnonzero(codes == j)
+        V = U[rows]
+        parts = folds[rows]
+        G[:, j] = np.mean([V[parts == f].mean(axis=0) for f in np.unique(parts)], axis=0)
+        mean = V.mean(axis=0)
+        centred[rows] = V - mean
+        S[j] = _covariance(centred[rows], extremes - mean, vectors.extremes_count)
+    directions = sum_zero_basis(k)
+    differences = G @ directions
+    left, values, right = np.linalg.svd(differences, full_matrices=False)
+    kept = values > max(1e-10 * values[0], 1e-12) if values.size else np.zeros(0, dtype=bool)
+    B = directions @ (right[kept].T / values[kept]) @ left[:, kept].T
+    projected = centred @ B.T
+    spread = np.stack([np.einsum("ja,ab,jb->j", B, S[j], B) for j in range(k)])
+    third = np.stack([(projected[codes == j] ** 3).mean(axis=0) for j in range(k)])
+    return G, S, B, spread, third, int(kept.sum())
+
+
+def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> FloatArray:
+    """Return the covariance of a class's vectors, centred; ``off``: extreme vectors less the class mean."""
+    n = len(centred)
+    products = centred.T @ centred
+    extreme = _PSEUDO_ITEMS * off.T @ off
+    total = n + _PSEUDO_ITEMS * len(off)
+    if add_extremes:
+        added: FloatArray = (products + extreme) / max(total - 1.0, 1.0)
+        return added
+    covariance: FloatArray = products / max(n - 1, 1)
+    return covariance if np.trace(covariance) > np.trace(extreme) / total else extreme / total

@@ -1,0 +1,106 @@
+"""`Pair`: the evidence of two samples about the difference of their shares, with the labelled side that they have in common."""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm, t
+
+from headcount._typing import FloatArray
+from headcount.intervals.evidence import Evidence
+from headcount.intervals.inversion import student_table
+
+__all__ = ["Pair"]
+
+_LARGEST_Z = 37.0
+"""Normal quantile whose tail probability is the least that is told from 0."""
+
+
+class Pair:
+    """Two samples, and the covariance of their errors.
+
+    Parameters
+    ----------
+    first, second : Evidence
+        Of one sample each.
+    same_labelled : bool
+        Whether both were estimated with the same labelled items.
+    """
+
+    def __init__(self, first: Evidence, second: Evidence, same_labelled: bool) -> None:
+        self.both = (first, second)
+        self.k = first.shares.shape[1]
+        self.same_labelled = same_labelled
+
+    @cached_property
+    def shared(self) -> FloatArray:
+        """Covariance of the vectors that an item of each class has for the two samples: shape (n_classes, d, d)."""
+        first, second = self.both
+        d = first.z.shape[1]
+        if not self.same_labelled:
+            return np.zeros((self.k, d, d))
+        if first.vectors.is_shared:
+            return np.asarray(first.S[0], dtype=np.float64)
+        U, V, codes = first.labelled_vectors(), second.labelled_vectors(), first.vectors.codes
+        shared = np.empty((self.k, d, d))
+        for j in range(self.k):
+            a, b = U[codes == j], V[codes == j]
+            shared[j] = (a - a.mean(axis=0)).T @ (b - b.mean(axis=0)) / max(len(a) - 1, 1)
+            # Covariances that were widened, because a class shows next to no spread, must stay larger than what is shared.
+            widened = np.sqrt(np.trace(first.S[0, j]) * np.trace(second.S[0, j]))
+            observed = np.sqrt(np.trace(np.cov(a.T).reshape(d, d)) * np.trace(np.cov(b.T).reshape(d, d))) if len(a) > 1 else 0.0
+            shared[j] *= widened / observed if 0.0 < observed < widened else 1.0
+        return shared
+
+    @cached_property
+    def _arrays(self) -> tuple[FloatArray, ...]:
+        first, second = self.both
+        common = np.einsum("ja,lab,jb->lj", first.B[0], self.shared, second.B[0])
+        stacked = [np.stack([getattr(e, name)[0] for e in self.both]) for name in ("z", "G", "S", "spread", "third", "n", "shares")]
+        z, G, S, spread, third, n, shares = stacked
+        sizes = np.stack([first.sizes, second.sizes])
+        return z, G, S, self.shared, spread, third, common, sizes, n, shares
+
+    @property
+    def identified(self) -> bool:
+        """Whether the classes are told apart at all in both samples."""
+        return all(e.rank[0] > 0 for e in self.both)
+
+    def intervals(self, z: float) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the interval of each class's difference, where z is the normal quantile of the level."""
+        from headcount.intervals import _profile_kernels
+
+        low, high = np.full(self.k, -1.0), np.full(self.k, 1.0)
+        if self.identified:
+            *arrays, shares = self._arrays
+            table = student_table(float(norm.sf(z)))
+            _profile_kernels.difference_bounds(*arrays, self.both[0].within, z, table, shares, low, high)
+        return low, high
+
+    def p_values(self) -> FloatArray:
+        """Return the two-sided p-value of no difference for each class: the level at which 0 is an end of the interval."""
+        from headcount.intervals import _profile_kernels
+
+        if not self.identified:
+            return np.ones(self.k)
+        *arrays, shares = self._arrays
+        roots, shapes = np.empty(self.k), np.empty((self.k, 3))
+        _profile_kernels.no_difference(*arrays, self.both[0].within, shares, roots, shapes)
+        return np.array([_p_value(root, *shape) for root, shape in zip(roots.tolist(), shapes.tolist(), strict=True)])
+
+
+def _p_value(root: float, inverse_degrees: float, third: float, along: float) -> float:
+    """Return twice the tail probability at which the root equals its quantile on the same side."""
+    from headcount.intervals import _profile_kernels
+
+    degrees = 1.0 / min(max(inverse_degrees, 1e-12), 1.0)
+
+    def excess(z: float) -> float:
+        shift = _profile_kernels.skewness_shift(z, third, along)
+        return float(t.isf(norm.sf(z), degrees)) + np.copysign(shift, shift * root) - abs(root)
+
+    if excess(0.0) >= 0.0:
+        return 1.0
+    if excess(_LARGEST_Z) <= 0.0:
+        return float(2.0 * norm.sf(_LARGEST_Z))
+    return float(2.0 * norm.sf(brentq(excess, 0.0, _LARGEST_Z, xtol=1e-9)))
