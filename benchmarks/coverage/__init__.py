@@ -1,0 +1,5 @@
+"""How often intervals, regions and comparisons hold the truth: a table by simulation, docs/coverage.md, by `make coverage-table`.
+
+`worlds` draws items, `cells` lists the settings with what each must meet, `simulate` makes simulations of one cell, `page` judges and
+writes. Headcount is used through its public names only, so that ``PYTHONPATH`` can put another version of it under the same cells.
+"""
