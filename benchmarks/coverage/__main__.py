@@ -12,20 +12,21 @@ from typing import Any
 import joblib
 
 import headcount as hc
-from benchmarks.coverage import simulate, worlds
-from benchmarks.coverage.cells import Cell, all_cells
-from benchmarks.coverage.page import Figures, failures, merged, text_table, write_page
+from benchmarks.coverage import learners, simulate, worlds
+from benchmarks.coverage.cell import Cell
+from benchmarks.coverage.cells import all_cells
+from benchmarks.coverage.figures import Figures, failures, merged
+from benchmarks.coverage.page import text_table, write_page
 
 SEED = 0
 """A placeholder: drawn when the code is final, and then not changed."""
-BLOCK_SECONDS = 20.0
 Blocks = dict[str, list[dict[str, Any]]]
 
 
 def code_fingerprint() -> str:
     """Return a digest of headcount's source and of the simulation's, so that figures of other code are not taken over."""
     root = Path(str(hc.__file__)).parent
-    files = [*sorted(root.rglob("*.py")), Path(str(simulate.__file__)), Path(str(worlds.__file__))]
+    files = [*sorted(root.rglob("*.py")), *(Path(str(module.__file__)) for module in (learners, simulate, worlds))]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
@@ -41,41 +42,30 @@ def run(cells: list[Cell], arguments: argparse.Namespace) -> dict[str, Figures]:
             row = json.loads(line)
             if (row["code"], row["seed"]) == (code, arguments.seed):
                 done.setdefault(row["cell"], []).append(row)
-    settings = {cell.name: repr(cell) for cell in cells}
+    settings = {cell.name: cell.setting for cell in cells}
     for name in list(done):
         done[name] = [row for row in done[name] if row["setting"] == settings.get(name)]
     missing = list(_missing(cells, done, arguments))
     total, start = sum(n for _, _, n in missing), time.time()
     parallel = joblib.Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
     finished = 0
-    for cell, first, figures in parallel(
-        joblib.delayed(_one)(cell, arguments.seed, first, n) for cell, first, n in missing
-    ):
-        row = {
-            "cell": cell.name,
-            "setting": repr(cell),
-            "code": code,
-            "seed": arguments.seed,
-            "first": first,
-            **figures,
-        }
-        done.setdefault(cell.name, []).append(row)
+    jobs = (joblib.delayed(_one)(cell, arguments.seed, first, n) for cell, first, n in missing)
+    for name, first, figures in parallel(jobs):
+        described = {"cell": name, "setting": settings[name], "code": code, "seed": arguments.seed, "first": first}
+        row = described | figures
+        done.setdefault(name, []).append(row)
         finished += figures["simulations"]
         if arguments.cells:
             with arguments.cells.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-        print(
-            f"\r{finished:,} of {total:,} simulations, {time.time() - start:.0f} s, {cell.name:<60.60}",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
-    print(file=sys.stderr)
+        if sys.stderr.isatty():
+            message = f"\r{finished:,} of {total:,} simulations, {time.time() - start:.0f} s"
+            print(message, end="", file=sys.stderr, flush=True)
     return {name: merged(blocks) for name, blocks in done.items() if blocks}
 
 
-def _one(cell: Cell, seed: int, first: int, n: int) -> tuple[Cell, int, dict[str, Any]]:
-    return cell, first, simulate.block(cell, seed, first, n)
+def _one(cell: Cell, seed: int, first: int, n: int) -> tuple[str, int, dict[str, Any]]:
+    return cell.name, first, simulate.block(cell, seed, first, n)
 
 
 def _missing(cells: list[Cell], done: Blocks, arguments: argparse.Namespace) -> Iterable[tuple[Cell, int, int]]:
@@ -140,7 +130,6 @@ def main() -> None:
     elif arguments.dry_run:
         dry_run(cells, arguments)
     else:
-        start = time.time()
         figures = run(cells, arguments)
         before = json.loads(arguments.before.read_text()) if arguments.before.is_file() else {}
         failed = failures(cells, figures, before)
@@ -148,7 +137,7 @@ def main() -> None:
         if arguments.keep_as_before:
             arguments.keep_as_before.write_text(json.dumps({n: f.kept() for n, f in figures.items()}, indent=1) + "\n")
         if arguments.out:
-            write_page(arguments.out, cells, figures, before, arguments.seed, code_fingerprint(), time.time() - start)
+            write_page(arguments.out, cells, figures, before, arguments.seed, arguments.code or code_fingerprint())
         if failed:
             print("\n".join([f"{len(failed)} requirements are not met:", *failed]))
             sys.exit(1)

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import headcount as hc
-from benchmarks.coverage.cells import Cell
+from benchmarks.coverage.cell import Cell
 from benchmarks.coverage.learners import forget, make_classifier
 from headcount.exceptions import DataError
 
@@ -48,10 +48,9 @@ def draw_codes(n: int, shares: Any, generator: np.random.Generator) -> Any:
     return generator.choice(len(shares), n, p=shares)
 
 
-def labelled_codes(cell: Cell) -> Any:
-    """Return the classes of the labelled items: as many of each as their shares say, at least two of each."""
-    counts = np.maximum(np.round(np.array(cell.labelled_shares) * cell.labelled), 2).astype(int)
-    return np.repeat(np.arange(len(counts)), counts)
+def labelled_items(cell: Cell, generator: np.random.Generator) -> tuple[Any, Any]:
+    y = generator.permutation(np.repeat(np.arange(len(cell.shares)), cell.labelled_counts))
+    return cell.world.draw(y, generator), y
 
 
 def make_quantifier(method: str, cell: Cell, seed: int, validation: Any = None) -> Any:
@@ -88,8 +87,7 @@ def make_estimate(method: str, q: Any, X: Any, cell: Cell, samples: Any = None) 
 
 
 def _fitted(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) -> dict[str, Any]:
-    y = labelled_codes(cell)
-    X = cell.world.draw(y, generator)
+    X, y = labelled_items(cell, generator)
     fitted = {}
     for method in cell.methods:
         with _Recorded(sums[method]):
@@ -183,9 +181,9 @@ def _count_informative(cell: Cell, generator: np.random.Generator, fitted: dict[
 
 def _differences(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) -> None:
     fitted = _fitted(cell, generator, i, sums)
-    assert cell.second is not None
-    truth = np.array(cell.second) - np.array(cell.shares)
-    X, Z = (cell.world.draw(draw_codes(cell.target, p, generator), generator) for p in (cell.shares, cell.second))
+    second = cell.shares if cell.second is None else cell.second
+    truth = np.array(second) - np.array(cell.shares)
+    X, Z = (cell.world.draw(draw_codes(cell.target, p, generator), generator) for p in (cell.shares, second))
     for method, q in fitted.items():
         with _Recorded(sums[method]):
             answer = hc.difference(make_estimate(method, q, X, cell), make_estimate(method, q, Z, cell))
@@ -221,10 +219,9 @@ def _families(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) ->
             sums[method]["any"] += bool(p.min() < 0.05)
 
 
-def _stability(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) -> None:
+def _stability(cell: Cell, generator: np.random.Generator, _: int, sums: Sums) -> None:
     """Fit on the same labelled items with ten seeds: the deviation of the shares over seeds as a part of the interval's width."""
-    y = labelled_codes(cell)
-    X = cell.world.draw(y, generator)
+    X, y = labelled_items(cell, generator)
     Z = cell.world.draw(draw_codes(cell.target, cell.shares, generator), generator)
     for method in cell.methods:
         with _Recorded(sums[method]):
@@ -243,8 +240,7 @@ def _stability(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) -
 
 def _rename(cell: Cell, generator: np.random.Generator, i: int, sums: Sums) -> None:
     """Fit with labels in the opposite order, on the same folds: the shares must be the same ones in the opposite order."""
-    y = labelled_codes(cell)
-    X = cell.world.draw(y, generator)
+    X, y = labelled_items(cell, generator)
     Z = cell.world.draw(draw_codes(cell.target, cell.shares, generator), generator)
     split = KFold(5, shuffle=True, random_state=i)  # not stratified: does not look at the labels
     for method in cell.methods:

@@ -36,8 +36,8 @@ class World(Protocol):
 class Gaussian:
     """Unit Gaussians, one a class, whose centres are ``separation`` apart, among ``noise`` features that tell nothing.
 
-    ``copies`` repeats each telling feature with a little noise, so that naive Bayes counts the same evidence several times. The first
-    ``twins`` classes have one centre: nothing tells them apart.
+    ``copies`` repeats each telling feature with a little noise, so that naive Bayes counts the same evidence several times. The
+    first ``twins`` classes have one centre: nothing tells them apart.
     """
 
     k: int = 2
@@ -141,8 +141,9 @@ def _counted(name: str, most: int) -> tuple[Array, list[Array]]:
 class Texts:
     """Reviews or questions of a set in HEADCOUNT_DATA.
 
-    Labelled and target items of one simulation are drawn without replacement from the same texts of a class, so they share none. The
-    difference of two such means has the same variance as if both came from an infinite population, and only the shares differ.
+    Labelled and target items of one simulation are drawn without replacement from the same texts of a class, so they share none.
+    The difference of two such means has the same variance as if both came from an infinite population, and only the shares differ.
+    Two fixed parts would differ in more than the shares.
     """
 
     def __init__(self, name: str, most: int = 8_000) -> None:
