@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 
 import headcount as hc
-from benchmarks.coverage import learners, simulate, worlds
+from benchmarks.coverage import learners, real, simulate, worlds
 from benchmarks.coverage.cell import Cell
 from benchmarks.coverage.cells import all_cells
 from benchmarks.coverage.figures import Figures, failures, merged
@@ -26,7 +26,10 @@ Blocks = dict[str, list[dict[str, Any]]]
 def code_fingerprint() -> str:
     """Return a digest of headcount's source and of the simulation's, so that figures of other code are not taken over."""
     root = Path(str(hc.__file__)).parent
-    files = [*sorted(root.rglob("*.py")), *(Path(str(module.__file__)) for module in (learners, simulate, worlds))]
+    files = [
+        *sorted(root.rglob("*.py")),
+        *(Path(str(module.__file__)) for module in (learners, real, simulate, worlds)),
+    ]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
@@ -121,8 +124,8 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the names of the cells")
     arguments = parser.parse_args()
     cells = [cell for cell in all_cells() if arguments.only in f"{cell.group} | {cell.name}"]
-    absent = sorted({repr(cell.world) for cell in cells if not worlds.has_data(cell.world)})
-    cells = [cell for cell in cells if worlds.has_data(cell.world)]
+    absent = sorted({repr(cell.world) for cell in cells if not real.has_data(cell.world)})
+    cells = [cell for cell in cells if real.has_data(cell.world)]
     if absent:
         print(f"NOTE: no files for {', '.join(absent)}: set HEADCOUNT_DATA. Their cells are left out.", file=sys.stderr)
     if arguments.list:

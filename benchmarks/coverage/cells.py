@@ -7,8 +7,9 @@ import numpy as np
 
 from benchmarks.coverage.cell import ALL, BINARY, BINARY_WITH_PLAIN, FEW, SUMS, WITH_PLAIN, Cell
 from benchmarks.coverage.comparison_cells import differences, families, stable, unchanged
-from benchmarks.coverage.text_cells import texts
-from benchmarks.coverage.worlds import Confusion, Gaussian, Scores, Texts
+from benchmarks.coverage.real import Texts
+from benchmarks.coverage.real_cells import tables, texts
+from benchmarks.coverage.worlds import Confusion, Gaussian, Scores
 
 
 def absent() -> Iterator[Cell]:
@@ -192,6 +193,7 @@ def all_cells() -> list[Cell]:
         unchanged,
         families,
         texts,
+        tables,
         informative,
         stable,
         friendly,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks.coverage.cell import ALL, BINARY, BINARY_WITH_PLAIN, FEW, WITH_PLAIN, Cell
-from benchmarks.coverage.worlds import Confusion, Gaussian, Scores, Texts
+from benchmarks.coverage.real import Texts
+from benchmarks.coverage.worlds import Confusion, Gaussian, Scores
 
 WEAK = Gaussian(2, 0.742)  # AUC .7
 

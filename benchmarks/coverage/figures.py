@@ -32,7 +32,7 @@ class Figures:
             held, width = self.mean(method, "held"), self.mean(method, "width")
             if held is not None and width is not None:
                 kept[method] = {
-                    "n": self.methods[method]["n"],
+                    "n": int(self.methods[method]["n"]),
                     "held": np.round(held, 4).tolist(),
                     "width": np.round(width, 5).tolist(),
                 }
