@@ -9,7 +9,7 @@ from benchmarks.coverage.cell import ALL, BINARY, BINARY_WITH_PLAIN, FEW, SUMS, 
 from benchmarks.coverage.comparison_cells import differences, families, stable, unchanged
 from benchmarks.coverage.real import Texts
 from benchmarks.coverage.real_cells import tables, texts
-from benchmarks.coverage.worlds import Confusion, Gaussian, Scores
+from benchmarks.coverage.worlds import Confusion, Gaussian, Scores, UnequalGaussian
 
 
 def absent() -> Iterator[Cell]:
@@ -41,10 +41,12 @@ def rare() -> Iterator[Cell]:
     many = replace(
         forest, name="rare: LR 4,000 labelled, .02", world=Gaussian(2, 2.0, 8), shares=(0.98, 0.02), learner="LR"
     )
-    yield replace(many, labelled=4000, target=10_000, methods=BINARY_WITH_PLAIN)
+    many = replace(many, labelled=4000, target=10_000, methods=BINARY_WITH_PLAIN)
+    yield many
+    yield replace(many, name="rare: LR 4,000 labelled, .02, unequal spread", world=UnequalGaussian(2, 2.0, 8))
     for share in (0.02, 0.001):
         sure = replace(many, name=f"rare: too sure, {share}", world=Scores(2, 2.0, 3.0), shares=(1 - share, share))
-        yield replace(sure, labelled=400, methods=BINARY_WITH_PLAIN)
+        yield replace(sure, labelled=400, target=5000)
     both = replace(
         many, name="rare: labelled rare too", world=Gaussian(2, 2.5), shares=(0.9, 0.1), labelled_shares=(0.95, 0.05)
     )
@@ -60,6 +62,14 @@ def wrong() -> Iterator[Cell]:
         "wrong: LR 200 labelled, 10k", group, Gaussian(2, 2.0, 20), (0.7, 0.3), 200, 10_000, methods=BINARY_WITH_PLAIN
     )
     yield few
+    unequal = replace(
+        few, name="wrong: LR, unequal spread", world=UnequalGaussian(2, 2.0, 8), labelled=1000, methods=BINARY
+    )
+    yield unequal
+    unequal = replace(
+        unequal, name="wrong: LR, 3 classes, unequal spread", world=UnequalGaussian(3, 3.0, 8), methods=ALL
+    )
+    yield replace(unequal, shares=(0.1, 0.3, 0.6), target=2000)
     for learner in ("NB", "tree"):
         world = Gaussian(2, 2.0, 4, copies=4)
         cell = Cell(f"wrong: {learner}", group, world, (0.8, 0.2), 500, 2000, learner, BINARY_WITH_PLAIN)

@@ -55,6 +55,19 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
+class UnequalGaussian(Gaussian):
+    """Gaussian classes of which the last has ``spread`` times the standard deviation: no temperature calibrates a linear score."""
+
+    spread: float = 2.0
+
+    def draw(self, codes: Array, generator: np.random.Generator) -> Array:
+        X = super().draw(codes, generator)
+        centres = np.zeros_like(X)
+        centres[:, : self.k] = self.separation / np.sqrt(2) * np.eye(self.k)[codes]
+        return np.where((codes == self.k - 1)[:, None], centres + self.spread * (X - centres), X)
+
+
+@dataclass(frozen=True)
 class Scores:
     """True posteriors under equal shares of Gaussian classes, raised to the power ``sureness`` and, beyond 1, biased."""
 
