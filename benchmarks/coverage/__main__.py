@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -101,7 +102,7 @@ def dry_run(cells: list[Cell], arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="cells whose name or section contains this")
+    parser.add_argument("--only", default="", help="a regular expression to be found in 'section | name'")
     parser.add_argument(
         "--simulations", type=int, help="at most so many a cell; by default 2,000, of forests and texts 400"
     )
@@ -123,7 +124,7 @@ def main() -> None:
     )
     parser.add_argument("--list", action="store_true", help="print the names of the cells")
     arguments = parser.parse_args()
-    cells = [cell for cell in all_cells() if arguments.only in f"{cell.group} | {cell.name}"]
+    cells = [cell for cell in all_cells() if re.search(arguments.only, f"{cell.group} | {cell.name}")]
     absent = sorted({repr(cell.world) for cell in cells if not real.has_data(cell.world)})
     cells = [cell for cell in cells if real.has_data(cell.world)]
     if absent:
@@ -138,7 +139,8 @@ def main() -> None:
         failed = failures(cells, figures, before)
         print(text_table(cells, figures))
         if arguments.keep_as_before:
-            arguments.keep_as_before.write_text(json.dumps({n: f.kept() for n, f in figures.items()}, indent=1) + "\n")
+            lines = [f"{json.dumps(name)}: {json.dumps(f.kept())}" for name, f in figures.items()]
+            arguments.keep_as_before.write_text("{\n" + ",\n".join(lines) + "\n}\n")
         if arguments.out:
             write_page(arguments.out, cells, figures, before, arguments.seed, arguments.code or code_fingerprint())
         if failed:

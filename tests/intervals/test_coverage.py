@@ -1,10 +1,12 @@
 """Coverage of the intervals, by seeded simulation, and the table's own arithmetic. The full table is docs/coverage.md."""
 
+import gzip
 import json
 import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.coverage import __main__ as command
 from benchmarks.coverage import simulate
@@ -13,7 +15,8 @@ from benchmarks.coverage.cells import all_cells
 from benchmarks.coverage.figures import failures, merged, shortfalls
 from benchmarks.coverage.learners import forget, make_classifier
 from benchmarks.coverage.page import write_page
-from benchmarks.coverage.worlds import Confusion, Gaussian, Scores
+from benchmarks.coverage.real import Table, Texts, has_data
+from benchmarks.coverage.worlds import Confusion, Gaussian, Scores, UnequalGaussian
 from sklearn.linear_model import LogisticRegression
 
 from headcount import PACC
@@ -202,3 +205,38 @@ def test_page_lists_the_worst_cell_first(tmp_path):
     text = (tmp_path / "page.md").read_text()
     assert "- worse | ACC: class 1 covers 80.0, least 93" in text
     assert text.index("| worse | ACC | 80.0") < text.index("| better | ACC | 95.0")
+
+
+def test_real_items_are_drawn_once_a_simulation(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path))
+    labels = np.arange(40) % 2
+    pd.DataFrame({"x0": np.arange(40.0), "y": labels, "part": "train"}).to_parquet(tmp_path / "numbers.parquet")
+    (tmp_path / "words").mkdir()
+    for part in ("train", "test"):
+        with gzip.open(tmp_path / "words" / f"{part}.txt.gz", "wt") as file:
+            file.writelines(
+                f"{label}\tword{i} {'good' if label else 'bad'} film\n" for i, label in enumerate(labels[:20])
+            )
+    assert not has_data(Table("no such table"))
+    generator = np.random.default_rng(8)
+    for world in (Table("numbers"), Texts("words")):
+        assert has_data(world)
+        assert world.k == 2
+        codes = np.repeat([0, 1], 10)
+        for _ in range(2):  # all items are there again in the next simulation
+            world.start(generator)
+            first, second = world.draw(codes, generator), world.draw(codes, generator)
+            assert first.shape[0] == second.shape[0] == 20
+            with pytest.raises(IndexError):
+                world.draw([0], generator)
+        if isinstance(world, Table):
+            assert set(first[:, 0]).isdisjoint(second[:, 0])
+            np.testing.assert_array_equal(first[:, 0] % 2, codes)
+
+
+def test_unequal_classes_keep_their_centres():
+    codes = np.repeat([0, 1], 20_000)
+    X = UnequalGaussian(2, 2.0, 1).draw(codes, np.random.default_rng(9))
+    np.testing.assert_allclose(X[codes == 1].mean(axis=0), [0.0, np.sqrt(2), 0.0], atol=0.05)
+    np.testing.assert_allclose(X[codes == 1].std(axis=0), 2.0, atol=0.05)
+    np.testing.assert_allclose(X[codes == 0].std(axis=0), 1.0, atol=0.05)
