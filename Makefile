@@ -82,8 +82,8 @@ bench: $(VENV)/.bench  ## measure speed against other libraries: docs/performanc
 	$(BIN)/python -m benchmarks.neural
 	$(BIN)/python -m benchmarks.stream
 
-coverage-table: $(VENV)/.dev  ## simulate the coverage of the intervals (about 25 minutes): docs/coverage.md
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage_table
+coverage-table: $(VENV)/.dev  ## simulate the coverage of the intervals (about two hours on two cores): docs/coverage.md
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage --cells coverage-cells.jsonl --out docs/coverage.md
 
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/.docs  ## build the documentation site with its pictures: site/index.html
