@@ -11,9 +11,10 @@ mixture G p of class means, for any vectors that do not depend on the items they
 Where densities are learnt from validation items, the densities of a validation item are learnt from the others.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,8 +25,8 @@ from headcount.simplex import sum_zero_basis
 
 __all__ = ["Evidence", "ItemVectors", "gather_evidence"]
 
-_PSEUDO_ITEMS = 0.5
-"""Items at each extreme vector that are added to a class: few equal items do not show that the next one is equal."""
+_PSEUDO_ITEMS = 1.0
+"""Items, spread over the extreme vectors, that are added to a class: few equal items do not show that the next one is equal."""
 _FLOOR_ITEMS = 20.0
 """Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
 _CELL_ITEMS = 0.5
@@ -38,7 +39,8 @@ class ItemVectors(Protocol):
     codes: IntArray
     folds: IntArray
     is_shared: bool
-    """Whether all samples have the same vectors."""
+    """Whether all samples have the same vectors; else they are ratios at shares ``inside`` the simplex."""
+    inside: FloatArray
     extremes_count: bool
     """Whether extreme vectors are added to each class, rather than taken only where a class has next to no spread."""
 
@@ -54,15 +56,19 @@ class ItemVectors(Protocol):
     def target(self, s: int, outputs: Outputs) -> FloatArray:
         """Return the vectors of items for sample s, shape (n_items, n_coordinates)."""
 
+    def at(self, s: int, inside: FloatArray) -> "ItemVectors":
+        """Return the vectors of sample s alone, at other shares inside the simplex."""
+
 
 class _RepresentationVectors:
     """The representation's vectors, projected on the directions in which class means differ."""
 
     is_shared = True
+    inside = np.empty((0, 0))
 
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
         self.representation = quantifier.representation
-        self.codes, self.folds = quantifier.validation_codes_, quantifier.validation_folds_
+        self.codes, self.folds = _labelled_side(quantifier)
         self.extremes_count = not self.representation.has_vectors
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self._means = statistics.means() @ self.A.T
@@ -81,6 +87,9 @@ class _RepresentationVectors:
         vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
         return vectors
 
+    def at(self, s: int, inside: FloatArray) -> "_RepresentationVectors":
+        raise NotImplementedError("All samples have the same vectors.")
+
 
 class _RatioVectors:
     """Densities divided by that of the mixture at shares inside the simplex, in directions of the simplex."""
@@ -89,12 +98,23 @@ class _RatioVectors:
     extremes_count = False
 
     def __init__(self, quantifier: Quantifier, shares: FloatArray) -> None:
-        self.codes, self.folds = quantifier.validation_codes_, quantifier.validation_folds_
+        self.codes, self.folds = _labelled_side(quantifier)
         k = shares.shape[1]
         floor = np.minimum(_FLOOR_ITEMS / np.bincount(self.codes, minlength=k), 1.0 / k)
         inside = np.maximum(shares, floor)
         self.inside: FloatArray = inside / inside.sum(axis=1, keepdims=True)
         self.directions = sum_zero_basis(k)
+
+    def at(self, s: int, inside: FloatArray) -> "_RatioVectors":
+        """Return the vectors of sample s alone, at other shares inside the simplex."""
+        moved = copy(self)
+        moved.inside = inside[None, :]
+        moved._keep(s)
+        return moved
+
+    def _keep(self, s: int) -> None:
+        """Keep the items of sample s alone."""
+        raise NotImplementedError
 
     def _ratios(self, F: FloatArray, s: int) -> FloatArray:
         ratios: FloatArray = F / (F @ self.inside[s])[:, None] @ self.directions
@@ -116,6 +136,9 @@ class _DensityVectors(_RatioVectors):
         first, _ = moments(self.statistics.vectors, self.statistics.samples, self.inside)
         means: FloatArray = first @ self.directions
         return means
+
+    def _keep(self, s: int) -> None:
+        self.statistics = SampleItems(self.statistics.vectors, self.statistics.samples[s : s + 1])
 
     def labelled(self, s: int) -> FloatArray:
         return self._ratios(self.F_labelled, s)
@@ -149,6 +172,9 @@ class _CellVectors(_RatioVectors):
 
     def means(self) -> FloatArray:
         return np.stack([q @ self._ratios(self.table, s) for s, q in enumerate(self.frequencies)])
+
+    def _keep(self, s: int) -> None:
+        self.frequencies = self.frequencies[s : s + 1]
 
     def labelled(self, s: int) -> FloatArray:
         return self._ratios(self.F_labelled, s)
@@ -210,9 +236,14 @@ class Evidence:
         by_vectors = {name: getattr(self, name)[alike] for name in ("G", "S", "B", "spread", "third", "rank")}
         return replace(self, **by_sample, **by_vectors)
 
-    def labelled_vectors(self) -> FloatArray:
-        """Return the vectors of the labelled items for the first sample."""
-        return self.vectors.labelled(int(self.index[0]))
+    def inside(self) -> FloatArray:
+        """Return the shares inside the simplex at which the first sample's ratio vectors are taken."""
+        inside: FloatArray = self.vectors.inside[int(self.index[0])]
+        return inside
+
+    def at(self, inside: FloatArray) -> "Evidence":
+        """Return the evidence of one sample with its ratio vectors taken at other shares inside the simplex."""
+        return _evidence(self.vectors.at(int(self.index[0]), inside), self.shares, self.n, self.within)
 
     @cached_property
     def centre(self) -> FloatArray:
@@ -241,7 +272,10 @@ def gather_evidence(
 ) -> Evidence:
     """Return the evidence of samples for a quantifier that has an interval."""
     shares = quantifier.solve(statistics)
-    vectors = _item_vectors(quantifier, statistics, shares)
+    return _evidence(_item_vectors(quantifier, statistics, shares), shares, effective, within)
+
+
+def _evidence(vectors: ItemVectors, shares: FloatArray, effective: FloatArray, within: bool) -> Evidence:
     k = shares.shape[1]
     sizes = _mean_sizes(vectors.codes, vectors.folds, k)
     z = np.ascontiguousarray(vectors.means())
@@ -260,6 +294,12 @@ def _item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, 
     if quantifier.solver.has_equation:
         return _RepresentationVectors(quantifier, statistics)
     return _CellVectors(quantifier, statistics, shares)
+
+
+def _labelled_side(quantifier: Any) -> tuple[IntArray, IntArray]:
+    """Return classes and folds of the validation items; models of earlier versions know no folds."""
+    codes: IntArray = quantifier.validation_codes_
+    return codes, getattr(quantifier, "validation_folds_", np.zeros_like(codes))
 
 
 def _mean_sizes(codes: IntArray, folds: IntArray, k: int) -> FloatArray:
@@ -296,7 +336,13 @@ def _class_moments(
     B = directions @ (right[kept].T / values[kept]) @ left[:, kept].T
     projected = centred @ B.T
     spread = np.stack([np.einsum("ja,ab,jb->j", B, S[j], B) for j in range(k)])
-    third = np.stack([(projected[codes == j] ** 3).mean(axis=0) for j in range(k)])
+    third = np.empty((k, k))
+    for j in range(k):
+        cubes = projected[codes == j] ** 3
+        third[j] = cubes.mean(axis=0)
+        if vectors.extremes_count:
+            off = (extremes - U[codes == j].mean(axis=0)) @ B.T
+            third[j] = (cubes.sum(axis=0) + _PSEUDO_ITEMS * (off**3).mean(axis=0)) / (len(cubes) + _PSEUDO_ITEMS)
     return G, S, B, spread, third, int(kept.sum())
 
 
@@ -304,8 +350,8 @@ def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> Flo
     """Return the covariance of a class's vectors, centred; ``off``: extreme vectors less the class mean."""
     n = len(centred)
     products = centred.T @ centred
-    extreme = _PSEUDO_ITEMS * off.T @ off
-    total = n + _PSEUDO_ITEMS * len(off)
+    extreme = _PSEUDO_ITEMS * off.T @ off / len(off)
+    total = n + _PSEUDO_ITEMS
     if add_extremes:
         added: FloatArray = (products + extreme) / max(total - 1.0, 1.0)
         return added

@@ -28,29 +28,20 @@ class Pair:
     """
 
     def __init__(self, first: Evidence, second: Evidence, same_labelled: bool) -> None:
-        self.both = (first, second)
         self.k = first.shares.shape[1]
         self.same_labelled = same_labelled
+        if same_labelled and not first.vectors.is_shared:
+            # With the same vectors for both samples, errors of the labelled side cancel as far as the shares are equal.
+            inside = (first.inside() + second.inside()) / 2.0
+            first, second = first.at(inside), second.at(inside)
+        self.both = (first, second)
 
     @cached_property
     def shared(self) -> FloatArray:
         """Covariance of the vectors that an item of each class has for the two samples: shape (n_classes, d, d)."""
-        first, second = self.both
+        first = self.both[0]
         d = first.z.shape[1]
-        if not self.same_labelled:
-            return np.zeros((self.k, d, d))
-        if first.vectors.is_shared:
-            return np.asarray(first.S[0], dtype=np.float64)
-        U, V, codes = first.labelled_vectors(), second.labelled_vectors(), first.vectors.codes
-        shared = np.empty((self.k, d, d))
-        for j in range(self.k):
-            a, b = U[codes == j], V[codes == j]
-            shared[j] = (a - a.mean(axis=0)).T @ (b - b.mean(axis=0)) / max(len(a) - 1, 1)
-            # Covariances that were widened, because a class shows next to no spread, must stay larger than what is shared.
-            widened = np.sqrt(np.trace(first.S[0, j]) * np.trace(second.S[0, j]))
-            observed = np.sqrt(np.trace(np.cov(a.T).reshape(d, d)) * np.trace(np.cov(b.T).reshape(d, d))) if len(a) > 1 else 0.0
-            shared[j] *= widened / observed if 0.0 < observed < widened else 1.0
-        return shared
+        return np.asarray(first.S[0], dtype=np.float64) if self.same_labelled else np.zeros((self.k, d, d))
 
     @cached_property
     def _arrays(self) -> tuple[FloatArray, ...]:
@@ -101,6 +92,10 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
 
     if excess(0.0) >= 0.0:
         return 1.0
-    if excess(_LARGEST_Z) <= 0.0:
+    upper = 2.0
+    # Step by step: Student's quantiles at tiny tail probabilities overflow where there are few degrees of freedom.
+    while (height := excess(upper)) <= 0.0 and upper < _LARGEST_Z:
+        upper += 2.0
+    if height <= 0.0:
         return float(2.0 * norm.sf(_LARGEST_Z))
-    return float(2.0 * norm.sf(brentq(excess, 0.0, _LARGEST_Z, xtol=1e-9)))
+    return float(2.0 * norm.sf(brentq(excess, upper - 2.0, upper, xtol=1e-9)))

@@ -12,7 +12,9 @@ __all__ = ["BiasCorrectedTemperature"]
 _LEAST_POSTERIOR, _LARGEST_FLOOR = 1e-12, 1e-2
 """Bounds of the least posterior, which stands for smaller ones, so that their logarithms are finite."""
 _PRECISION = 1e-2
-"""Precision of a normal prior about "no change", which keeps the temperature finite where no validation item is misclassified."""
+"""Precision of a normal prior about "no change", which keeps the temperature finite where no validation item is misclassified.
+
+It holds for the biases less their mean, so that the order of the classes does not matter."""
 _STEPS = 100
 _TOL = 1e-10
 """Newton steps end when no parameter changes by more than this."""
@@ -56,7 +58,7 @@ class BiasCorrectedTemperature:
         loss = cls(theta, least)._loss(P, codes)
         for _ in range(_STEPS):
             current = cls(theta, least)
-            gradient = current.scores(P, codes).sum(axis=0) - _PRECISION * (theta - no_change)
+            gradient = current.scores(P, codes).sum(axis=0) - _precision(P.shape[1]) @ (theta - no_change)
             step = current.inverse_information(P) @ gradient
             while (new_loss := cls(theta + step, least)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
                 step = step / 2.0
@@ -108,7 +110,7 @@ class BiasCorrectedTemperature:
 
     def inverse_information(self, P: FloatArray) -> FloatArray:
         """Return the inverse of the items' joint information."""
-        return np.asarray(np.linalg.inv(self.information(P) + _PRECISION * np.eye(P.shape[1])), dtype=np.float64)
+        return np.asarray(np.linalg.inv(self.information(P) + _precision(P.shape[1])), dtype=np.float64)
 
     def _logarithms(self, P: FloatArray) -> FloatArray:
         logs: FloatArray = np.log(np.maximum(P, self.least))
@@ -117,7 +119,15 @@ class BiasCorrectedTemperature:
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
         Q = self.posteriors(P)[np.arange(len(P)), codes]
         change = self.theta - np.eye(P.shape[1])[0]
-        return float(-np.log(np.maximum(Q, 1e-300)).sum() + _PRECISION / 2 * change @ change)
+        return float(-np.log(np.maximum(Q, 1e-300)).sum() + change @ _precision(P.shape[1]) @ change / 2.0)
+
+
+def _precision(k: int) -> FloatArray:
+    """Return the precision matrix of the prior of the parameters."""
+    precision = np.full((k, k), -_PRECISION / k)
+    precision[0] = precision[:, 0] = 0.0
+    precision[np.diag_indices(k)] += _PRECISION
+    return precision
 
 
 def _gradients(residuals: FloatArray, logs: FloatArray) -> FloatArray:
