@@ -201,7 +201,7 @@ def family_p_values(method: str, q: Any, X: Any, cell: Cell, months: int) -> Any
     size = cell.target
     samples = np.arange(months * size).reshape(months, size)
     estimates = make_estimate(method, q, X, cell, samples)
-    compare = getattr(hc, "compare_family", None)
+    compare = getattr(hc, "differences", None)
     if compare is not None:
         return np.asarray(compare(estimates, cell.family_kind).p_value)
     first = [0] * (months - 1) if cell.family_kind == "first" else list(range(months - 1))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
-    from headcount.intervals import Estimate, difference, estimate
+    from headcount.intervals import Estimate, difference, differences, estimate
     from headcount.learners import CNNClassifier, Outputs, SVMperf, svmperf_path
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
     from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
@@ -24,7 +24,7 @@ _HOME = {
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
-    "intervals": ("Estimate", "difference", "estimate"),
+    "intervals": ("Estimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
@@ -59,6 +59,7 @@ __all__ = [
     "UniformPrevalence",
     "__version__",
     "difference",
+    "differences",
     "estimate",
     "evaluate",
     "read_corpus",

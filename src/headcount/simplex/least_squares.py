@@ -10,6 +10,8 @@ __all__ = ["mixture_least_squares"]
 
 _CHUNK = 128
 """Samples solved by one thread at a time."""
+_DEPENDENT, _PENALTY = 1e-10, 1e-8
+"""Singular value of the scaled M below which its columns are dependent, and the weight of the sum of squares then."""
 _GAP = 1e-14
 """Duality gap at which the algorithm stops; M is scaled to entries of at most 1 first."""
 
@@ -27,7 +29,8 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     Returns
     -------
     array of shape (n_samples, n_classes)
-        Optimal shares; where several are optimal (dependent columns), one of them.
+        Optimal shares; where several are optimal (dependent columns), those with the least sum of squares: nothing is claimed of
+        classes whose shares the profiles do not determine, which then share equally as far as the rest allows.
 
     References
     ----------
@@ -53,7 +56,13 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     M, Q = M - centre[:, None], Q - centre
     rotation, M = np.linalg.qr(M)
     scale = np.abs(M).max() or 1.0
-    M, Q = np.ascontiguousarray(M / scale), np.ascontiguousarray(Q @ rotation / scale)
+    M, Q = M / scale, Q @ rotation / scale
+    k = M.shape[1]
+    if k > 1 and np.linalg.svd(M, compute_uv=False)[k - 2 :].max(initial=0.0) <= _DEPENDENT:
+        # A small penalty on the sum of squares decides between shares that fit equally well; it moves others by about its size.
+        M = np.vstack([M, np.sqrt(_PENALTY) * np.eye(k)])
+        Q = np.column_stack([Q, np.zeros((len(Q), k))])
+    M, Q = np.ascontiguousarray(M), np.ascontiguousarray(Q)
     P = np.empty((len(Q), M.shape[1]))
 
     def solve(start: int, stop: int) -> None:
