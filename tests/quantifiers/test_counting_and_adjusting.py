@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import ACC, CC, MLPE, PACC, PCC, Outputs
 from headcount.exceptions import DataError, IdentifiabilityWarning
-from headcount.learners import first_classifier
+from headcount.learners.fold_classifiers import first_classifier
 from headcount.quantifiers import Statistics
 from tests.conftest import blobs, frozen, scored_items
 
