@@ -5,6 +5,7 @@ Statistics keep their size: total weights, and effective sizes, are those of the
 
 import numpy as np
 
+from headcount._typing import IntArray
 from headcount.protocols import Samples
 
 __all__ = ["divided", "stacked"]
@@ -28,7 +29,7 @@ def stacked(samples: Samples, n_folds: int, n_items: int) -> Samples:
     [[0.0, 1.0, 0.5], [0.0, 4.0, 0.5]]
     """
     bound = (n_folds - 1) * n_items + samples.bound
-    starts = (np.arange(n_folds) * n_items).astype(np.int32 if bound < 2**31 else np.int64)
+    starts: IntArray = (np.arange(n_folds) * n_items).astype(np.int32 if bound < 2**31 else np.int64)
     indices = (samples.indices[:, None] + starts).ravel()
     weights = None if samples.weights is None else np.repeat(samples.weights, n_folds)
     one_each = np.full(indices.size, 1.0 / n_folds)
