@@ -324,7 +324,7 @@ class AutoQuantifier(ChosenQuantifier):
         if not aside:
             with one_blas_thread():
                 fitted: Quantifier = new.fit(X, labels, **params)
-            return fitted, held_out_scores(fitted, X, labels)
+            return fitted, held_out_scores(fitted)
         rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
         with one_blas_thread():
             fitted = new.fit(_safe_indexing(X, rows), labels[rows], **cut_fit_params(params, X, rows))

@@ -1,29 +1,32 @@
 """Scores of labelled items that a fitted quantifier's classifier has not seen, to check later items with."""
 
+import numpy as np
 from sklearn.utils import _safe_indexing
 
-from headcount._typing import IntArray, Items, Labels
-from headcount._validation import encode
-from headcount.learners import Outputs, score, validation_parts
+from headcount._typing import IntArray
+from headcount.learners import FoldClassifiers, Outputs, score
 from headcount.quantifiers import Quantifier
 
 __all__ = ["held_out_scores"]
 
 
-def held_out_scores(quantifier: Quantifier, X: Items, y: Labels) -> tuple[Outputs, IntArray] | None:
-    """Return posteriors and classes of the validation part of a quantifier that was fitted on these items, or None.
+def held_out_scores(quantifier: Quantifier) -> tuple[Outputs, IntArray] | None:
+    """Return posteriors and classes of a fitted quantifier's validation items, each scored by a classifier not trained on it.
 
-    None also if it keeps them already, as PACC does, has no held-out part, or if its classifier has no posteriors.
+    None if it keeps them already, as PACC does, if it has no validation items, or if its classifier has no posteriors or was also
+    trained on these items (``refit=True``).
     """
-    kept = quantifier.validation_items()
-    if kept is None or kept[0].posteriors is not None:
+    kept, items = quantifier.validation_items(), getattr(quantifier, "validation_items_", None)
+    if kept is None or items is None or kept[0].posteriors is not None or quantifier.refit:
         return None
-    params = quantifier.get_params(deep=False)
-    validation, seed = params["validation"], params["random_state"]
-    repeatable = isinstance(validation, float) and isinstance(seed, int)  # else the split can't be made again
-    if not repeatable or not hasattr(quantifier.classifier_, "predict_proba"):
+    classifier = quantifier.classifier_
+    if not hasattr(classifier, "predict_proba"):
         return None
-    codes = encode(y, quantifier.classes_)
-    _, held_out = next(validation_parts(validation, codes, seed))
-    items = _safe_indexing(X, held_out)
-    return score(quantifier.classifier_, items, "posteriors", quantifier.classes_), codes[held_out]
+    classifiers = classifier.classifiers_ if isinstance(classifier, FoldClassifiers) else [classifier]
+    folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros(len(kept[1]), dtype=np.int64))
+    rows = [np.flatnonzero(folds == f) for f in range(len(classifiers))]
+    parts = [
+        score(one, _safe_indexing(items, part), "posteriors", quantifier.classes_)
+        for one, part in zip(classifiers, rows, strict=True)
+    ]
+    return Outputs.concatenated(parts).take(np.argsort(np.concatenate(rows))), kept[1]
