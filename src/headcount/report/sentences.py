@@ -56,7 +56,7 @@ def _sets(errors: Errors) -> str:
 
 
 def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
-    """Say how far the best is ahead of the next on each data set, by the first measure, a test over pools and runs, and a paired t."""
+    """Say how far the best is ahead of the next on each data set by the first measure, and what two tests say of it."""
     measure = errors.plan.measures[0]
     compared = []
     for name in errors.plan.data_sets:
@@ -77,9 +77,9 @@ def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
         verdict = "not judged" if test.p_value is None else _significance(next(corrected))
         parts.append(f"{figures} ({verdict}; paired t-test {_p(paired.p_value)}, d = {paired.effect:+.2f})")
     sentence = (
-        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)}. The first test counts the luck "
-        "of test items and runs (Holm's correction over data sets); the paired t-test, the paper's, takes samples that share items as "
-        "independent, and its p-values are too small; d below 0 favours the first."
+        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)}. "
+        "The first test counts the luck of test items and runs (Holm's correction over data sets); the paired t-test, the paper's, "
+        "takes samples that share items as independent, and its p-values are too small; d below 0 favours the first."
     )
     whys = "; ".join(dict.fromkeys(reasons))
     return (

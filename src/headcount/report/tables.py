@@ -100,9 +100,9 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
         "Table 5: optimised for x or for y",
         ">> (<<): x (y) errs less, two-sided test at 0.001; > (<): at 0.05; ~: no significant difference; ?: not judged. "
         + _LUCK_CAPTION
-        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets the mark after Holm's "
-        "correction over the whole table, the mark of the paper's paired t-test (t) over all samples, Cohen's d, and the published mark if "
-        "the data sets are the paper's. " + _runs_caption(errors, variants),
+        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets the mark after "
+        "Holm's correction over the whole table, the mark of the paper's paired t-test (t) over all samples, Cohen's d, and the "
+        "published mark if the data sets are the paper's. " + _runs_caption(errors, variants),
         ["x", "y"],
         [Column(name, label_of(measure), _EXPORTED) for measure, name in columns],
     )
@@ -126,9 +126,9 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
 _EXPORTED = {"p_pool_and_runs": "p", "p_value": "p of paired t-test"}
 """Details of tested figures that CSV files and data frames have as columns, with the names of these."""
 _LUCK_CAPTION = (
-    "The test counts that samples share the items of one test pool, and that runs differ by luck; it is about the methods with these "
-    "training data, over pools and runs. With one run of a method that draws at random a difference holds for that fit only, and is not "
-    "judged. "
+    "The test counts that samples share the items of one test pool, and that runs differ by luck; it is about the methods with "
+    "these training data, over pools and runs. With one run of a method that draws at random a difference holds for that fit only, "
+    "and is not judged. "
 )
 
 
@@ -178,11 +178,10 @@ def _test_details(
 
 def _in_words(test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None) -> str:
     """Return both tests as a tooltip says them."""
-    if test.p_value is None:
-        first = f"not judged: {test.reason}"
-    else:
-        first = f"p = {test.p_value:.3g}, after Holm p = {luck_corrected:.3g}"
-    return f"{first}; paired t-test p = {paired.p_value:.3g}, n = {paired.n:,}, after Holm p = {corrected:.3g}, d = {paired.effect:+.2f}"
+    judged = test.p_value is not None
+    first = f"p = {test.p_value:.3g}, after Holm p = {luck_corrected:.3g}" if judged else f"not judged: {test.reason}"
+    second = f"p = {paired.p_value:.3g}, n = {paired.n:,}, after Holm p = {corrected:.3g}, d = {paired.effect:+.2f}"
+    return f"{first}; paired t-test {second}"
 
 
 def overview_table(errors: Errors) -> Table:
@@ -193,8 +192,9 @@ def overview_table(errors: Errors) -> Table:
     table = Table(
         "Table 6: all methods",
         "Mean error over the test samples; in brackets the rank, the rank if the CC variants were left at their learners' "
-        "defaults, the p-values of two tests against the best, and where the data set is the paper's own the published figure. Bold is "
-        "best, green to red is best to worst; two-sided test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001, ? not judged. "
+        "defaults, the p-values of two tests against the best, and where the data set is the paper's own the published figure. "
+        "Bold is best, green to red is best to worst; two-sided test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001, "
+        "? not judged. "
         + _LUCK_CAPTION
         + "Its p-value is p; t is that of the paper's paired t-test, which takes the samples as independent. "
         + _runs_caption(errors, list(dict.fromkeys(row.method for row in rows))),

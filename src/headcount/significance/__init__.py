@@ -1,4 +1,4 @@
-"""Tests of whether one method has smaller errors than another: the paper's paired t, and one that also counts luck of pool and runs."""
+"""Tests of whether one method errs less than another: the paper's paired t, and one that counts the luck of pool and runs."""
 
 from headcount.significance.paired import PairedTest, holm, paired_t
 from headcount.significance.pool_and_runs import LuckTest, combined_test, luck_test

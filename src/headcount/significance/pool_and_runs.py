@@ -1,7 +1,7 @@
 """A test of two methods that counts what their errors owe to luck: of the test pool, of the samples drawn from it, and of the runs.
 
-A paired t-test over the samples of a protocol takes them as independent. They share the items of one pool and the fits of one run, so
-that it is nearly sure to find a difference between two methods that are one and the same, fitted with other seeds.
+A paired t-test over the samples of a protocol takes them as independent. They share the items of one pool and the fits of one run,
+so that it finds a difference between one method and itself, fitted with another seed, in most cases.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ class LuckTest:
         return _tail_probability(self.difference, parts)
 
     def mark(self, p_value: float | None = None) -> str:
-        """Return ``>>`` or ``>`` if x is better (at 0.001, 0.05), ``<<`` or ``<`` if y is, ``~`` if not decided, ``?`` if not judged.
+        """Return ``>>`` or ``>`` if x is better (0.001, 0.05), ``<<`` or ``<`` if y is, ``~`` if undecided, ``?`` if not judged.
 
         Parameters
         ----------
@@ -90,15 +90,16 @@ def luck_test(
 ) -> LuckTest:
     r"""Test whether two methods' errors have the same mean over pools of test items, samples and runs.
 
-    The claim is about the methods with the given training data: whether one would err less than the other on other test items of the
-    same kind, fitted with other seeds. With d(s) the mean over runs of the differences on sample s,
+    The claim is about the methods with the given training data: whether one would err less than the other on other test items of
+    the same kind, fitted with other seeds. With d the mean difference over samples and runs,
 
-    .. math:: p = P\left(\left|\sqrt{V_\text{pool}}\, T_\text{pool} + \sqrt{V_\text{runs}}\, T_\text{runs}\right| \ge |\bar d|\right)
+    .. math:: p = P\left(\left|\sqrt{V_\text{pool}}\, T_\text{pool} + \sqrt{V_\text{runs}}\, T_\text{runs}\right| \ge |d|\right)
 
-    with :math:`V_\text{pool}` from `PoolMembership`, :math:`V_\text{runs} = s_r^2 / R` from the R mean differences of the runs, and independent T
-    that have Student's distribution with the degrees of freedom of each (Behrens and Fisher's; with two runs Satterthwaite's
-    approximation finds a difference between equal methods in 11 % instead of 5 %). With one run of a method that draws at random (its
-    validation part, say) the difference holds for these two fits, but says nothing on the methods: the p-value is None.
+    with :math:`V_\text{pool}` from `PoolMembership`, :math:`V_\text{runs} = s_r^2 / R` from the R mean differences of the runs, and
+    independent T that have Student's distribution with the degrees of freedom of each (Behrens and Fisher's; with two runs
+    Satterthwaite's approximation finds a difference between equal methods in 11 % instead of 5 %). With one run of a method that
+    draws at random (its validation part, say) the difference holds for these two fits, but says nothing on the methods: the p-value
+    is None.
 
     Parameters
     ----------

@@ -16,17 +16,17 @@ _PROBES = 30
 class PoolMembership:
     r"""Samples of a test pool, prepared for the variance of a mean over them.
 
-    Items of class c are taken as a random draw of :math:`N_c` from a population. To first order, the value h(s) of a sample is the sum
-    of a part :math:`a_i` of each of its items (Hoeffding's decomposition), so that items which are in many samples move the mean
-    over samples together. The variance that the pool brings to that mean is
+    Items of class c are taken as a random draw of :math:`N_c` from a population. To first order, the value h(s) of a sample is the
+    sum of a part :math:`a_i` of each of its items (Hoeffding's decomposition), so that items which are in many samples move the
+    mean over samples together. The variance that the pool brings to that mean is
 
     .. math:: V = \sum_c \frac{1}{N_c^2} \sum_{i \in c} A_i^2, \qquad
        A_i = \frac{1}{S} \sum_s m_{sc} a_i, \qquad
        \hat A_i = \frac{1}{S} \sum_s \frac{m_{sc}}{v_{sc}} (Z_{si} - m_{sc} / N_c) \tilde h_s
 
-    where :math:`Z_{si}` counts item i in sample s, :math:`m_{sc}` the sample's items of the class, :math:`v_{sc}` is the variance of
-    :math:`Z_{si}` over the items and :math:`\tilde h_s` is h(s) less the mean of the other samples with the same shares. This is the
-    infinitesimal jackknife of averages over resamples. Squares of :math:`\hat A_i` hold noise of the draw, which the terms of a
+    where :math:`Z_{si}` counts item i in sample s, :math:`m_{sc}` the sample's items of the class, :math:`v_{sc}` is the variance
+    of :math:`Z_{si}` over the items and :math:`\tilde h_s` is h(s) less the mean of the other samples with the same shares. This is
+    the infinitesimal jackknife of averages over resamples. Squares of :math:`\hat A_i` hold noise of the draw, which the terms of a
     sample with itself are; they are left out, so that the estimate is unbiased (Wager, Hastie and Efron 2014, section 3).
 
     Parameters
@@ -39,8 +39,8 @@ class PoolMembership:
 
     References
     ----------
-    Wager, S., Hastie, T. and Efron, B. (2014). Confidence intervals for random forests: the jackknife and the infinitesimal jackknife.
-    Journal of Machine Learning Research 15, 1625-1651.
+    Wager, S., Hastie, T. and Efron, B. (2014). Confidence intervals for random forests: the jackknife and the infinitesimal
+    jackknife. Journal of Machine Learning Research 15, 1625-1651.
 
     Examples
     --------
@@ -131,4 +131,4 @@ class PoolMembership:
         )
         influence -= (self._centre * weights).sum(axis=0)[self._codes]
         total = float(((influence / self._sizes[self._codes]) ** 2).sum())
-        return (total - float((self._own * residuals**2).sum())) / self.n_samples**2
+        return float(total - (self._own * residuals**2).sum()) / float(self.n_samples) ** 2

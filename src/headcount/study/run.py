@@ -124,15 +124,16 @@ def _comparable(plan: Plan) -> dict[str, Any]:
 
 
 def _write_truth(store: Store, data: StudyData) -> None:
-    """Write true shares and labels of the test part, so that errors, and items that samples share, are known from the store alone."""
+    """Write the shares of the test samples and the labels that they are drawn by, so that the store alone is enough for tests."""
     task = truth_task(data.plan, data.name)
     fingerprint = data.fingerprint
+    labels: Any = data.test.labels
     record = store.read(task, fingerprint)
     if record is None or "labels" not in record.outcome:  # stores of earlier versions have no labels
         outcome = {
             "classes": [str(c) for c in data.classes],
             "true": to_plain(data.true),
-            "labels": to_plain(encode(data.test.labels, data.classes)),
+            "labels": to_plain(encode(labels, data.classes)),
             "training": data.train.prevalence.tolist(),
             "n_train": len(data.train),
             "n_test": len(data.test),

@@ -77,7 +77,7 @@ _TEST = "the test over test pools and runs at 0.05 (of the published figures, th
 
 
 def _marks(evidence: Evidence, pair: tuple[str, str], methods: Sequence[str] = VARIANTS) -> list[Figure]:
-    """Return the marks of table 5 for a pair of targets, of the methods that have one; beside each the mark of the paired t-test."""
+    """Return the marks of table 5 for a pair of targets, of the methods that have one, each beside that of the paired t-test."""
     figures = []
     for method in methods:
         mark, paired = (of(*pair, method, "ae") for of in (evidence.mark, evidence.paired_mark))
@@ -103,7 +103,10 @@ def _all_better(evidence: Evidence, pair: tuple[str, str]) -> Outcome:
     return partly(better, len(VARIANTS)), _with_count(why, len(better)), marks
 
 
-_NOT_JUDGED = "Luck can't be judged: there is one run, or the store has no labels of the test items. The differences hold for these fits only."
+_NOT_JUDGED = (
+    "Luck can't be judged: there is one run, or the store has no labels of the test items. "
+    "The differences hold for these fits only."
+)
 
 
 @check(
