@@ -26,6 +26,8 @@ from headcount.auto.ranking import Tried, ranked
 from headcount.checks import check
 from headcount.errors import ae
 from headcount.exceptions import DataError, SearchError, UnknownNameError
+from headcount.learners import validation_parts
+from headcount.learners.folds_besides import FoldsBesides
 from headcount.modelfile import Columns, Model, load_model, save_model
 from tests.conftest import blobs, frozen, scored_items
 from tests.modelfile.test_modelfile import texts
@@ -169,7 +171,7 @@ def test_features_of_texts_are_learnt_without_the_validation_items():
     assert auto.kind_ == "text"
     fitted = auto.best_estimator_
     assert fitted.classifier_[0].idf_.shape == (len(fitted.classifier_[0].vocabulary_),)
-    assert len(fitted.validation_codes_) == 120
+    assert len(fitted.validation_codes_) == 180  # 60 %: the others judged the candidates
     assert np.abs(auto.predict(documents)[1] - y.mean()) < 0.1
 
 
@@ -292,6 +294,65 @@ def test_held_out_scores_of_a_split_that_can_not_be_repeated():
     for seed in (3, np.random.RandomState(3)):
         auto = quick_auto(methods=[ACC(random_state=seed)]).fit(X, Y)
         np.testing.assert_array_equal(auto.held_out_[1], auto.best_estimator_.validation_codes_)
+
+
+@pytest.mark.parametrize("method", ["PACC", "ACC", "SLD", "HDy"])
+@pytest.mark.parametrize("validation", [5, 0.3])
+def test_items_that_judged_the_winner_do_not_validate_it(method, validation, monkeypatch):
+    judged = []
+    original = AutoQuantifier._fold
+    rows = np.arange(len(X), dtype=float)
+    items = np.column_stack([X, rows])  # the last column tells items apart
+
+    def noted(self, X, labels, codes, seed, fit_params):
+        fold = original(self, X, labels, codes, seed, fit_params)
+        _, held_out = next(validation_parts(0.4, codes, seed, "test_size"))
+        np.testing.assert_array_equal(fold.y, labels[held_out])
+        judged.append(set(held_out.tolist()))
+        return fold
+
+    monkeypatch.setattr(AutoQuantifier, "_fold", noted)
+    for labels in (Y, np.array(["b", "a"])[Y]):
+        auto = quick_auto(methods=[method], validation=validation).fit(items, labels)
+        best = auto.best_estimator_
+        codes = np.unique(labels, return_inverse=True)[1]
+        splits = list(best.validation.split(items, codes))
+        validated = np.concatenate([held_out for _, held_out in splits])
+        np.testing.assert_array_equal(codes[validated], best.validation_codes_)
+        assert len(set(validated.tolist())) == len(validated)
+        assert judged[-1].isdisjoint(validated.tolist())
+        for train, held_out in splits:  # they train instead, and nothing is in both parts
+            assert judged[-1] <= set(train.tolist())
+            assert set(train.tolist()).isdisjoint(held_out.tolist())
+        if validation == 5:
+            assert len(validated) + len(judged[-1]) == len(X)
+
+
+def test_items_kept_aside_by_methods_without_validation_did_not_judge_them():
+    auto = quick_auto(methods=["CC"], intervals=False).fit(X, Y)
+    _, judged = FoldsBesides(0.4, random_state=auto._seed).parts(Y)
+    outputs, codes = auto.held_out_
+    assert 79 <= len(codes) <= 81  # a fifth of all items
+    there = auto.best_estimator_.classifier_.predict_proba(X)
+    rows = [int(np.flatnonzero((there == row).all(axis=1))[0]) for row in outputs.posteriors]
+    assert set(rows).isdisjoint(judged.tolist())
+    np.testing.assert_array_equal(Y[rows], codes)
+
+
+def test_the_order_of_rows_and_names_of_classes_change_little():
+    expected = quick_auto(methods=["PACC"]).fit(X, Y).predict(X)
+    order = np.random.default_rng(1).permutation(len(X))
+    np.testing.assert_allclose(quick_auto(methods=["PACC"]).fit(X[order], Y[order]).predict(X), expected, atol=0.05)
+    renamed = quick_auto(methods=["PACC"]).fit(X, np.array(["no", "yes"])[Y])
+    np.testing.assert_allclose(renamed.predict(X), expected, atol=1e-12)
+
+
+def test_few_items_of_a_class_make_fewer_folds():
+    y = np.where(np.arange(400) < 6, 2, Y)
+    splits = list(FoldsBesides(0.4, 5, 0).split(X, y))
+    assert len(splits) == FoldsBesides(0.4, 5, 0).get_n_splits(X, y) == 4
+    assert all((y[held_out] == 2).sum() == 1 for _, held_out in splits)
+    assert clone(PACC(validation=FoldsBesides(0.4))).validation == FoldsBesides(0.4)
 
 
 def test_sample_weights_reach_the_learners():

@@ -143,11 +143,24 @@ def test_numbers_as_text_column_are_refused(tmp_path, refused):
     refused("n.csv, column 'a': No term occurs", "fit", "n.csv", "--text", "a", "--label", "y", "-o", "m.headcount")
 
 
-def test_mild_shift_may_choose_a_method_without_intervals(reviews, run, refused):
-    code, out, err = run(*FIT, "--shift", "mild")
+def kept_interval(run):
+    """Return whether the method of the model has an interval."""
+    described = json.loads(run("inspect", "m.headcount", "--json")[1])
+    return {row["method"]: row["interval"] for row in described["ranking"]}[described["method"]]
+
+
+def test_only_methods_with_an_interval_are_kept_unless_told_otherwise(reviews, run, refused):
+    for options in ((), ("--shift", "mild")):
+        assert run(*FIT, *options)[0] == 0
+        assert kept_interval(run)
+    assert run(*FIT, "--method", "CC")[0] == 0  # named by the user
+    assert not kept_interval(run)
+    code, out, err = run(*FIT, "--shift", "mild", "--any-method")
     assert code == 0, err
     assert "CC" in out.split("behind the best")[1]
-    assert json.loads(run("inspect", "m.headcount", "--json")[1])["ranking"][0]["ae"] < 0.1
+    described = json.loads(run("inspect", "m.headcount", "--json")[1])
+    assert described["ranking"][0]["ae"] < 0.1
+    assert described["method"] == described["ranking"][0]["method"]
     code, out, _ = run("estimate", "m.headcount", "new.csv", "--assume-no-shift")
     assert code == 0
     refused("shift must be 'any' or 'mild'; got 'wild'", *FIT, "--shift", "wild")

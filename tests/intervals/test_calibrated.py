@@ -1,11 +1,10 @@
-"""Intervals of SLD with calibrated posteriors: derivatives by the calibration parameters, delta method and bootstrap."""
+"""Intervals of SLD with calibrated posteriors: densities of validation items, delta method and bootstrap."""
 
 import numpy as np
 import pytest
 
-from headcount import SLD, Outputs, Samples, difference, estimate
+from headcount import SLD, Samples, difference, estimate
 from headcount.checks import check, label_shift_test
-from headcount.intervals.densities import LikelihoodModel
 from headcount.learners import BiasCorrectedTemperature
 from tests.conftest import frozen, scored_items
 
@@ -20,20 +19,33 @@ def target_sample(n=500, k=2, seed=1):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_derivatives_by_the_calibration_parameters_equal_finite_differences(k):
-    q, outputs = fitted(k), Outputs.from_posteriors(target_sample(k=k), range(k))
-    model = LikelihoodModel(q, q.reduce(outputs))
-    theta, step = q.calibration_.theta, 1e-5
-    for index, direction in enumerate(np.eye(k)):
-        shares = []
-        for sign in (1, -1):
-            q.calibration_ = BiasCorrectedTemperature(theta + sign * step * direction)
-            q.tol = 1e-12
-            shares.append(q.aggregate(outputs)[0])
-        q.calibration_ = BiasCorrectedTemperature(theta)
-        np.testing.assert_allclose(
-            model.parameters.derivatives[0][:, index], (shares[0] - shares[1]) / (2 * step), rtol=1e-3, atol=1e-6
-        )
+def test_densities_of_validation_items_are_those_that_the_others_give(k):
+    """The one-step jackknife against calibrations that are learnt again without each item."""
+    q = fitted(k, 120)
+    P, codes = q.validation_outputs_.posteriors, q.validation_codes_
+    densities = q.validation_densities()
+    for i in range(0, 120, 7):
+        others = np.flatnonzero(np.arange(120) != i)
+        without = BiasCorrectedTemperature.learnt(P[others], codes[others])
+        np.testing.assert_allclose(densities[i] * q.prior_, without.posteriors(P[i : i + 1])[0], atol=3e-3)
+    in_sample = q.densities(q.validation_outputs_)
+    assert np.abs(densities - in_sample).max() > 1e-4
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_order_of_the_classes_does_not_change_the_calibration(k):
+    codes, P = scored_items(200, k, seed=0, separation=1.2)
+    order = np.roll(np.arange(k), 1)
+    learnt = BiasCorrectedTemperature.learnt(P, codes).posteriors(P)
+    renamed = BiasCorrectedTemperature.learnt(P[:, order], np.argsort(order)[codes]).posteriors(P[:, order])
+    np.testing.assert_allclose(renamed, learnt[:, order], atol=1e-9)
+
+
+def test_zeros_count_as_half_the_least_other_posterior():
+    P = np.array([[1.0, 0.0], [0.9, 0.1], [0.2, 0.8], [0.0, 1.0]] * 10)
+    learnt = BiasCorrectedTemperature.learnt(P, np.array([0, 0, 1, 1] * 9 + [1, 0, 0, 1]))
+    assert learnt.least == 0.01  # half of .1, but no more than .01
+    assert BiasCorrectedTemperature.learnt(P[1:3], np.array([0, 1])).least == 1e-12
 
 
 @pytest.mark.parametrize("k", [2, 3])

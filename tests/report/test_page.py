@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy.stats import ttest_rel
 
 from headcount._writing import write_all
 from headcount.report import gather, render, to_csv, to_json
+from headcount.report.claims import OPEN
+from headcount.report.scores import Errors, Key
 from headcount.report.sentences import in_words
 from headcount.study import Results, read_plan
 
@@ -121,13 +124,34 @@ def test_lead_of_the_best_is_tested_with_holms_correction(contents, study_result
         [mean_errors(study_results, d, e.method, e.learner, e.target) for d in ("even", "uneven")]
         for e in (first, second)
     ]
-    p = holm(np.array([ttest_rel(x, y).pvalue for x, y in zip(*sides, strict=True)]))
+    comparisons = Errors(study_results).comparisons
+    keys = [[Key(d, e.method, e.learner, e.target) for e in (first, second)] for d in ("even", "uneven")]
+    p_values = [comparisons.test(*pair, "ae").p_value for pair in keys]
+    corrected = iter(holm(np.array([p for p in p_values if p is not None])))
     text = " ".join(contents.words)
-    for name, x, y, p_value in zip(("even", "uneven"), *sides, p, strict=True):
-        significance = (
-            "no significant difference" if p_value >= 0.05 else "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-        )
-        assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({significance}" in text
+    for name, x, y, p in zip(("even", "uneven"), *sides, p_values, strict=True):
+        verdict = "not judged" if p is None else said(next(corrected), "no significant difference")
+        paired = said(ttest_rel(x, y).pvalue)
+        assert f"{x.mean():.3f} against {y.mean():.3f} on {name} ({verdict}; paired t-test {paired}, d = " in text
+
+
+def said(p, not_significant=None):
+    return not_significant if not_significant and p >= 0.05 else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def test_one_run_is_not_called_significant(study_results, tmp_path):
+    """With one run, words and claims say that the luck of the run is unknown."""
+    methods = tuple(replace(m, runs=1) for m in study_results.plan.methods if m.name in ("ACC", "PACC"))
+    one_run = Results(replace(study_results.plan, methods=methods), study_results.store.folder)
+    contents = gather(one_run)
+    text = " ".join(contents.words)
+    assert "(not judged; paired t-test p" in text
+    assert "one run of a method that draws at random" in text
+    marks = [cell.value for _, cells in contents.tables[2].rows for cell in cells if cell.value is not None]
+    assert set(marks) <= {"?", "~"}  # "~" where both targets chose the same setting
+    assert "?" in marks
+    beats = next(claim for claim in contents.claims if claim.name == "pacc-prefers-ae")
+    assert beats.verdict == OPEN
 
 
 def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
@@ -149,14 +173,30 @@ def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
         ]
         tests.append(ttest_rel(*np.round(sides, 12)) if not np.allclose(*sides, atol=1e-12) else None)
     p = holm(np.array([1.0 if test is None else test.pvalue for test in tests]))
-    seen = set()
-    for (_, _, cell), test, p_value in zip(cells, tests, p, strict=True):
+    errors = Errors(study_results)
+    found = [
+        errors.target_luck_test(column.name, tuple(labels), column.group.lower())[0] for labels, column, _ in cells
+    ]
+    corrected = holm(np.array([test.p_value for test in found]))
+    fewer = set()
+    for (_, _, cell), test, p_value, luck, luck_p in zip(cells, tests, p, found, corrected, strict=True):
         assert cell.details["holm"] == pytest.approx(p_value)
+        assert cell.details["holm_pool_and_runs"] == pytest.approx(luck_p)
         better = "" if test is None else (">" if test.statistic < 0 else "<")
-        mark = "~" if p_value >= 0.05 else better * (2 if p_value < 0.001 else 1)
-        assert cell.note.split(",")[0] == mark
-        seen.add(cell.value == mark)
-    assert seen == {True, False}  # the correction removes some marks
+        paired = "~" if test is None or test.pvalue >= 0.05 else better * (2 if test.pvalue < 0.001 else 1)
+        assert (cell.value, cell.details["p_pool_and_runs"]) == (luck.mark(), luck.p_value)
+        assert cell.note.startswith(f"Holm {luck.mark(luck_p)}, t {paired}, d = ")
+        fewer.add(len(cell.value.strip("~")) - len(paired.strip("~")))
+    assert min(fewer) < 0  # the paired t-test finds more than there is
+
+
+def test_table_6_corrects_for_the_choice_of_the_best(contents):
+    cells = [cells[1] for _, cells in contents.tables[5].rows]
+    p_values = sorted(p for cell in cells if (p := cell.details.get("p_pool_and_runs")) is not None)
+    smallest = min(
+        cell.details["holm_pool_and_runs"] for cell in cells if cell.details.get("holm_pool_and_runs") is not None
+    )
+    assert smallest == pytest.approx(min(1.0, p_values[0] * 16 * 15 / 2))
 
 
 def test_table_6_is_corrected_over_its_column(contents, study_results):

@@ -1,17 +1,22 @@
 """The six tables of a small study: each figure is the mean that its cells give, each test that of its pairs."""
 
+import shutil
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
+from pandas import read_csv
 from scipy.stats import ttest_rel
 
 from headcount.errors import ErrorMeasure, ae, register_error
 from headcount.errors import registry as error_registry
 from headcount.report import tables
+from headcount.report.comparisons import p_text
 from headcount.report.published import published
-from headcount.report.scores import Key, Row, ranks_of
-from headcount.study import Results, read_plan, run_study
+from headcount.report.scores import Errors, Key, Row, ranks_of
+from headcount.study import Results, Store, read_plan, run_study
+from headcount.study.tasks import truth_task
 from tests.study.conftest import PLAN
 
 
@@ -86,7 +91,12 @@ def test_tests_with_common_targets(results, tmp_path, data_folder):
     cell = table.rows[1][1][0]
     assert f"p = {expected.pvalue:.3g}, n = {len(x)}" in cell.title
     better = "~" if expected.pvalue >= 0.05 else (">" if expected.statistic < 0 else "<")
-    assert cell.value[0] == better
+    assert f", t {better}" in cell.note
+    # CC over a forest has one run, so that only LR is judged.
+    test, n_judged = Errors(more).target_luck_test("CC", ("ae", "none"), "ae")
+    assert n_judged == cell.details["judged_pairs"] == 1
+    alone = Errors(more).comparisons.test(*(Key("small", "CC", "lr", t) for t in ("ae", "none")), "ae")
+    assert (test.p_value, test.mark()) == (pytest.approx(alone.p_value), cell.value)
 
 
 def test_the_overview_ranks_and_marks(results):
@@ -96,13 +106,60 @@ def test_the_overview_ranks_and_marks(results):
     assert [cells[0].bold for _, cells in table.rows].index(True) == best
     assert table.rows[best][1][0].note.startswith("1, ")
     assert [labels for labels, _ in table.rows][-2:] == [["SVM(AE)", "", "ae"], ["MLPE", "", "none"]]
+    errors = Errors(results)
+    keys = [Row(*labels).on("small") for labels, _ in table.rows]
+    marks = []
     for labels, cells in table.rows:
-        p = (
-            1.0
-            if cells[0].bold
-            else ttest_rel(errors_of(results, *labels, "ae"), errors_of(results, *table.rows[best][0], "ae")).pvalue
-        )
-        assert cells[0].mark == ("" if cells[0].bold or p < 0.001 else "‡" if p >= 0.05 else "†")
+        cell = cells[0]
+        if cell.bold:
+            assert cell.mark == ""
+            continue
+        p = errors.comparisons.test(Row(*labels).on("small"), keys[best], "ae").p_value
+        assert cell.mark == ("?" if p is None else "‡" if p >= 0.05 else "†" if p >= 0.001 else "")
+        paired = ttest_rel(errors_of(results, *labels, "ae"), errors_of(results, *table.rows[best][0], "ae")).pvalue
+        assert cell.details["p_value"] == pytest.approx(paired)
+        assert cell.details["p_pool_and_runs"] == p
+        assert f", p {p_text(p)}, t {p_text(paired)}" in cell.note
+        marks.append(cell.mark)
+    # A forest is drawn once by CC and PCC, so that their luck is unknown.
+    unknown = {labels[0] for labels, cells in table.rows if cells[0].mark == "?" and labels[1] == "rf"}
+    assert {"CC", "PCC"} <= unknown
+    assert any(mark != "?" for mark in marks)
+
+
+def test_table_6_shows_both_tests_in_every_form(results):
+    table = tables(results)[-1]
+    row = next(i for i, (_, cells) in enumerate(table.rows) if not cells[0].bold and cells[0].mark != "?")
+    cell = table.rows[row][1][0]
+    p, paired = cell.details["p_pool_and_runs"], cell.details["p_value"]
+    for text in (table.to_text(), table.to_markdown(), table.to_latex(), table.to_html()):
+        assert "paired t-test" in " ".join(text.split())
+        assert "one run" in " ".join(text.split())
+        unescaped = text.replace("textless{}", "").replace("&lt;", "").replace("<", "").replace("\\", "")
+        assert f"p {p_text(p)}, t {p_text(paired)}".replace("<", "") in unescaped
+    frame = read_csv(StringIO(table.to_csv()))
+    assert frame.loc[row, "AE small p"] == pytest.approx(p)
+    assert frame.loc[row, "AE small p of paired t-test"] == pytest.approx(paired)
+
+
+def test_a_store_without_labels_of_the_test_items_is_read_and_not_judged(results, tmp_path, data_folder):
+    """Stores of earlier versions have no labels; a new run adds them and computes nothing again."""
+    shutil.copytree(results.store.folder, tmp_path / "store")
+    store = Store(tmp_path / "store")
+    task = truth_task(results.plan, "small")
+    record = store.read(task)
+    store.write(replace(record, outcome={k: v for k, v in record.outcome.items() if k != "labels"}))
+    old = Results(results.plan, tmp_path / "store")
+    assert old.drawn("small") is None
+    for now, before in zip(tables(results)[-1].rows, tables(old)[-1].rows, strict=True):
+        assert before[1][0].value == now[1][0].value
+        if not before[1][0].bold:
+            assert before[1][0].mark == "?"
+            assert before[1][0].details["not_judged"]
+    summary = run_study(results.plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert summary.computed == 0
+    samples, codes, true = Results(results.plan, tmp_path / "store").drawn("small")
+    np.testing.assert_array_equal(samples.sum(np.eye(2)[codes]) / 40, true)
 
 
 def test_missing_figures_are_shown_as_a_dash(results):

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -35,6 +35,7 @@ from headcount.errors import get_error, minority_class
 from headcount.exceptions import DataError, SearchError
 from headcount.learners import VALIDATION_CONSTRAINTS, Fits, Outputs, validation_parts
 from headcount.learners.fit_params import cut_fit_params
+from headcount.learners.folds_besides import FoldsBesides
 from headcount.protocols import Protocol, default_protocol
 from headcount.quantifiers import Quantifier, SumsQuantifier, list_methods, method_named
 from headcount.selection.candidates import Candidate, group
@@ -49,6 +50,8 @@ __all__ = ["AutoQuantifier"]
 
 _REFIT_SHARE = 0.2
 """Share of the budget that is kept for fitting the best again."""
+_FRACTION_WHILE_CHOOSING = 0.4
+"""Validation part of the candidates: one fit for each setting. Five folds would make the choice take five times as long."""
 _MAX_REFITS, _MIN_SEPARATION = 8, 0.05
 """How many of the best are fitted until one separates the classes, and by how much it must."""
 
@@ -59,8 +62,10 @@ class AutoQuantifier(ChosenQuantifier):
 
     The labelled items are split, stratified, into a part to fit on and a part to judge on. From the latter samples of all kinds of
     shares are drawn, the same for all, and the method over the learner with the least mean absolute error on them is fitted again
-    on all items. Methods over one setting of a learner share its fits. Features (`LogTfidf` for texts, scaling for numbers) are
-    learnt once for the choice, and again, on the training part of the kept quantifier alone, for the answer.
+    on all items. The items that judged it then train and do not validate: its error rates, and so its intervals, come from the
+    others, in folds (`FoldsBesides`), because the best of many looks better on the items that chose it than it is. Methods over one
+    setting of a learner share its fits. Features (`LogTfidf` for texts, scaling for numbers) are learnt once for the choice, and
+    again, on the training part of the kept quantifier alone, for the answer.
 
     Parameters
     ----------
@@ -71,16 +76,18 @@ class AutoQuantifier(ChosenQuantifier):
     budget : float, optional
         Seconds. Settings that were not begun by then are skipped and listed in ``skipped_``; one setting is always tried.
     intervals : bool, default=True
-        Keep the best method that has an interval (such as ACC, PACC and SLD), though another may rank before it.
+        Keep only a method that has an interval (such as ACC, PACC and calibrated SLD), though another may rank before it.
     test_size : float, default=0.4
         Fraction of the items to judge on.
-    validation : float, int or splitter, default=0.4
-        The validation part of the methods that have one.
+    validation : float, int or splitter, default=5
+        How the kept method's validation items, those that did not judge it, are split: a number of folds, a fraction to hold out,
+        or a splitter. While choosing, methods hold out this fraction, or 0.4 where folds are given, so that each setting is
+        fitted once.
     protocol : protocol, optional
         By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
     held_out : float, default=0.2
         Fraction of the items that methods without a validation part, such as CC and PCC, keep aside to check later items with;
-        0 for none.
+        0 for none. They are not among the items that judged the method.
     n_jobs : int, optional
     random_state : int, RandomState, Generator or None, default=None
     progress : bool or "auto", default="auto"
@@ -122,7 +129,7 @@ class AutoQuantifier(ChosenQuantifier):
     budget: float | None = None
     intervals: bool = True
     test_size: float = 0.4
-    validation: Any = 0.4
+    validation: Any = 5
     protocol: Protocol | None = None
     held_out: float = 0.2
     n_jobs: int | None = None
@@ -211,7 +218,8 @@ class AutoQuantifier(ChosenQuantifier):
     def _methods(self, seed: int) -> list[Quantifier]:
         named = _suggested_methods() if self.methods is None else self.methods
         methods: list[Quantifier] = []
-        for method in named:
+        self._given: list[int] = []
+        for i, method in enumerate(named):
             one = clone(method) if isinstance(method, Quantifier) else _quantifier_named(method)
             if one.max_classes is not None and len(self.classes_) > one.max_classes:
                 reason = f"defined for {one.max_classes} classes, not {len(self.classes_)}"
@@ -219,12 +227,15 @@ class AutoQuantifier(ChosenQuantifier):
                 continue
             params = one.get_params(deep=False)
             if "validation" in params and not isinstance(method, Quantifier):
-                one.set_params(validation=self.validation)
+                one.set_params(
+                    validation=self.validation if _is_fraction(self.validation) else _FRACTION_WHILE_CHOOSING
+                )
             if "random_state" in params and params["random_state"] is None:
                 one.set_params(random_state=seed)
             if self.classes is not None:
                 one.set_params(classes=self.classes)
             methods.append(one)
+            self._given.append(i)
         if not methods:
             raise DataError(
                 f"There is no method left to try of {quoted(map(str, named), 10)} for {len(self.classes_)} classes."
@@ -320,15 +331,26 @@ class AutoQuantifier(ChosenQuantifier):
         new: Quantifier = clone(best.quantifier).set_params(classifier=classifier)
         codes = encode(labels, self.classes_)
         params = {f"classifier__{name}": value for name, value in fit_params.items()}  # of the pipeline's last step
+        splitter = self._splitter(best)
         aside = self.held_out > 0 and not new.uses_validation and hasattr(classifier, "predict_proba")
         if not aside:
+            if new.uses_validation:
+                new.set_params(validation=splitter)
             with one_blas_thread():
                 fitted: Quantifier = new.fit(X, labels, **params)
             return fitted, held_out_scores(fitted)
-        rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
+        rows, kept = next(
+            replace(splitter, validation=min(self.held_out / (1.0 - self.test_size), 0.5)).split(X, codes)
+        )
         with one_blas_thread():
             fitted = new.fit(_safe_indexing(X, rows), labels[rows], **cut_fit_params(params, X, rows))
         return fitted, (fitted.outputs(_safe_indexing(X, kept), {"posteriors"}), codes[kept])
+
+    def _splitter(self, best: Candidate) -> FoldsBesides:
+        """Return the split of the items that did not judge the candidates; a quantifier that was given has its own validation."""
+        given = None if self.methods is None else self.methods[self._given[best.position]]
+        validation = given.get_params(deep=False).get("validation") if isinstance(given, Quantifier) else None
+        return FoldsBesides(float(self.test_size), self.validation if validation is None else validation, self._seed)
 
     def _best(self) -> Quantifier:
         check_is_fitted(self, "best_estimator_")
@@ -346,6 +368,10 @@ def _judge_in_time(candidates: Sequence[Candidate], fold: Fold, deadline: float)
     if time.monotonic() > deadline:
         return [Outcome(candidate.index, error="the time budget was spent") for candidate in candidates]
     return judge(candidates, fold, [get_error("ae")])
+
+
+def _is_fraction(validation: Any) -> bool:
+    return isinstance(validation, Real) and not isinstance(validation, Integral)
 
 
 def _suggested_methods() -> list[str]:

@@ -42,12 +42,16 @@ def fit(
             help="any: choose what is accurate whatever the new shares are; mild: if they are known to change little.",
         ),
     ] = "any",
+    any_method: Annotated[
+        bool, typer.Option("--any-method", help="Keep the best method even if it has no interval, such as CC or PCC.")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs to run in parallel; -1: one for each core.")] = -1,
 ) -> None:
     """Fit a quantifier on a labelled table and write it to a model file.
 
-    The methods and learners that suit the data are tried, each optimised for the error of the shares, and the best is kept.
+    The methods and learners that suit the data are tried, each optimised for the error of the shares, and the best that has an
+    interval is kept. The items that judged it do not validate it.
 
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
     """
@@ -73,6 +77,7 @@ def fit(
         learner=learner,
         budget=budget,
         shift=shift,
+        any_method=any_method,
         random_state=seed,
         n_jobs=jobs,
     )

@@ -28,6 +28,7 @@ def fit_table(
     learner: str = "auto",
     budget: float | None = None,
     shift: str = "any",
+    any_method: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
     classes: Sequence[Any] | None = None,
@@ -53,7 +54,10 @@ def fit_table(
         Seconds to spend on the choice.
     shift : {"any", "mild"}, default="any"
         Judge methods on samples with all kinds of shares, or on samples with about the shares of the table, for data whose shares
-        are known to change little. With ``"mild"`` a method without intervals may be chosen.
+        are known to change little.
+    any_method : bool, default=False
+        Keep the best method even if it has no interval. Without it only a method with an interval is kept, unless ``method`` names
+        one.
     random_state : int, default=0
     n_jobs : int, optional
     classes : sequence of labels, optional
@@ -92,7 +96,7 @@ def fit_table(
         None if automatic else [method],
         None if learner.lower() == "auto" else [learner],
         budget=budget,
-        intervals=has_interval and shift == "any",
+        intervals=has_interval and not any_method,
         protocol=mild if shift == "mild" else None,
         n_jobs=n_jobs,
         random_state=random_state,

@@ -14,6 +14,7 @@ _HEADCOUNT = {
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),
     "headcount.learners.fold_classifiers": ("FoldClassifiers",),
+    "headcount.learners.folds_besides": ("FoldsBesides",),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),

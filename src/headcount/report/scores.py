@@ -7,8 +7,9 @@ import numpy as np
 
 from headcount._typing import FloatArray
 from headcount.errors import get_error
+from headcount.report.comparisons import Comparisons
 from headcount.selection.ranks import average_ranks
-from headcount.significance import PairedTest, paired_t
+from headcount.significance import LuckTest, PairedTest, paired_t
 from headcount.study import Results
 from headcount.study.plan import DEFAULT, Plan
 
@@ -79,6 +80,8 @@ class Errors:
         The rows of table 6.
     cells : dict of Key to list of Cell
         The runs with estimates that each figure is the mean of.
+    comparisons : Comparisons
+        Tests over test pools and runs.
     """
 
     def __init__(self, results: Results) -> None:
@@ -91,6 +94,7 @@ class Errors:
                 key = Key(cell.data_set, cell.method, cell.learner, cell.target)
                 self.cells.setdefault(key, []).append(cell)
         self._cache: dict[tuple[Key, str], FloatArray] = {}
+        self.comparisons = Comparisons(results, self.cells, lambda key, by: losses(self.runs_of(key, by), by))
 
     def of(self, key: Key, measure: str) -> FloatArray | None:
         """Return the errors on the test samples, averaged over runs, or None if there are none."""
@@ -152,13 +156,25 @@ class Errors:
         return float(np.mean(self.biases(key, majority(self.results.truth(key.data_set)))))
 
     def target_test(self, method: str, pair: tuple[str, str], measure: str) -> PairedTest | None:
-        """Test a variant optimised for one target against another, over the samples of all data sets and learners together."""
-        keys = [[self.of(key, measure) for key in keys] for keys in self._target_keys(method, pair)]
-        both = [(losses(x, measure), losses(y, measure)) for x, y in keys if x is not None and y is not None]
+        """Test a variant optimised for one target against another as the paper does: over all samples, data sets and learners."""
+        both = [
+            [losses(self.of(key, measure), measure) for key in keys]
+            for keys in self._target_keys(method, pair, known=True)
+        ]
         return paired_t(*(np.concatenate(side) for side in zip(*both, strict=True))) if both else None
 
+    def target_luck_test(self, method: str, pair: tuple[str, str], measure: str) -> tuple[LuckTest, int] | None:
+        """Test likewise over test pools and runs; return the number of data sets and learners that could be judged, too."""
+        both = self._target_keys(method, pair, known=True)
+        return self.comparisons.joint_test(both, measure) if both else None
+
     def mark(self, x: str, y: str, method: str, measure: str) -> str | None:
-        """Return the mark of the paired t-test of two targets, without a correction."""
+        """Return the mark of two targets by the test over test pools and runs, without a correction; None without figures."""
+        test = self.target_luck_test(method, (x, y), measure)
+        return None if test is None else test[0].mark()
+
+    def paired_mark(self, x: str, y: str, method: str, measure: str) -> str | None:
+        """Return the mark of two targets by the paper's paired t-test, without a correction; None without figures."""
         test = self.target_test(method, (x, y), measure)
         return None if test is None else test.mark()
 
@@ -166,10 +182,16 @@ class Errors:
         """Return the files of the store that a test of two targets comes from."""
         return [name for keys in self._target_keys(method, (x, y)) for name in self.files(*keys)]
 
-    def _target_keys(self, method: str, pair: tuple[str, str]) -> list[list[Key]]:
-        """Return the pairs of keys that a test of two targets compares."""
-        rows = [row for row in self.rows if row.method == method]
-        return [[Key(name, method, row.learner, t) for t in pair] for name in self.data_sets for row in rows]
+    def _target_keys(self, method: str, pair: tuple[str, str], known: bool = False) -> list[tuple[Key, Key]]:
+        """Return the pairs of keys that a test of two targets compares; only those with figures if `known`."""
+        learners = [row.learner for row in self.rows if row.method == method]
+        x, y = pair
+        keys = [
+            (Key(name, method, learner, x), Key(name, method, learner, y))
+            for name in self.data_sets
+            for learner in learners
+        ]
+        return [both for both in keys if all(key in self.cells for key in both)] if known else keys
 
 
 def majority(truth: Any) -> int:

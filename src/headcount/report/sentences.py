@@ -28,7 +28,7 @@ def in_words(errors: Errors, ranks: Sequence[Ranks]) -> list[str]:
         sentences.append(_lead(errors, *ranks[:2]))
     sentences += [
         _gain(errors),
-        "Test samples share documents, and data sets are few: p-values are too small, and ranks hold for these data sets only.",
+        "Data sets are few, and each has one set of training documents: ranks and tests hold for these only.",
     ]
     return list(filter(None, sentences))
 
@@ -56,25 +56,45 @@ def _sets(errors: Errors) -> str:
 
 
 def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
-    """Say how far the best is ahead of the next on each data set, by the first measure and a paired test."""
+    """Say how far the best is ahead of the next on each data set by the first measure, and what two tests say of it."""
     measure = errors.plan.measures[0]
     compared = []
     for name in errors.plan.data_sets:
-        x, y = (errors.of(Key(name, e.method, e.learner, e.target), measure) for e in (first, second))
+        keys = [Key(name, e.method, e.learner, e.target) for e in (first, second)]
+        x, y = (errors.of(key, measure) for key in keys)
         if x is not None and y is not None:
-            test = paired_t(losses(x, measure), losses(y, measure))
-            compared.append((name, float(x.mean()), float(y.mean()), test))
+            paired = paired_t(losses(x, measure), losses(y, measure))
+            figures = f"{x.mean():.3f} against {y.mean():.3f} on {name}"
+            compared.append((figures, errors.comparisons.test(keys[0], keys[1], measure), paired))
     if not compared:
         return f"Next is {_name(second)} with a mean rank of {second.mean:.1f}; the two share no data set."
-    corrected = holm([test.p_value for *_, test in compared])
-    parts = []
-    for (name, one, other, test), p in zip(compared, corrected, strict=True):
-        significance = "no significant difference" if p >= 0.05 else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-        parts.append(f"{one:.3f} against {other:.3f} on {name} ({significance}, d = {test.effect:+.2f})")
-    return (
-        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)} (paired t-tests, "
-        "Holm's correction; d below 0 favours the first)."
+    judged = [test.p_value for _, test, _ in compared if test.p_value is not None]
+    corrected = iter(holm(judged).tolist())
+    parts, reasons = [], []
+    for figures, test, paired in compared:
+        if test.p_value is None:
+            reasons.append(test.reason)
+        verdict = "not judged" if test.p_value is None else _significance(next(corrected))
+        parts.append(f"{figures} ({verdict}; paired t-test {_p(paired.p_value)}, d = {paired.effect:+.2f})")
+    sentence = (
+        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)}. "
+        "The first test counts the luck of test items and runs (Holm's correction over data sets); the paired t-test, the paper's, "
+        "takes samples that share items as independent, and its p-values are too small; d below 0 favours the first."
     )
+    whys = "; ".join(dict.fromkeys(reasons))
+    return (
+        f"{sentence} Not judged: {whys}; the difference holds for these fits, not for the methods."
+        if whys
+        else sentence
+    )
+
+
+def _significance(p: float) -> str:
+    return "no significant difference" if p >= 0.05 else _p(p)
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _gain(errors: Errors) -> str:

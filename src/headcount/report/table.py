@@ -61,10 +61,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures; columns with the same group have a common heading."""
+    """A column of figures; columns with the same group have a common heading.
+
+    Attributes
+    ----------
+    name, group : str
+    exported : dict of str to str
+        Details of the cells that are columns of their own in CSV files and data frames, with the names of these.
+    """
 
     name: str
     group: str = ""
+    exported: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,7 @@ class Table:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
 
     def to_csv(self) -> str:
-        """Return the figures, without notes and marks, as CSV."""
+        """Return the figures, without notes and marks, and the exported details as CSV."""
         return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -181,11 +189,15 @@ class Table:
         ]
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return the figures, without notes and marks, as a data frame."""
+        """Return the figures, without notes and marks, and the exported details as a data frame."""
         import pandas as pd
 
-        names = [*self.labels, *self._names()]
-        return pd.DataFrame([[*labels, *(cell.value for cell in cells)] for labels, cells in self.rows], columns=names)
+        names, rows = list(self.labels), [list[Any](labels) for labels, _ in self.rows]
+        for i, (column, name) in enumerate(zip(self.columns, self._names(), strict=True)):
+            names += [name, *(f"{name} {suffix}" for suffix in column.exported.values())]
+            for row, (_, cells) in zip(rows, self.rows, strict=True):
+                row += [cells[i].value, *(cells[i].details.get(key) for key in column.exported)]
+        return pd.DataFrame(rows, columns=names)
 
 
 _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {

@@ -1,16 +1,17 @@
 """The paper's six tables of a study: errors and how optimisation changes them (1-4), paired tests (5), all methods ranked (6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from headcount.data import PAPER_SETS
+from headcount.report.comparisons import p_text
 from headcount.report.published import published, published_test
 from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of
 from headcount.report.table import Cell, Column, Table
-from headcount.significance import PairedTest, holm, paired_t
+from headcount.significance import LuckTest, PairedTest, holm, paired_t
 from headcount.study import Results
 from headcount.study.plan import DEFAULT
 
@@ -79,7 +80,7 @@ def _runs_caption(errors: Errors, methods: Sequence[str]) -> str:
 
 
 def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
-    """Return paired tests of targets against each other, for each variant and measure, over all data sets and learners together."""
+    """Return tests of targets against each other, for each variant and measure, over all data sets and learners together."""
     plan = errors.plan
     planned = {target for m in plan.methods if m.name in variants for target in m.targets}
     in_paper = [target for target in ("ae", "rae", "f1", "accuracy", DEFAULT) if target in planned]
@@ -89,22 +90,30 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
         (pair, measure, name): errors.target_test(name, pair, measure)
         for pair, (measure, name) in product(pairs, columns)
     }
-    p_values = {key: test.p_value for key, test in tests.items() if test is not None}
-    corrected = dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
+    luck_tests: dict[Any, tuple[LuckTest, int] | None] = {
+        (pair, measure, name): errors.target_luck_test(name, pair, measure)
+        for pair, (measure, name) in product(pairs, columns)
+    }
+    corrected = _corrected({key: test.p_value for key, test in tests.items() if test is not None})
+    luck_corrected = _corrected({key: test[0].p_value for key, test in luck_tests.items() if test is not None})
     table = Table(
         "Table 5: optimised for x or for y",
-        ">> (<<): x (y) errs less, two-sided paired t-test at 0.001; > (<): at 0.05; ~: no significant difference. In brackets the "
-        "mark after Holm's correction over the whole table, Cohen's d, and the published mark if the data sets are the paper's. "
-        "Samples share items, so these p-values are too small. " + _runs_caption(errors, variants),
+        ">> (<<): x (y) errs less, two-sided test at 0.001; > (<): at 0.05; ~: no significant difference; ?: not judged. "
+        + _LUCK_CAPTION
+        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets the mark after "
+        "Holm's correction over the whole table, the mark of the paper's paired t-test (t) over all samples, Cohen's d, and the "
+        "published mark if the data sets are the paper's. " + _runs_caption(errors, variants),
         ["x", "y"],
-        [Column(name, label_of(measure)) for measure, name in columns],
+        [Column(name, label_of(measure), _EXPORTED) for measure, name in columns],
     )
     same_data = set(plan.data_sets) == set(PAPER_SETS)
     for pair in pairs:
         cells = [
             _test_cell(
                 tests[pair, measure, name],
-                corrected.get((pair, measure, name), 1.0),
+                corrected.get((pair, measure, name)),
+                luck_tests[pair, measure, name],
+                luck_corrected.get((pair, measure, name)),
                 published_test(*pair, name, measure) if same_data else None,
                 errors.files_of_mark(*pair, name),
             )
@@ -114,17 +123,65 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     return table
 
 
-def _test_cell(test: PairedTest | None, corrected: float, paper: str | None, files: list[str]) -> Cell:
-    if test is None:
+_EXPORTED = {"p_pool_and_runs": "p", "p_value": "p of paired t-test"}
+"""Details of tested figures that CSV files and data frames have as columns, with the names of these."""
+_LUCK_CAPTION = (
+    "The test counts that samples share the items of one test pool, and that runs differ by luck; it is about the methods with "
+    "these training data, over pools and runs. With one run of a method that draws at random a difference holds for that fit only, "
+    "and is not judged. "
+)
+
+
+def _corrected(p_values: Mapping[Any, float | None], n_tests: int | None = None) -> dict[Any, float]:
+    """Return the p-values after Holm's correction, without those that are not judged."""
+    judged = {key: p for key, p in p_values.items() if p is not None}
+    return dict(zip(judged, holm(list(judged.values()), n_tests).tolist(), strict=True))
+
+
+def _test_cell(
+    paired: PairedTest | None,
+    corrected: float | None,
+    luck: tuple[LuckTest, int] | None,
+    luck_corrected: float | None,
+    paper: str | None,
+    files: list[str],
+) -> Cell:
+    if paired is None or luck is None:
         return Cell(None)
-    note = f"{test.mark(corrected)}, d = {test.effect:+.2f}" + (f", paper {paper}" if paper else "")
-    details = {**_test_details(test, corrected), "published": paper, "files": files}
-    title = f"p = {test.p_value:.3g}, n = {test.n:,}, after Holm p = {corrected:.3g}; {', '.join(files)}"
-    return Cell(test.mark(), note=note, title=title, details=details)
+    test, n_pairs = luck
+    notes = [f"Holm {test.mark(luck_corrected)}", f"t {paired.mark()}", f"d = {paired.effect:+.2f}"]
+    notes += [f"paper {paper}"] if paper else []
+    details = {
+        **_test_details(test, luck_corrected, paired, corrected),
+        "judged_pairs": n_pairs,
+        "published": paper,
+        "files": files,
+    }
+    title = f"{_in_words(test, luck_corrected, paired, corrected)}; over {n_pairs} data sets and learners; {', '.join(files)}"
+    return Cell(test.mark(), note=", ".join(notes), title=title, details=details)
 
 
-def _test_details(test: PairedTest, corrected: float) -> dict[str, Any]:
-    return {"p_value": test.p_value, "holm": corrected, "effect": test.effect, "n": test.n}
+def _test_details(
+    test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None
+) -> dict[str, Any]:
+    return {
+        "p_pool_and_runs": test.p_value,
+        "holm_pool_and_runs": luck_corrected,
+        "standard_error": None if test.reason else test.standard_error,
+        "not_judged": test.reason if test.p_value is None else "",
+        "p_value": paired.p_value,
+        "holm": corrected,
+        "effect": paired.effect,
+        "n": paired.n,
+    }
+
+
+def _in_words(test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None) -> str:
+    """Return both tests as a tooltip says them."""
+    judged = test.p_value is not None
+    first = f"p = {test.p_value:.3g}, after Holm p = {luck_corrected:.3g}" if judged else f"not judged: {test.reason}"
+    second = f"p = {paired.p_value:.3g}, n = {paired.n:,}, after Holm p = {corrected:.3g}, d = {paired.effect:+.2f}"
+    return f"{first}; paired t-test {second}"
 
 
 def overview_table(errors: Errors) -> Table:
@@ -135,11 +192,14 @@ def overview_table(errors: Errors) -> Table:
     table = Table(
         "Table 6: all methods",
         "Mean error over the test samples; in brackets the rank, the rank if the CC variants were left at their learners' "
-        "defaults, and where the data set is the paper's own the published figure. Bold is best, green to red is best to worst; "
-        "paired two-sided t-test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001. "
+        "defaults, the p-values of two tests against the best, and where the data set is the paper's own the published figure. "
+        "Bold is best, green to red is best to worst; two-sided test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001, "
+        "? not judged. "
+        + _LUCK_CAPTION
+        + "Its p-value is p; t is that of the paper's paired t-test, which takes the samples as independent. "
         + _runs_caption(errors, list(dict.fromkeys(row.method for row in rows))),
         ["method", "learner", "optimised for"],
-        [Column(data_set, label_of(measure)) for measure, data_set in keys],
+        [Column(data_set, label_of(measure), _EXPORTED) for measure, data_set in keys],
     )
     for i, row in enumerate(rows):
         table.rows.append((list(row), [column[i] for column in columns]))
@@ -157,7 +217,11 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
     best, worst = int(np.nanargmin(means)), float(np.nanmax(means))
     ranks, unoptimised_ranks = ranks_of(errors, rows, data_set, measure)
     tests = {i: paired_t(e, by_row[best]) for i, e in enumerate(by_row) if e is not None and i != best}
-    corrected = dict(zip(tests, holm([test.p_value for test in tests.values()]).tolist(), strict=True))
+    luck_tests = {i: errors.comparisons.test(keys[i], keys[best], measure) for i in tests}
+    corrected = _corrected({i: test.p_value for i, test in tests.items()})
+    # The figures say which is the best, so that each of these pairs is one of all pairs of methods.
+    n_pairs = (len(tests) + 1) * len(tests) // 2
+    luck_corrected = _corrected({i: test.p_value for i, test in luck_tests.items()}, n_pairs)
     cells = []
     for i, (key, mean) in enumerate(zip(keys, means, strict=True)):
         if np.isnan(mean):
@@ -167,10 +231,12 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
         details = {"rank": ranks[i], "rank_unoptimised": unoptimised_ranks[i], **details}
         mark, title = "", errors.where(key)
         if i in tests:
-            test = tests[i]
-            mark = "‡" if test.p_value >= 0.05 else "†" if test.p_value >= 0.001 else ""
-            details |= _test_details(test, corrected[i])
-            title = f"against the best: p = {test.p_value:.3g}, after Holm {corrected[i]:.3g}, d = {test.effect:+.2f}; {title}"
+            both = luck_tests[i], luck_corrected.get(i), tests[i], corrected[i]
+            p = both[0].p_value
+            mark = "?" if p is None else "‡" if p >= 0.05 else "†" if p >= 0.001 else ""
+            notes = [f"p {p_text(p)}", f"t {p_text(tests[i].p_value)}", *notes]
+            details |= _test_details(*both)
+            title = f"against the best: {_in_words(*both)}; {title}"
         note = ", ".join([f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}", *notes])
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
         value = errors.mean(key, measure)

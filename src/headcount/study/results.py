@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headcount._typing import AnyArray, FloatArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.errors import get_error
+from headcount.protocols import Samples
 from headcount.selection import Run
 from headcount.study.choice import choose, distinct
 from headcount.study.plan import OWN, Plan
 from headcount.study.store import Record, existing_store, from_plain
-from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_task
+from headcount.study.tasks import Task, chosen_tasks, protocol_of, select_tasks, truth_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,6 +105,19 @@ class Results:
         if data_set not in self._truths:
             self._truths[data_set] = self._record(truth_task(self.plan, data_set))
         return self._truths[data_set]
+
+    def drawn(self, data_set: str) -> tuple[Samples, IntArray, FloatArray] | None:
+        """Return the test samples of a data set, the class of each test item and the true shares, drawn again by labels and seed.
+
+        It is None where the store has no labels, as those of earlier versions, or where the draw has other shares than the store.
+        """
+        truth = self.truth(data_set)
+        if truth is None or "labels" not in truth:
+            return None
+        codes = from_plain(truth["labels"]).astype(np.int64)
+        classes = np.arange(len(truth["classes"]))
+        samples, true = protocol_of(self.plan, "test", len(classes)).draw(codes, classes)
+        return (samples, codes, true) if np.array_equal(true, from_plain(truth["true"])) else None
 
     @cached_property
     def _select_tasks(self) -> list[Task]:

@@ -15,6 +15,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from headcount import exceptions
 from headcount._dask import connect
+from headcount._validation import encode
 from headcount.data import load_set
 from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
 from headcount.selection.progress import Progress, results_of
@@ -123,13 +124,16 @@ def _comparable(plan: Plan) -> dict[str, Any]:
 
 
 def _write_truth(store: Store, data: StudyData) -> None:
-    """Write the true shares of the test samples, so that errors can be computed from the store alone."""
+    """Write the shares of the test samples and the labels that they are drawn by, so that the store alone is enough for tests."""
     task = truth_task(data.plan, data.name)
     fingerprint = data.fingerprint
-    if store.read(task, fingerprint) is None:
+    labels: Any = data.test.labels
+    record = store.read(task, fingerprint)
+    if record is None or "labels" not in record.outcome:  # stores of earlier versions have no labels
         outcome = {
             "classes": [str(c) for c in data.classes],
             "true": to_plain(data.true),
+            "labels": to_plain(encode(labels, data.classes)),
             "training": data.train.prevalence.tolist(),
             "n_train": len(data.train),
             "n_test": len(data.test),

@@ -22,6 +22,7 @@ __all__ = [
     "chosen_tasks",
     "device_of",
     "judged",
+    "make_member",
     "protocol_of",
     "select_tasks",
     "tested",
@@ -82,7 +83,7 @@ def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
     """Return the tasks that judge all settings of all methods that are optimised for a target."""
     members = [
-        _member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(row.settings()))
+        make_member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(row.settings()))
         for row in plan.rows()
         if set(row.method.targets) != {DEFAULT}
         for run in range(row.method.runs)
@@ -93,10 +94,10 @@ def select_tasks(plan: Plan, data_set: str) -> list[Task]:
 
 def chosen_tasks(plan: Plan, data_set: str, runs: Sequence[Run]) -> list[Task]:
     """Return the tasks that test these runs."""
-    return list(_grouped(plan, "test", data_set, [_member(plan, run) for run in runs]))
+    return list(_grouped(plan, "test", data_set, [make_member(plan, run) for run in runs]))
 
 
-def _member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
+def make_member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
     """Make the quantifier of a run, every random state in it seeded by the plan."""
     method, learner = plan.row(run.method, run.learner)
     quantifier: Any = method.make()

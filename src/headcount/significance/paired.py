@@ -1,4 +1,4 @@
-"""Tests of whether one method has smaller errors than another on the same samples, with the size of the difference."""
+"""The paper's paired t-test of two methods' errors on the same samples, with the size of the difference, and Holm's correction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,10 +81,17 @@ def paired_t(x: Any, y: Any) -> PairedTest:
     return PairedTest(mean, float(statistic), float(2.0 * t.sf(abs(statistic), n - 1)), mean / spread, n)
 
 
-def holm(p_values: Sequence[float]) -> FloatArray:
+def holm(p_values: Sequence[float], n_tests: int | None = None) -> FloatArray:
     r"""Correct the p-values of several tests such that the probability of any false rejection keeps the level (Holm 1979).
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)})
+
+    Parameters
+    ----------
+    p_values : sequence of float
+    n_tests : int, optional
+        The number m of tests, if these are only some of them: k methods against the best of them are some of k (k - 1) / 2 pairs,
+        because the same figures say which is the best.
 
     Examples
     --------
@@ -95,7 +102,8 @@ def holm(p_values: Sequence[float]) -> FloatArray:
     if p.ndim != 1 or not ((p >= 0.0) & (p <= 1.0)).all():
         raise DataError(f"Expected a list of p-values between 0 and 1; got {p_values!r}.")
     order = np.argsort(p, kind="stable")
-    stepped = np.minimum(1.0, np.arange(p.size, 0, -1) * p[order])
+    m = p.size if n_tests is None else n_tests
+    stepped = np.minimum(1.0, (m - np.arange(p.size)) * p[order])
     corrected = np.empty_like(p)
     corrected[order] = np.maximum.accumulate(stepped)
     return corrected

@@ -60,3 +60,7 @@ def test_invalid_input_is_refused(x, y):
         paired_t(x, y)
     with pytest.raises(DataError, match="p-values between 0 and 1"):
         holm([0.5, 2.0])
+
+
+def test_holm_over_more_tests_than_are_given():
+    assert holm([0.01, 0.02], n_tests=10).tolist() == pytest.approx([0.1, 0.18])

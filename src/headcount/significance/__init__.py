@@ -1,0 +1,7 @@
+"""Tests of whether one method errs less than another: the paper's paired t, and one that counts the luck of pool and runs."""
+
+from headcount.significance.paired import PairedTest, holm, paired_t
+from headcount.significance.pool_and_runs import LuckTest, combined_test, luck_test
+from headcount.significance.pool_membership import PoolMembership
+
+__all__ = ["LuckTest", "PairedTest", "PoolMembership", "combined_test", "holm", "luck_test", "paired_t"]
