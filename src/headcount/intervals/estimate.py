@@ -18,12 +18,12 @@ from headcount.intervals.likelihood import LikelihoodRatio
 from headcount.intervals.result import Estimate, check_level
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
-from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics
+from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 
 __all__ = ["estimate", "why_no_interval"]
 
 _MIN_BOOTSTRAP_ITEMS = 10
-"""Samples of fewer items get at least the delta method's interval: their replicates vary too little."""
+"""Samples of fewer items, or fewer labelled items of a class, get at least the delta method's interval: replicates vary too little."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,8 @@ def _reduced(quantifier: Quantifier, X: Any, samples: Any) -> _Target:
         return _Target(X, None, None)
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
-    return _Target(quantifier.reduce(outputs, known), outputs, known)
+    more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
+    return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
 
 
 def _assuming_densities(
@@ -243,8 +244,9 @@ def _percentiles(
     # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
     farther = norm.sf(t.isf(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
     low, high = percentile_interval(replicates, np.broadcast_to(farther, evidence.shares.shape))
-    # Items that are all alike give replicates that are all alike: there the delta method knows better.
+    low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    # Items that are all alike give replicates that are all alike, and percentiles beyond the simplex none at all: there the delta method knows better.
     alike = (high - low) < (delta[1] - delta[0]) / 4.0
     low, high = np.where(alike, delta[0], low), np.where(alike, delta[1], high)
-    few = evidence.n[:, None] < _MIN_BOOTSTRAP_ITEMS
+    few = np.minimum(evidence.n, evidence.sizes.min())[:, None] < _MIN_BOOTSTRAP_ITEMS
     return np.where(few, np.minimum(low, delta[0]), low), np.where(few, np.maximum(high, delta[1]), high)

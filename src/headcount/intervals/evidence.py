@@ -47,6 +47,9 @@ class ItemVectors(Protocol):
     def means(self) -> FloatArray:
         """Return the mean vector of each sample, shape (n_samples, n_coordinates)."""
 
+    def observed(self) -> FloatArray | None:
+        """Return the covariance of an item of each sample, shape (n_samples, d, d), if it is known."""
+
     def labelled(self, s: int) -> FloatArray:
         """Return the vectors of the labelled items for sample s, shape (n_labelled, n_coordinates)."""
 
@@ -73,9 +76,16 @@ class _RepresentationVectors:
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self._means = statistics.means() @ self.A.T
         self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
+        self._second: FloatArray | None = None
+        if statistics.has_products or not self.representation.has_vectors:
+            second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
+            self._second = self.A @ second @ self.A.T
 
     def means(self) -> FloatArray:
         return self._means
+
+    def observed(self) -> FloatArray | None:
+        return None if self._second is None else self._second - _outer(self._means)
 
     def labelled(self, s: int) -> FloatArray:
         return self._labelled
@@ -133,9 +143,13 @@ class _DensityVectors(_RatioVectors):
     def means(self) -> FloatArray:
         from headcount.intervals.likelihood import moments
 
-        first, _ = moments(self.statistics.vectors, self.statistics.samples, self.inside)
+        first, second = moments(self.statistics.vectors, self.statistics.samples, self.inside)
         means: FloatArray = first @ self.directions
+        self._observed = self.directions.T @ second @ self.directions - _outer(means)
         return means
+
+    def observed(self) -> FloatArray | None:
+        return self._observed
 
     def _keep(self, s: int) -> None:
         self.statistics = SampleItems(self.statistics.vectors, self.statistics.samples[s : s + 1])
@@ -172,6 +186,11 @@ class _CellVectors(_RatioVectors):
 
     def means(self) -> FloatArray:
         return np.stack([q @ self._ratios(self.table, s) for s, q in enumerate(self.frequencies)])
+
+    def observed(self) -> FloatArray | None:
+        ratios = [self._ratios(self.table, s) for s in range(len(self.frequencies))]
+        second = np.stack([(V * q[:, None]).T @ V for V, q in zip(ratios, self.frequencies, strict=True)])
+        return second - _outer(self.means())
 
     def _keep(self, s: int) -> None:
         self.frequencies = self.frequencies[s : s + 1]
@@ -281,9 +300,29 @@ def _evidence(vectors: ItemVectors, shares: FloatArray, effective: FloatArray, w
     z = np.ascontiguousarray(vectors.means())
     by_sample = [_class_moments(vectors, s, k) for s in range(1 if vectors.is_shared else len(shares))]
     G, S, B, spread, third, rank = (np.stack(parts) for parts in zip(*by_sample, strict=True))
-    return Evidence(
-        vectors, np.arange(len(shares)), shares, z, effective, G, S, sizes, B, spread, third, rank, within
-    )
+    n = effective if within else effective / _excess_spread(vectors.observed(), shares, G, S, B)
+    return Evidence(vectors, np.arange(len(shares)), shares, z, n, G, S, sizes, B, spread, third, rank, within)
+
+
+def _excess_spread(
+    observed: FloatArray | None, shares: FloatArray, G: FloatArray, S: FloatArray, B: FloatArray
+) -> FloatArray:
+    """Return how many times the items of each sample vary more than those of the mixture should; at least 1.
+
+    The classes' spread is known from few labelled items. Where it is too small by chance, all comparisons of samples, in which the
+    labelled side's own error cancels, would be too sure at once.
+    """
+    if observed is None:
+        return np.ones(len(shares))
+    implied = np.einsum("sl,slab->sab", shares, np.broadcast_to(S, (len(shares), *S.shape[1:])))
+    implied = implied + (G * shares[:, None, :]) @ np.swapaxes(G, 1, 2) - _outer((G @ shares[:, :, None])[:, :, 0])
+    totals = [np.trace(B @ C @ np.swapaxes(B, 1, 2), axis1=1, axis2=2) for C in (observed, implied)]
+    return np.asarray(np.maximum(totals[0] / np.maximum(totals[1], 1e-300), 1.0), dtype=np.float64)
+
+
+def _outer(vectors: FloatArray) -> FloatArray:
+    outer: FloatArray = vectors[:, :, None] * vectors[:, None, :]
+    return outer
 
 
 def _item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:

@@ -11,8 +11,8 @@ __all__ = ["CC"]
 
 
 COUNTED = (
-    "{name} is biased as soon as the class shares differ from those in training, and no interval can say by how much. Use PACC "
-    "or SLD over the same classifier, or pass assume='no-shift' if the shares can't have changed."
+    "{name} is biased as soon as the class shares differ from those in training, and even if they do not, by mistakes that do not "
+    "balance: no interval can say by how much. Use ACC, PACC or SLD over the same classifier."
 )
 """Why methods that count without adjusting have no interval."""
 
