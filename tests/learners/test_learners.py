@@ -196,7 +196,7 @@ def test_folds_and_splitters_cover_every_item_once():
     ("validation", "counts", "words"),
     [
         (0.4, [10, 1], "at least 2 labelled items"),
-        (5, [10, 3], "need at least 5 labelled items"),
+        (5, [10, 1], "need at least 2 labelled items"),
         (0.1, [40, 2], "without items of the rarest class"),
     ],
 )

@@ -3,6 +3,7 @@
 from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
+from headcount.learners.fold_classifiers import FoldClassifiers, first_classifier
 from headcount.learners.neural import CNNClassifier
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
@@ -18,10 +19,12 @@ __all__ = [
     "Fit",
     "FitCache",
     "Fits",
+    "FoldClassifiers",
     "Need",
     "Outputs",
     "SVMperf",
     "Validation",
+    "first_classifier",
     "require",
     "score",
     "svmperf_path",

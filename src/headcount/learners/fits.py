@@ -6,7 +6,7 @@ the classifier itself asks for it, as `SVMperf` does when it is given a path).
 
 import pickle
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -25,6 +25,7 @@ from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount._version import __version__
 from headcount.exceptions import DataError
 from headcount.learners.fit_params import check_accepted, checked_fit_params, cut_fit_params
+from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.forests import first_trees, size_of_forest
 from headcount.learners.paths import on_path, without_place
 from headcount.learners.validation import Validation, validation_parts
@@ -146,6 +147,7 @@ class Fits:
         self._fits: dict[tuple[str, str], Fit] = {}
         self._forests: dict[tuple[str, str], Fit] = {}
         self._paths: dict[tuple[str, str], dict[float, Fit]] = {}
+        self._folds: dict[tuple[int, ...], FoldClassifiers] = {}
 
     def scope(self) -> "Fits":
         """Return fits over the same data, sharing splits and parts, that are forgotten with the returned object."""
@@ -190,6 +192,16 @@ class Fits:
                 warnings.warn(warning, stacklevel=2)
         self.seconds += fit.seconds
         return fit.classifier
+
+    def fit_folds(self, classifiers: Sequence[Any], rows: Sequence[IntArray]) -> FoldClassifiers:
+        """Return clones of the classifiers, each fitted on the rows of its fold; the same fits are one and the same object."""
+        fitted = [self.fit(classifier, train) for classifier, train in zip(classifiers, rows, strict=True)]
+        key = tuple(map(id, fitted))
+        if not self.remember:
+            return FoldClassifiers(fitted)
+        return self._folds.setdefault(
+            key, FoldClassifiers(fitted)
+        )  # which keeps the classifiers, so that their ids stay taken
 
     def _fit_once(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
         """Return a fit from a path, a larger forest or the cache, else a new one."""

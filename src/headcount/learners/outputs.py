@@ -41,6 +41,9 @@ class Outputs:
         The probability of each class given the item.
     embeddings : array of shape (n_items, n_features), optional
         The classifier's inner representation of the item (its ``transform``), for methods that learn from it.
+    folds : sequence of Outputs, optional
+        The outputs of each of several fold classifiers for the same items (cross-fitting); decisions and posteriors are then those
+        of the classifiers together. Outputs of K folds take K + 1 times the memory of one.
 
     See Also
     --------
@@ -52,6 +55,7 @@ class Outputs:
     decisions: IntArray | None = None
     posteriors: FloatArray | None = None
     embeddings: AnyArray | None = None
+    folds: "tuple[Outputs, ...] | None" = None
 
     def __post_init__(self) -> None:
         if self.posteriors is not None:
@@ -70,6 +74,14 @@ class Outputs:
         for kind in self._kinds():
             if (n := len(getattr(self, kind))) != self.n_items:
                 raise DataError(f"There are {n} {kind} for {self.n_items} items: one for each is needed.")
+        if self.folds is not None:
+            object.__setattr__(self, "folds", tuple(fold.aligned_to(self.classes) for fold in self.folds))
+            sizes = {fold.n_items for fold in self.folds}
+            if sizes != {self.n_items} or any(fold.folds is not None for fold in self.folds):
+                raise DataError(
+                    f"folds must be the outputs of one or more classifiers for the same {self.n_items} items; they hold "
+                    f"{quoted(sorted(sizes))}."
+                )
 
     @classmethod
     def from_posteriors(
@@ -117,6 +129,30 @@ class Outputs:
         return cls(names, len(codes), codes)
 
     @classmethod
+    def from_folds(cls, folds: Sequence["Outputs"]) -> "Outputs":
+        """Join the outputs of several classifiers for the same items, as cross-fitting makes them.
+
+        The posteriors are the mean of the classifiers'; the decision is the class of the largest mean posterior or, without
+        posteriors, the one that most classifiers decide for (of equally many, the first).
+
+        >>> a = Outputs.from_posteriors([[0.9, 0.1]], classes=["neg", "pos"])
+        >>> b = Outputs.from_posteriors([[0.3, 0.7]], classes=["neg", "pos"])
+        >>> Outputs.from_folds([a, b]).posteriors.round(9).tolist()
+        [[0.6, 0.4]]
+        """
+        classes = folds[0].classes
+        aligned = [fold.aligned_to(classes) for fold in folds]
+        common = [kind for kind in aligned[0]._kinds() if all(kind in fold._kinds() for fold in aligned)]
+        posteriors: FloatArray | None = None
+        decisions: IntArray | None = None
+        if "posteriors" in common:
+            posteriors = np.mean([fold.need("posteriors") for fold in aligned], axis=0)
+        if "decisions" in common:
+            votes = sum(np.eye(len(classes), dtype=np.int32)[fold.need("decisions")] for fold in aligned)
+            decisions = np.argmax(votes if posteriors is None else posteriors, axis=1)
+        return cls(classes, folds[0].n_items, decisions, posteriors, folds=tuple(aligned))
+
+    @classmethod
     def concatenated(cls, parts: Sequence["Outputs"]) -> "Outputs":
         """Join the outputs of several parts of a pool, over the same classes.
 
@@ -130,12 +166,30 @@ class Outputs:
         aligned = [part.aligned_to(classes) for part in parts]
         common = [kind for kind in aligned[0]._kinds() if all(kind in part._kinds() for part in aligned)]
         joined: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in aligned]) for kind in common}
+        if all(part.folds is not None for part in aligned):
+            by_part = [part.folds or () for part in aligned]
+            if len({len(folds) for folds in by_part}) > 1:
+                raise DataError(
+                    "Outputs of different numbers of folds can't be joined: score all items with one quantifier."
+                )
+            joined["folds"] = tuple(cls.concatenated(fold) for fold in zip(*by_part, strict=True))
         return cls(classes, sum(part.n_items for part in aligned), **joined)
+
+    def joined(self, other: "Outputs") -> "Outputs":
+        """Return all that is known of the same items from these outputs and from others of the same classifier."""
+        other = other.aligned_to(self.classes)
+        kinds = {name: getattr(self if getattr(self, name) is not None else other, name) for name in _KINDS}
+        folds = None
+        if self.folds is not None and other.folds is not None:
+            folds = tuple(a.joined(b) for a, b in zip(self.folds, other.folds, strict=True))
+        return Outputs(self.classes, self.n_items, **kinds, folds=folds)
 
     def take(self, rows: IntArray) -> "Outputs":
         """Return the outputs of these items."""
         kept = {name: getattr(self, name) for name in _KINDS}
-        return Outputs(self.classes, len(rows), **{name: None if a is None else a[rows] for name, a in kept.items()})
+        taken: dict[str, Any] = {name: None if a is None else a[rows] for name, a in kept.items()}
+        taken["folds"] = None if self.folds is None else tuple(fold.take(rows) for fold in self.folds)
+        return Outputs(self.classes, len(rows), **taken)
 
     def __len__(self) -> int:
         return self.n_items
@@ -156,7 +210,7 @@ class Outputs:
         return html_frame(f"Outputs: {self.n_items:,} items, {self._contents()}", pd.DataFrame(columns))
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with one row an item: its decision, and the posterior of each class.
+        """Return a data frame with one row an item: its decision, and the posterior of each class; of folds, theirs too.
 
         >>> Outputs.from_posteriors([[0.9, 0.1], [0.3, 0.7]], classes=["neg", "pos"]).to_frame()
           decision  posterior_neg  posterior_pos
@@ -171,6 +225,8 @@ class Outputs:
         if self.posteriors is not None:
             for j, label in enumerate(self.classes):
                 columns[f"posterior_{plain(label)}"] = self.posteriors[:, j].copy()
+        for f, fold in enumerate(self.folds or ()):
+            columns |= {f"fold{f}_{name}": values.to_numpy() for name, values in fold.to_frame().items()}
         return pd.DataFrame(columns, index=range(self.n_items))
 
     def _kinds(self) -> list[str]:
@@ -179,7 +235,8 @@ class Outputs:
 
     def _contents(self) -> str:
         *first, last = self._kinds() or ["neither decisions nor posteriors"]
-        return f"{', '.join(first)} and {last}" if first else last
+        kinds = f"{', '.join(first)} and {last}" if first else last
+        return kinds if self.folds is None else f"{kinds} of {len(self.folds)} folds"
 
     def need(self, what: Need) -> AnyArray:
         """Return the decisions, the posteriors or the embeddings; raise if these outputs were made without them."""
@@ -204,7 +261,7 @@ class Outputs:
             )
         decisions = None if self.decisions is None else codes[self.decisions]
         posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(codes)])
-        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings)
+        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings, self.folds)
 
 
 def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _num_samples
 from headcount._typing import AnyArray, Items
 from headcount._validation import encode, quoted
 from headcount.exceptions import ClassifierError, DataError
+from headcount.learners.fold_classifiers import FoldClassifiers, first_classifier
 from headcount.learners.outputs import Need, Outputs
 
 __all__ = ["name_of", "require", "score"]
@@ -17,9 +18,10 @@ _METHODS = {"decisions": "predict", "posteriors": "predict_proba", "embeddings":
 
 
 def name_of(classifier: Any) -> str:
-    """Return a classifier's name for a message; of a frozen one, the name of the estimator inside."""
+    """Return a classifier's name for a message; of a frozen one or of fold classifiers, the name of the estimator inside."""
     from sklearn.frozen import FrozenEstimator
 
+    classifier = first_classifier(classifier)
     return type(classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier).__name__
 
 
@@ -36,13 +38,19 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
     """Compute what is needed for each item of X with a fitted classifier, as codes and columns over ``classes``.
 
     A classifier that computes several outputs in one pass has a method ``predict_all`` that returns them as a dict, so that a
-    network reads each item once.
+    network reads each item once. Of `FoldClassifiers` each scores the items once; the outputs hold theirs as ``folds``.
     """
-    n_items = int(_num_samples(X))
-    own_classes = np.asarray(getattr(classifier, "classes_", classes))
     kinds = {needs} if isinstance(needs, str) else set(needs)
     if not kinds <= set(_METHODS):
         raise DataError(f"needs may name {quoted(_METHODS)}; got {quoted(sorted(kinds))}.")
+    if isinstance(classifier, FoldClassifiers):
+        if "embeddings" in kinds:
+            raise ClassifierError(
+                "Fold classifiers have no embeddings in common: hold out a part of the items instead (validation=0.4)."
+            )
+        return Outputs.from_folds([score(one, X, needs, classes) for one in classifier.classifiers_])
+    n_items = int(_num_samples(X))
+    own_classes = np.asarray(getattr(classifier, "classes_", classes))
     for kind in sorted(kinds):
         require(classifier, _METHODS[kind])
     together = classifier.predict_all(X) if hasattr(classifier, "predict_all") and len(kinds) > 1 else {}

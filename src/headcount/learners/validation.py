@@ -24,6 +24,8 @@ def validation_parts(
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield pairs of row numbers: to train on, to validate on. Fractions and folds are stratified by class.
 
+    Folds are as many as asked for or, where a class has fewer items, as many as the rarest class has, so that each fold has some.
+
     >>> parts = list(validation_parts(0.4, np.repeat([0, 1], 5), 0))
     >>> [len(part) for part in parts[0]]
     [6, 4]
@@ -35,12 +37,13 @@ def validation_parts(
     if hasattr(validation, "split"):
         yield from validation.split(rows, codes)
     elif isinstance(validation, int | np.integer):
-        if rarest < validation:
+        if rarest < 2:
             raise DataError(
-                f"{name}={validation} folds need at least {validation} labelled items of each class; "
-                f"the rarest has {rarest}. Use fewer folds or label more items."
+                f"{name}={validation} folds need at least 2 labelled items of each class; the rarest has {rarest}. "
+                "Label more items."
             )
-        yield from StratifiedKFold(int(validation), shuffle=True, random_state=seed_of(random_state)).split(rows, codes)
+        folds = StratifiedKFold(min(int(validation), rarest), shuffle=True, random_state=seed_of(random_state))
+        yield from folds.split(rows, codes)
     else:
         if rarest < 2:
             raise DataError(

@@ -13,6 +13,7 @@ __all__ = ["allowed_types", "check_types", "renamed_types"]
 _HEADCOUNT = {
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),
+    "headcount.learners.fold_classifiers": ("FoldClassifiers",),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),

@@ -3,6 +3,7 @@
 import json
 import warnings
 import zipfile
+from copy import copy
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -60,7 +61,7 @@ def save_model(model: Model, path: str | Path) -> None:
     written = datetime.now(UTC).isoformat(timespec="seconds")
     codes = model.reference_codes
     body = BytesIO()
-    held = {"quantifier": model.quantifier, "reference": model.reference, "reference_codes": codes}
+    held = {"quantifier": _without_items(model.quantifier), "reference": model.reference, "reference_codes": codes}
     skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
     members = {_BODY: body.getvalue()}
     _check_own_types(members[_BODY], path)
@@ -69,6 +70,14 @@ def save_model(model: Model, path: str | Path) -> None:
         archive.writestr(_MANIFEST, sealed(described(model, written), members))
         archive.writestr(_BODY, members[_BODY])
     write_all({path: whole.getvalue()})
+
+
+def _without_items(quantifier: Quantifier) -> Quantifier:
+    """Return the quantifier without the validation items: a file holds what was learnt from them, not the items themselves."""
+    kept = copy(quantifier)
+    if getattr(kept, "validation_items_", None) is not None:
+        kept.validation_items_ = None
+    return kept
 
 
 def _check_own_types(body: bytes, path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
-from headcount.learners import Outputs
+from headcount.learners import Outputs, first_classifier
 from headcount.learners.scoring import name_of
 from headcount.quantifiers import Quantifier
 
@@ -87,7 +87,7 @@ class Model:
     @property
     def learner(self) -> str:
         """The name of the classifier's class: of a pipeline, that of its last step."""
-        classifier = getattr(self.quantifier, "classifier_", None)
+        classifier = first_classifier(getattr(self.quantifier, "classifier_", None))
         if classifier is None:
             return ""
         return name_of(classifier[-1] if hasattr(classifier, "steps") else classifier)

@@ -1,6 +1,5 @@
 """Fit the classifier of a quantifier: on all labelled items, or beside a validation part on which the method learns."""
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +13,9 @@ from headcount.learners import BlackBox, Fits, Outputs, score, with_posteriors
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 
 __all__ = ["fit_classifier", "fit_validated", "new_classifier"]
+
+_FORMER_DEFAULT = 0.4
+"""Accepted with a frozen classifier as meaning nothing: it was the default of ``validation`` before cross-fitting."""
 
 
 def new_classifier(quantifier: Any, codes: IntArray) -> Any:
@@ -32,17 +34,20 @@ def fit_classifier(quantifier: Any, fits: Fits, codes: IntArray) -> Any:
 
 
 def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
-    """Fit the classifier on a part of the labelled items; keep its outputs on the others and their codes.
+    """Fit the classifier beside validation items; keep these, their codes and folds, and its outputs for them.
 
-    Sets ``classifier_``, ``validation_outputs_`` and ``validation_codes_``. With folds the outputs are those of the fold
-    classifiers, each on the items it was not trained on, and ``classifier_`` is fitted on all items.
+    Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_`` and ``validation_items_``. With
+    folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
+    trained on; with ``refit=True`` it is another classifier, fitted on all items.
     """
-    parts = list(_validation_parts(quantifier, fits, codes))
-    quantifier.validation_outputs_ = Outputs.concatenated([outputs for outputs, _ in parts])
-    quantifier.validation_codes_ = np.concatenate([part_codes for _, part_codes in parts])
-    held_out = isinstance(quantifier.validation, Real) and not isinstance(quantifier.validation, Integral)
-    if isinstance(fits.X, Outputs) or not (held_out or quantifier._is_frozen()):
+    if isinstance(fits.X, Outputs):
         quantifier.classifier_ = fit_classifier(quantifier, fits, codes)
+        rows, folds, outputs, items = np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64), fits.X, None
+    else:
+        rows, folds, outputs = _fit_parts(quantifier, fits, codes)
+        items = fits.part(None if _is_everything(rows, len(codes)) else rows)[0]
+    quantifier.validation_outputs_, quantifier.validation_codes_ = outputs, codes[rows]
+    quantifier.validation_folds_, quantifier.validation_items_ = folds, items
     absent = np.bincount(quantifier.validation_codes_, minlength=len(quantifier.classes_)) == 0
     if absent.any():
         raise DataError(
@@ -51,31 +56,54 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
         )
 
 
-def _validation_parts(quantifier: Any, fits: Fits, codes: IntArray) -> Iterator[tuple[Outputs, IntArray]]:
-    """Yield the outputs and the codes of each validation part."""
-    if isinstance(fits.X, Outputs):
-        yield fits.X, codes
-        return
-    for train, held_out in _splits(quantifier, fits, codes):
+def _fit_parts(quantifier: Any, fits: Fits, codes: IntArray) -> tuple[IntArray, IntArray, Outputs]:
+    """Fit the classifier or the fold classifiers; return rows, folds and outputs of the validation items."""
+    splits = _splits(quantifier, fits, codes)
+    for train, _ in splits:
         lost = np.setdiff1d(codes, codes[train])
         if lost.size:
             raise DataError(
                 f"validation={quantifier.validation!r} leaves no items of class {quoted(quantifier.classes_[lost])} to train on: "
                 "use a stratified split, or label more items."
             )
-        quantifier.classifier_ = fits.fit(new_classifier(quantifier, codes[train]), train)
-        items = fits.part(held_out)[0]
-        yield score(quantifier.classifier_, items, quantifier.needs, quantifier.classes_), codes[held_out]
+    learners = [new_classifier(quantifier, codes[train]) for train, _ in splits]
+    fitted = fits.fit_folds(learners, [train for train, _ in splits])
+    parts = [
+        score(classifier, fits.part(held_out)[0], quantifier.needs, quantifier.classes_)
+        for classifier, (_, held_out) in zip(fitted.classifiers_, splits, strict=True)
+    ]
+    if quantifier.refit:
+        quantifier.classifier_ = fit_classifier(quantifier, fits, codes)
+    else:
+        quantifier.classifier_ = fitted if len(splits) > 1 else fitted.classifiers_[0]
+    rows = np.concatenate([held_out for _, held_out in splits])
+    folds = np.repeat(np.arange(len(splits)), [len(held_out) for _, held_out in splits])
+    outputs = Outputs.concatenated(parts)
+    order = np.argsort(rows, kind="stable")
+    if not _is_everything(rows[order], len(codes)) or len(splits) == 1:
+        return rows, folds, outputs
+    # Folds that cover every item once are put into the order of the items, so that these need no copy.
+    return rows[order], folds[order], outputs.take(order)
+
+
+def _is_everything(rows: IntArray, n_items: int) -> bool:
+    return len(rows) == n_items and bool((rows == np.arange(n_items)).all())
 
 
 def _splits(quantifier: Any, fits: Fits, codes: IntArray) -> list[tuple[Any, Any]]:
     """Return pairs of rows: to train on, to validate on."""
-    if not quantifier._is_frozen():
-        return fits.splits(quantifier.validation, codes, quantifier.random_state)
-    if quantifier.validation != DEFAULT_VALIDATION:
+    validation = quantifier.validation
+    if quantifier._is_frozen():
+        if validation not in (DEFAULT_VALIDATION, _FORMER_DEFAULT):
+            raise DataError(
+                "With a frozen classifier all data given to fit is the validation part: "
+                f"leave validation at its default (got {validation!r})."
+            )
+        everything = np.arange(len(codes))
+        return [(everything, everything)]
+    if quantifier.refit and isinstance(validation, Real) and not isinstance(validation, Integral):
         raise DataError(
-            "With a frozen classifier all data given to fit is the validation part: "
-            f"leave validation at its default (got {quantifier.validation!r})."
+            f"refit=True is for folds: with validation={validation!r} the rates would be those of another classifier than the one "
+            "that is refitted, from fewer items. Omit refit, or pass a number of folds."
         )
-    everything = np.arange(len(codes))
-    return [(everything, everything)]
+    return fits.splits(validation, codes, quantifier.random_state)

@@ -20,6 +20,7 @@ from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.classifiers import fit_validated
+from headcount.quantifiers.folds import stacked
 from headcount.quantifiers.statistics import SampleItems, require_items
 
 __all__ = ["Convergence", "DensitiesQuantifier", "most_likely"]
@@ -57,9 +58,13 @@ class DensitiesQuantifier(Quantifier):
     Attributes
     ----------
     validation_outputs_ : Outputs
-        Of the validation items.
+        Of the validation items; with folds, each is scored by the one classifier that was not trained on it.
     validation_codes_ : array of int
         The classes of these items, as positions in ``classes_``.
+    validation_folds_ : array of int
+        The folds of these items; all 0 without folds.
+    validation_items_ : items or None
+        The validation items themselves; None if the quantifier was fitted on outputs.
     """
 
     tol: float = 1e-6
@@ -67,6 +72,8 @@ class DensitiesQuantifier(Quantifier):
     max_iter: int = 1000
     validation_outputs_: Outputs
     validation_codes_: IntArray
+    validation_folds_: IntArray
+    validation_items_: Any
 
     has_likelihood_interval: ClassVar[bool | None] = False
     """Whether the densities may be taken for right, up to parameters whose error `log_density_gradients` gives, so that the
@@ -77,7 +84,7 @@ class DensitiesQuantifier(Quantifier):
     @property
     def has_interval(self) -> bool:
         """Whether the likelihood tells the error of the shares."""
-        return bool(self.has_likelihood_interval)
+        return bool(self.has_likelihood_interval and not self._is_refitted())
 
     @property
     def can_stream(self) -> bool:
@@ -111,8 +118,11 @@ class DensitiesQuantifier(Quantifier):
         return np.full(len(self.classes_), 1.0 / len(self.classes_))
 
     def reduce(self, outputs: Outputs, samples: Any = None) -> SampleItems:
-        """Keep the densities of each sample's items."""
+        """Keep the densities of each sample's items; with folds, K entries for each item, which count 1 / K."""
         outputs, samples = self._ready(outputs, samples)
+        if outputs.folds is not None:
+            samples = stacked(samples, len(outputs.folds), outputs.n_items)
+            outputs = Outputs.concatenated(outputs.folds)
         F = np.ascontiguousarray(self.densities(outputs), dtype=np.float64)
         expected = outputs.n_items, len(self.classes_)
         totals = (

@@ -87,9 +87,14 @@ class HDy(SumsQuantifier):
         The numbers of bins.
     n_candidates : int, default=101
         Points of the grid of shares, 0 and 1 included.
-    validation : float, int or splitter, default=0.4
-        A fraction: a stratified part of that size is held out to learn the histograms, the classifier is fitted on the rest only.
-        A number of folds or a splitter: histograms of out-of-fold posteriors, then the classifier is fitted on all items.
+    validation : int, float or splitter, default=5
+        A number of folds or a splitter: cross-fitting. Each fold's classifier is fitted on the other folds, the histograms are
+        learnt from its own fold, and later items are scored by all of them; that takes K fits, K scorings of each item and K times
+        the memory for outputs. Fewer folds where the rarest class has fewer items. A fraction: a stratified part of that size is
+        held out to learn the histograms, the classifier is fitted on the rest only: one fit, one scoring, estimates that vary more.
+    refit : bool, default=False
+        With folds: whether a classifier that is fitted on all items scores later ones, with the rates of the fold classifiers (the
+        published scheme: one scoring). It is better than they are, so that estimates are biased and there is no interval.
     random_state : int, RandomState, Generator or None, default=None
         For the split.
     classes : sequence of labels, optional
@@ -137,10 +142,11 @@ class HDy(SumsQuantifier):
         bins: Sequence[int] = tuple(range(10, 111, 10)),
         n_candidates: int = 101,
         validation: Validation = DEFAULT_VALIDATION,
+        refit: bool = False,
         random_state: RandomState = None,
         classes: Any = None,
     ) -> None:
-        super().__init__(classifier, validation=validation, random_state=random_state, classes=classes)
+        super().__init__(classifier, validation=validation, refit=refit, random_state=random_state, classes=classes)
         self.bins = bins
         self.n_candidates = n_candidates
 

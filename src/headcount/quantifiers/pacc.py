@@ -32,9 +32,14 @@ class PACC(SumsQuantifier):
     classifier : estimator, default=None
         Any scikit-learn classifier; None means ``LogisticRegression()``. With a ``FrozenEstimator`` all data given to
         ``fit`` is the validation part.
-    validation : float, int or splitter, default=0.4
-        A fraction: a stratified part of that size is held out to learn the rates, the classifier is fitted on the rest only.
-        A number of folds or a splitter: rates from out-of-fold posteriors, then the classifier is fitted on all items.
+    validation : int, float or splitter, default=5
+        A number of folds or a splitter: cross-fitting. Each fold's classifier is fitted on the other folds, the rates are
+        learnt from its own fold, and later items are scored by all of them; that takes K fits, K scorings of each item and K times
+        the memory for outputs. Fewer folds where the rarest class has fewer items. A fraction: a stratified part of that size is
+        held out to learn the rates, the classifier is fitted on the rest only: one fit, one scoring, and estimates that vary more.
+    refit : bool, default=False
+        With folds: whether a classifier that is fitted on all items scores later ones, with the rates of the fold classifiers (the
+        published scheme: one scoring). It is better than they are, so that estimates are biased and there is no interval.
     random_state : int, RandomState, Generator or None, default=None
         For the split.
     classes : sequence of labels, optional

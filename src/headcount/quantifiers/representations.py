@@ -6,6 +6,10 @@ stream calls `reduce` like everybody else.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import reduce, wraps
+from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +18,41 @@ from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
 from headcount.protocols import Samples
 from headcount.protocols.exact import ExactSums, to_units
+from headcount.quantifiers.folds import divided
 from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["Cells", "Decisions", "Posteriors", "Representation", "Vectors"]
 
 
+def _averaged_over_folds(vectors: Callable[[Any, Outputs], FloatArray]) -> Callable[[Any, Outputs], FloatArray]:
+    """Return `Representation.vectors`, written for the outputs of one classifier, for those of folds too: the mean over folds."""
+
+    @wraps(vectors)
+    def averaged(self: Any, outputs: Outputs) -> FloatArray:
+        if outputs.folds is None:
+            return vectors(self, outputs)
+        mean: FloatArray = reduce(add, (vectors(self, fold) for fold in outputs.folds)) / len(outputs.folds)
+        return mean
+
+    return averaged
+
+
 class Representation(ABC):
-    """Maps items to vectors and adds them up over samples."""
+    """Maps items to vectors and adds them up over samples.
+
+    A subclass is written for the outputs of one classifier. With cross-fitting an item's vector is the mean of those that the fold
+    classifiers' outputs give.
+    """
 
     needs: Need | None = None
     """What must be known of each item; None: nothing."""
     sums_to_one: bool = False
     """Whether the coordinates of each vector are shares: not negative, with sum 1."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "vectors" in vars(cls):
+            setattr(cls, "vectors", _averaged_over_folds(cls.vectors))  # noqa: B010 (mypy knows no method that is wrapped)
 
     @abstractmethod
     def width(self, n_classes: int) -> int:
@@ -63,7 +90,7 @@ class Vectors(Representation):
 class Cells(Representation):
     """An item falls into one cell of a partition, or one of each of several; a subclass writes `codes` and `width`.
 
-    With one partition the counts give the second moments too: products of different cells are 0.
+    With one partition the counts give the second moments too: products of different cells are 0. With folds they do not.
     """
 
     @abstractmethod
@@ -78,12 +105,21 @@ class Cells(Representation):
         return vectors
 
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
-        """Count the items in each cell."""
-        width = self.width(len(outputs.classes))
-        return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
+        """Count the items in each cell; with folds, each fold's cell counts 1 / K, and products are added up if asked for."""
+        width, folds = self.width(len(outputs.classes)), outputs.folds
+        if folds is None:
+            return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
+        codes, part = [self.codes(fold) for fold in folds], divided(samples, len(folds))
+        counts = reduce(add, (part.count_exact(one, width) for one in codes))
+        triangle = None
+        if products and codes[0].ndim == 1:  # an item may be in several cells in part: counts do not give the products
+            triangle = samples.sum_exact(to_units(lower_products(self.vectors(outputs))))
+        return Statistics(counts, exact_sizes(samples), triangle)
 
     def second_moments(self, statistics: Statistics) -> FloatArray:
         """Return the sums of outer products of the vectors of each sample."""
+        if statistics.has_products:
+            return statistics.products()
         sums = statistics.sums
         if np.abs(sums.sum(axis=1) - statistics.weights).max(initial=0.0) > 1e-6:
             raise DataError(

@@ -64,8 +64,11 @@ class SLD(DensitiesQuantifier):
         Calibrate the posteriors on a validation part, by bias-corrected temperature scaling. They then hold under that part's
         shares, so ``prior`` must keep its default. Intervals then count the labelled items' uncertainty too: take it where the
         classifier may be too sure of itself, as those trained on few items are.
-    validation : float, int or splitter, default=0.4
-        The validation part, if there is a ``calibration``: as for :class:`ACC`.
+    validation : int, float or splitter, default=5
+        The validation part, if there is a ``calibration``: folds or a held-out fraction, as for :class:`ACC`. With folds one
+        calibration is learnt on the posteriors of all folds, and each item counts once for each fold classifier, with weight 1 / K.
+    refit : bool, default=False
+        As for :class:`ACC`.
     random_state : int, RandomState or None, default=None
         For the split.
     classes : sequence of labels, optional
@@ -77,8 +80,8 @@ class SLD(DensitiesQuantifier):
     classifier_ : fitted classifier
     prior_ : array of shape (n_classes,)
     calibration_ : BiasCorrectedTemperature or None
-    validation_outputs_, validation_codes_
-        Outputs and classes of the validation part, if there is a ``calibration``.
+    validation_outputs_, validation_codes_, validation_folds_, validation_items_
+        Outputs, classes and folds of the validation items, and the items themselves, if there is a ``calibration``.
 
     References
     ----------
@@ -108,6 +111,7 @@ class SLD(DensitiesQuantifier):
     max_iter: int = 1000
     calibration: str | None = None
     validation: Validation = DEFAULT_VALIDATION
+    refit: bool = False
     random_state: RandomState = None
     classes: Any = None
 
@@ -132,7 +136,7 @@ class SLD(DensitiesQuantifier):
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
         self.calibration_: BiasCorrectedTemperature | None = None
-        for name in ("validation_outputs_", "validation_codes_"):
+        for name in ("validation_outputs_", "validation_codes_", "validation_folds_", "validation_items_"):
             if hasattr(self, name):
                 delattr(self, name)
         if self.calibration is None:
@@ -155,6 +159,8 @@ class SLD(DensitiesQuantifier):
         """Return outputs whose posteriors hold under ``prior_``: the given ones, or calibrated ones."""
         if self.calibration_ is None:
             return outputs
+        if outputs.folds is not None:
+            return Outputs.from_folds([self.calibrated(fold) for fold in outputs.folds])
         return replace(outputs, posteriors=self.calibration_.posteriors(outputs.need("posteriors")))
 
     def densities(self, outputs: Outputs) -> FloatArray:

@@ -64,6 +64,11 @@ class Statistics:
             )
         return Statistics(*(a + b for a, b in zip(self._parts(), other._parts(), strict=True)))
 
+    def with_products(self, moments: FloatArray) -> "Statistics":
+        """Return the statistics with these sums of outer products, shape (n_samples, n_coordinates, n_coordinates)."""
+        rows, columns = np.tril_indices(moments.shape[1])
+        return Statistics(self._sums, self._weights, ExactSums.from_floats(moments[:, rows, columns]))
+
     def __getitem__(self, rows: IntArray) -> "Statistics":
         return Statistics(*(part[rows] for part in self._parts()))
 

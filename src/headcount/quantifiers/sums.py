@@ -30,11 +30,15 @@ class SumsQuantifier(Quantifier):
     Attributes
     ----------
     M_ : array of shape (n_coordinates, n_classes)
-        Column j is the profile of class j: the mean vector of its validation items.
+        Column j is the profile of class j: the mean vector of its validation items; with folds, the mean of the folds' means.
     validation_outputs_ : Outputs
-        Of the validation items.
+        Of the validation items; with folds, each is scored by the one classifier that was not trained on it.
     validation_codes_ : array of int
         The classes of these items, as positions in ``classes_``.
+    validation_folds_ : array of int
+        The folds of these items; all 0 without folds.
+    validation_items_ : items or None
+        The validation items themselves; None if the quantifier was fitted on outputs.
     """
 
     representation: Representation
@@ -42,6 +46,8 @@ class SumsQuantifier(Quantifier):
     M_: FloatArray
     validation_outputs_: Outputs
     validation_codes_: IntArray
+    validation_folds_: IntArray
+    validation_items_: Any
 
     is_solver_answer: ClassVar[bool | None] = True
     """Whether the estimate is the solver's answer, so that the equation that the solver declares holds for it."""
@@ -64,12 +70,20 @@ class SumsQuantifier(Quantifier):
             self.classifier_ = fit_classifier(self, fits, codes)
             return
         fit_validated(self, fits, codes)
-        self._learn_profiles(self.validation_outputs_, self.validation_codes_)
+        folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
+        self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
 
-    def _learn_profiles(self, outputs: Outputs, codes: IntArray) -> None:
-        """Learn the profile of each class from validation items, by the same reduction that samples go through."""
-        by_class = Samples._grouped(codes, len(self.classes_))
-        self.M_ = np.ascontiguousarray(self._means(self.representation.reduce(outputs, by_class)).T)
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
+        """Learn the profile of each class from validation items, by the same reduction that samples go through.
+
+        Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
+        the class a fold has.
+        """
+        n_folds = 1 if folds is None else int(folds.max()) + 1
+        cells, cell = np.unique(codes * n_folds + (0 if folds is None else folds), return_inverse=True)
+        means = self._means(self.representation.reduce(outputs, Samples._grouped(cell, len(cells))))
+        profiles = [means[cells // n_folds == j].mean(axis=0) for j in range(len(self.classes_))]
+        self.M_ = np.ascontiguousarray(np.column_stack(profiles))
         self.solver.check_profiles(self.M_, self.classes_, type(self).__name__)
 
     def _means(self, statistics: Statistics) -> FloatArray:
@@ -88,7 +102,7 @@ class SumsQuantifier(Quantifier):
     @property
     def has_interval(self) -> bool:
         """Whether the estimate solves an estimating equation, which the interval inverts."""
-        return bool(self.is_solver_answer and self.solver.has_equation)
+        return bool(self.is_solver_answer and self.solver.has_equation and not self._is_refitted())
 
     @property
     def can_stream(self) -> bool:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,10 @@ def outputs_of(fitted: Quantifier, fold: Fold, needs: set[Need], scored: Scored)
     classifier = getattr(fitted, "classifier_", None)
     if classifier is None:
         return fitted.outputs(fold.X)
-    outputs: dict[str, Any] = {}
+    parts = []
     for need in sorted(needs):
         key = id(classifier), need
         if key not in scored:
             scored[key] = classifier, fitted.outputs(fold.X, {need})
-        outputs[need] = getattr(scored[key][1], need)
-    return Outputs(fitted.classes_, len(fold.y), **outputs)
+        parts.append(scored[key][1])
+    return reduce(Outputs.joined, parts) if parts else Outputs(fitted.classes_, len(fold.y))

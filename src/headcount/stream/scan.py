@@ -17,7 +17,7 @@ from headcount._labels import class_positions
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.learners import Outputs
+from headcount.learners import Outputs, first_classifier
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
@@ -123,7 +123,7 @@ class Reading:
 
     def _imputes(self) -> bool:
         """Whether the model fills in missing numbers, at any level of its pipeline."""
-        classifier = getattr(self.recipe.quantifier, "classifier_", None)
+        classifier = first_classifier(getattr(self.recipe.quantifier, "classifier_", None))
         steps = [step for _, step in getattr(classifier, "steps", [])]
         inner = [step for outer in steps for _, step in getattr(outer, "steps", [])]
         return any(type(step).__name__ == "SimpleImputer" for step in [*steps, *inner])

@@ -70,6 +70,8 @@ class Recipe:
             )
         self.quantifier = quantifier
         self.k = len(quantifier.classes_)
+        self.n_folds = quantifier.n_folds
+        """Outputs that are added up for each item: those of each fold classifier."""
         self.cells, self.unchecked = (
             (None, _NO_LABELLED) if labelled is None else _cells_of(*labelled, decided, quantifier)
         )
@@ -98,9 +100,13 @@ class Recipe:
     def zeros(self, n_groups: int) -> dict[str, Statistics]:
         """Return the statistics of groups without items."""
         return {
-            name: Statistics.zeros(n_groups, rep.width(self.k), products and not _counts_suffice(rep))
+            name: Statistics.zeros(n_groups, rep.width(self.k), self._adds_products(rep, products))
             for name, (rep, products) in self.reductions.items()
         }
+
+    def _adds_products(self, representation: Representation, products: bool) -> bool:
+        """Whether products are added up: counts of cells give the second moments too, except those of folds."""
+        return products and (self.n_folds > 1 or not _counts_suffice(representation))
 
     def numbers_per_group(self) -> int:
         """Return how many numbers a group takes."""
@@ -164,7 +170,7 @@ class Tally:
     def n(self) -> FloatArray:
         """Number of items of each group."""
         if self.sketch is not None:
-            return self.sketch.sizes(len(self.names))
+            return self.sketch.sizes(len(self.names)) / self.recipe.n_folds
         return next(iter(self.sums.values())).weights
 
     @property
@@ -191,20 +197,34 @@ class Tally:
         counts : array of shape (n_items,), optional
             How many items each one stands for.
         """
+        if outputs.folds is not None and len(outputs.folds) != self.recipe.n_folds:
+            raise DataError(
+                f"These outputs are of {len(outputs.folds)} fold classifiers, and the quantifier has {self.recipe.n_folds}: score "
+                "the items with quantifier.outputs(X)."
+            )
         rows, codes = self._place(values, groups, outputs.n_items)
         samples = Samples._grouped(codes, len(rows))
         if counts is not None:
             samples = Samples(samples.indices, samples.indptr, counts=counts[samples.indices])
         for name, (representation, products) in self.recipe.reductions.items():
-            self.sums[name].add_at(rows, representation.reduce(outputs, samples, products))
+            added = representation.reduce(outputs, samples, products)
+            self.sums[name].add_at(rows, self._completed(name, added))
         if self.sketch is not None:
-            self._add_to_sketch(np.ascontiguousarray(outputs.need("posteriors").T), rows[codes])
+            pools = outputs.folds or (outputs,) * self.recipe.n_folds
+            for pool in pools:
+                self._add_to_sketch(np.ascontiguousarray(pool.need("posteriors").T), rows[codes])
+
+    def _completed(self, name: str, added: Statistics) -> Statistics:
+        """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
+        if not self.sums[name].has_products or added.has_products:
+            return added
+        return added.with_products(self.recipe.reductions[name][0].second_moments(added))
 
     def add_columns(self, C: FloatArray, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
         """Add the items of a batch of posteriors, a row each class; values below 0 by rounding are set to 0 in place.
 
         This is `add` for posteriors whose largest decides, without copying them item by item: a representation that offers a kernel
-        for it is added up by that.
+        for it is added up by that. Such posteriors are of one classifier, also where the quantifier has several fold classifiers.
         """
         from headcount.quantifiers import _columns
 
@@ -221,9 +241,10 @@ class Tally:
                     P = np.ascontiguousarray(block.T)
                     outputs = Outputs(self.recipe.quantifier.classes_, len(P), P.argmax(axis=1), P)
                     added = representation.reduce(outputs, Samples._grouped(part, n_groups), products)
-                self.sums[name].add_at(rows, added)
+                self.sums[name].add_at(rows, self._completed(name, added))
         if self.sketch is not None:
-            self._add_to_sketch(C, rows[codes])
+            for _ in range(self.recipe.n_folds):
+                self._add_to_sketch(C, rows[codes])
 
     def _add_to_sketch(self, C: FloatArray, rows: IntArray) -> None:
         quantifier: Any = self.recipe.quantifier
@@ -239,7 +260,8 @@ class Tally:
         indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
         indptr = np.concatenate([[0], np.cumsum(ends - starts)])
         quantifier: Any = self.recipe.quantifier
-        statistics: SampleItems = quantifier.from_sketch(means, Samples(indices, indptr, counts=counts[indices]))
+        items = counts[indices] / self.recipe.n_folds
+        statistics: SampleItems = quantifier.from_sketch(means, Samples(indices, indptr, counts=items))
         return statistics
 
     @property

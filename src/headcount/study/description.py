@@ -13,7 +13,7 @@ from headcount._renamed import OLD_PATHS
 
 __all__ = ["described", "stored_path"]
 
-_ADDED_PARAMETERS: dict[str, Any] = {"classes": None}
+_ADDED_PARAMETERS: dict[str, Any] = {"classes": None, "refit": False}
 """Parameters of Headcount's estimators that stored descriptions do not have yet, with the default at which they are omitted."""
 
 
