@@ -1,12 +1,17 @@
-"""Does the target look like a mixture of the training classes? A goodness-of-fit test on the classifier's scores.
+"""Does the target look like a mixture of the training classes? Tests on the classifier's scores.
 
 If only the shares of the classes have changed, the distribution of scores in the target is a mixture of those of the classes.
 Cut into cells, q - H p has mean 0 for some shares p, where q are the cells' frequencies in the target and column j of H those
-among labelled items of class j. The least generalised distance of q from all mixtures is then distributed as chi-squared, with one
-degree of freedom for each cell beyond the number of classes. A class never seen, or features that have drifted, make it larger.
+among labelled items of class j. Three tests go by that, and the level is divided among those that can be made:
 
-Under a good classifier the low-confidence cells, where items of a class never seen tend to fall, are too empty for that. A mixture
-puts no larger part of its items into them than the class that does so most; that is tested by Fisher's exact test.
+- The least generalised distance of q from all mixtures is distributed as chi-squared, with one degree of freedom for each cell
+  beyond the number of classes. It finds any kind of change, if there are enough items in enough cells.
+- Items of a class never seen tend to be decided with low confidence. The frequency of the least sure items is compared with the one
+  that the mixture gives (`low_confidence_test`): one number, so that few items are enough.
+- Under a good classifier low-confidence cells are empty. A mixture puts no larger part of its items into them than the class that
+  does so most; that is tested by Fisher's exact test.
+
+With cross-fitting, frequencies are means over the folds' classifiers; the multinomial covariance is then larger than the true one.
 """
 
 from dataclasses import dataclass
@@ -18,26 +23,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount._validation import encode, labelled_items, quoted
-from headcount.checks.score_cells import MIN_ITEMS_OF_A_CLASS, ScoreCells
+from headcount.checks.low_confidence import low_confidence_test, mixture_inverse
+from headcount.checks.score_cells import ScoreCells
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
-from headcount.protocols import Samples, as_samples
-from headcount.quantifiers import Quantifier
+from headcount.protocols import as_samples
+from headcount.quantifiers import Posteriors, Quantifier
 from headcount.quantifiers.statistics import require_items
 from headcount.simplex import mixture_least_squares
 
 __all__ = ["LabelledCells", "ShiftTest", "label_shift_test"]
 
 _MIN_EXPECTED, _MIN_EXPECTED_LABELLED = 10.0, 8.0
-"""Expected items of the target, and labelled items of the same mixture, below which a cell is merged with its neighbour."""
-_LOW_CONFIDENCE_CELLS = 4
-"""Number of cells of each decided class, from the lowest confidence up, that the exact test counts."""
+"""Expected items of the target, and effective labelled items of the same mixture, below which a cell is merged with its neighbour."""
+_PARTS_OF_A_BLOCK = 5
+"""Cells of one decided class are merged into about this many at most: more degrees of freedom would cost power."""
+_LOW_SHARES = (0.1, 0.3)
+"""Of the labelled items, the parts that are called the least sure."""
 _MIN_ITEMS_EXACT = 30
 """Smallest target that the exact test is made for."""
-_EXACT_SHARE_OF_LEVEL = 0.05
-"""Share of alpha spent on the exact test where the chi-squared test can be made too."""
-_PSEUDO_ITEMS = 0.5
-"""Items added to each cell when its variance is computed, so that no variance is 0."""
+_PARTS_OF_LEVEL = {"distance": 0.45, "low": 0.45, "exact": 0.1}
+"""How the level is divided among the tests; the part of one that can't be made goes to the others."""
+_PSEUDO_ITEMS = 1.0
+"""Items of the mixture that are added to each class when variances are computed, so that no variance is 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,13 +111,29 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     >>> bool(label_shift_test(q, X[sample]).p_value[0] > 0.05)
     True
     """
-    validation, codes = labelled_outputs(quantifier, labelled)
-    outputs = quantifier.chosen.outputs(X, {"posteriors"})
-    return _test(validation.need("posteriors"), codes, outputs, as_samples(samples, outputs.n_items))
+    known = labelled_scores(quantifier, labelled)
+    outputs, cells = quantifier.chosen.outputs(X, {"posteriors"}), known.cells()
+    drawn = as_samples(samples, outputs.n_items)
+    counts, sums = (rep.reduce(outputs, drawn).sums for rep in (cells.representation, Posteriors()))
+    return cells.test(counts, drawn.effective_sizes(), sums)
 
 
-def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, IntArray]:
-    """Return posteriors and classes of labelled items that the classifier was not trained on."""
+@dataclass(frozen=True, eq=False)
+class LabelledScores:
+    """Labelled items that the classifier was not trained on: posteriors, classes, the fold of each, and the items themselves."""
+
+    P: FloatArray
+    codes: IntArray
+    folds: IntArray | None = None
+    items: Items | None = None
+
+    def cells(self) -> "LabelledCells":
+        """Return the items in cells of scores."""
+        return LabelledCells(self.P, self.codes, folds=self.folds)
+
+
+def labelled_scores(quantifier: Quantifier, labelled: Any) -> LabelledScores:
+    """Return what is known of labelled items that the classifier was not trained on."""
     check_is_fitted(quantifier)
     held_out: Any = getattr(quantifier, "held_out_", None)
     quantifier = quantifier.chosen
@@ -119,21 +143,33 @@ def labelled_outputs(quantifier: Quantifier, labelled: Any) -> tuple[Outputs, In
         absent = np.flatnonzero(np.bincount(codes, minlength=len(quantifier.classes_)) == 0)
         if absent.size:
             raise DataError(f"The labelled items hold none of class {quoted(quantifier.classes_[absent])}.")
-        return quantifier.outputs(X, {"posteriors"}), codes
-    kept = quantifier.validation_items() if held_out is None else held_out
+        P, folds = _one_fold_each(quantifier.outputs(X, {"posteriors"}))
+        return LabelledScores(P, codes, folds, None if isinstance(X, Outputs) else X)
+    if held_out is not None:
+        P, folds = _one_fold_each(held_out[0])
+        return LabelledScores(P, held_out[1], folds)
+    kept = quantifier.validation_items()
     if kept is None or kept[0].posteriors is None:
         raise DataError(
             f"{type(quantifier).__name__} keeps no posteriors of labelled items to compare with: pass labelled=(X, y) with items "
             "that the classifier was not trained on, or use PACC."
         )
-    outputs: tuple[Outputs, IntArray] = kept
-    return outputs
+    if getattr(quantifier, "refit", False):
+        raise DataError(
+            f"{type(quantifier).__name__}(refit=True) has scores of labelled items by the folds' classifiers, and its own is another "
+            "one: pass labelled=(X, y) with items that it was not trained on, or omit refit."
+        )
+    folds = getattr(quantifier, "validation_folds_", None)
+    return LabelledScores(kept[0].posteriors, kept[1], folds, getattr(quantifier, "validation_items_", None))
 
 
-def _test(P_labelled: FloatArray, codes: IntArray, outputs: Outputs, samples: Samples) -> ShiftTest:
-    cells = LabelledCells(P_labelled, codes)
-    counts = cells.representation.reduce(outputs, samples).sums
-    return cells.test(counts, samples.effective_sizes())
+def _one_fold_each(outputs: Outputs) -> tuple[FloatArray, IntArray | None]:
+    """Return posteriors of one classifier for each item: of fold classifiers, each scores its part, as in cross-fitting."""
+    folds = outputs.folds
+    if folds is None:
+        return outputs.need("posteriors"), None
+    fold = np.arange(outputs.n_items) % len(folds)
+    return np.stack([one.need("posteriors") for one in folds])[fold, np.arange(outputs.n_items)], fold
 
 
 class LabelledCells:
@@ -148,57 +184,126 @@ class LabelledCells:
     decided : bool, default=False
         Whether the posteriors are decisions only, 0 or 1. There are as many cells then as there are shares to be found, so that
         most counts are those of some mixture. The test is whether they are: that they are says little.
+    folds : array of int, shape (n_items,), optional
+        The fold of each item: a class is then the mean over folds of their means, as with cross-fitting.
     """
 
-    def __init__(self, P: FloatArray, codes: IntArray, decided: bool = False) -> None:
+    def __init__(self, P: FloatArray, codes: IntArray, decided: bool = False, folds: IntArray | None = None) -> None:
         self.k, self.decided = P.shape[1], decided
-        self.codes = codes
+        self.codes, self.P = codes, P
         self.sizes = np.bincount(codes, minlength=self.k).astype(float)
-        self.representation = ScoreCells.for_items(self.k, int(self.sizes.min()), decided)
+        self.representation = ScoreCells.for_classes(self.k, decided)
         self.n_cells = self.representation.width(self.k)
-        self.means = np.column_stack([P[codes == j].mean(axis=0) for j in range(self.k)])
-        outputs = Outputs(np.arange(self.k), len(P), P.argmax(axis=1), P)
-        by_class = self.representation.reduce(outputs, Samples._grouped(codes, self.k))
-        self.H = by_class.means().T
+        self.item_cells = self.representation.codes(Outputs(np.arange(self.k), len(P), P.argmax(axis=1), P))
+        self.weights = _item_weights(codes, self.k, folds)
+        self.means = self.class_means(P)
+        self.H = np.column_stack(
+            [
+                np.bincount(self.item_cells[codes == j], self.weights[codes == j], minlength=self.n_cells)
+                for j in range(self.k)
+            ]
+        )
+        self.low = np.stack([self._least_sure(share) for share in _LOW_SHARES])
 
-    def test(self, counts: FloatArray, n: FloatArray) -> ShiftTest:
-        """Test whether samples with these counts in the cells, and so many items each, are mixtures of the classes."""
-        k, H, sizes = self.k, self.H, self.sizes
-        if self.n_cells <= k and not self.decided:
-            raise DataError(
-                f"There are too few labelled items ({len(self.codes)}) to test with: at least {MIN_ITEMS_OF_A_CLASS} of each class "
-                "are needed."
-            )
+    def class_means(self, vectors: FloatArray) -> FloatArray:
+        """Return the mean vector of each class, in columns."""
+        return np.column_stack(
+            [self.weights[self.codes == j] @ vectors[self.codes == j] for j in range(self.k)],
+        )
+
+    def _least_sure(self, share: float) -> AnyArray:
+        """Return which cells hold the least sure items: about this share of the labelled ones, by one cut for all classes.
+
+        A cut for each class would be fitted to its few items, and fewer of them than of new ones would lie below it.
+        """
+        counts = np.bincount(self.item_cells, minlength=self.n_cells).reshape(self.k, -1)
+        below = np.cumsum(counts.sum(axis=0))[:-1] / len(self.codes)
+        last = int(np.abs(below - share).argmin())
+        return np.tile(np.arange(counts.shape[1]) <= last, self.k)
+
+    def test(self, counts: FloatArray, n: FloatArray, sums: FloatArray | None = None) -> ShiftTest:
+        """Test whether samples are mixtures of the classes.
+
+        Parameters
+        ----------
+        counts : array of shape (n_samples, n_cells)
+        n : array of shape (n_samples,)
+            Effective numbers of items.
+        sums : array of shape (n_samples, n_classes), optional
+            Of the posteriors; without them the test of low-confidence items is not made.
+        """
+        k, H = self.k, self.H
         total = counts.sum(axis=1)
         require_items(total)
         q = counts / total[:, None]
         shares = mixture_least_squares(H, q)
         statistic, dof = np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
-        p_value, errors = np.ones(len(q)), np.full(shares.shape, np.nan)
-        blocks = np.repeat(np.arange(k), self.n_cells // k)
+        distance, errors = np.full(len(q), np.nan), np.full(shares.shape, np.nan)
         for s in range(len(q)):
-            merge = _merging_matrix(blocks, n[s] * (H @ shares[s]), (H * sizes) @ shares[s], self.decided)
-            dof[s] = merge.shape[0] - k
-            if dof[s] >= 1 or self.decided:
+            merge = self._merging_matrix(n[s] * (H @ shares[s]), shares[s])
+            dof[s] = max(len(merge) - k, 0)
+            if dof[s] or self.decided:
+                mixture = merge @ (H @ shares[s])
                 smooth = [
-                    (merge @ H[:, j] * sizes[j] + _PSEUDO_ITEMS) / (sizes[j] + _PSEUDO_ITEMS * len(merge))
-                    for j in range(k)
+                    (merge @ H[:, j] * size + _PSEUDO_ITEMS * mixture) / (size + _PSEUDO_ITEMS)
+                    for j, size in enumerate(self.sizes)
                 ]
                 statistic[s], shares[s], errors[s] = _distance(
-                    merge @ H, smooth, sizes, merge @ q[s], n[s], shares[s], self.decided
+                    merge @ H, smooth, self.sizes, merge @ q[s], n[s], shares[s], self.decided
                 )
-                p_value[s] = _p_value(statistic[s], k - 1 if self.decided else int(dof[s]), shares[s], sizes, n[s])
+                degrees = k - 1 if self.decided else int(dof[s])
+                distance[s] = _p_value(statistic[s], degrees, shares[s], self.sizes, n[s])
         if self.decided:
-            return ShiftTest(statistic, p_value, dof, shares, errors, np.ones(len(q), dtype=bool))
-        exact = self._exact_p_value(q, n)
-        both = np.minimum(p_value / (1.0 - _EXACT_SHARE_OF_LEVEL), exact / _EXACT_SHARE_OF_LEVEL)
-        tested = (dof >= 1) | (exact < np.inf)
-        p_value = np.where(exact == np.inf, p_value, np.where(dof >= 1, np.minimum(both, 1.0), exact))
-        return ShiftTest(statistic, p_value, dof, shares, errors, tested)
+            return ShiftTest(statistic, distance, dof, shares, errors, np.ones(len(q), dtype=bool))
+        p_values = {"distance": distance, "exact": self._exact_p_value(q, n)}
+        if sums is not None:
+            p_values["low"] = self._low_p_value(q, sums / total[:, None], n)
+            self._matched_where_unknown(shares, errors, sums / total[:, None], n)
+        combined = _combined(p_values)
+        return ShiftTest(
+            statistic, np.where(np.isnan(combined), 1.0, combined), dof, shares, errors, ~np.isnan(combined)
+        )
+
+    def _low_p_value(self, q: FloatArray, means: FloatArray, n: FloatArray) -> FloatArray:
+        """P-value for more low-confidence items than the mixture gives, the best of the shares tried; NaN for too few items."""
+        p_values = []
+        for low in self.low:
+            vectors = np.column_stack([self.P, low[self.item_cells]])
+            p_values.append(
+                low_confidence_test(
+                    self.class_means(vectors),
+                    np.stack([_spread(vectors[self.codes == j]) for j in range(self.k)]),
+                    self.sizes,
+                    np.column_stack([means, q @ low]),
+                    n,
+                )
+            )
+        both = np.stack(p_values)
+        made = (~np.isnan(both)).sum(axis=0)
+        return np.where(made > 0, np.minimum(np.nanmin(np.where(np.isnan(both), 2.0, both), axis=0) * made, 1.0), np.nan)
+
+    def matched_errors(self, shares: FloatArray, n: FloatArray, decisions: bool = False) -> FloatArray:
+        """Return standard errors of shares that match mean posteriors (PACC) or decisions (ACC), both sides' noise counted."""
+        vectors = np.eye(self.k)[self.P.argmax(axis=1)] if decisions else self.P
+        M = self.class_means(vectors)
+        S = np.stack([_spread(vectors[self.codes == j]) for j in range(self.k)])
+        B = mixture_inverse(M)
+        inside = np.einsum("sj,jab->sab", shares, S + np.einsum("aj,bj->jab", M, M))
+        mean = shares @ M.T
+        C = inside - mean[:, :, None] * mean[:, None, :]
+        V = C / n[:, None, None] + np.einsum("sj,jab->sab", shares**2, S / self.sizes[:, None, None])
+        return np.sqrt(np.maximum(np.einsum("ia,sab,ib->si", B, V, B), 0.0))
+
+    def _matched_where_unknown(self, shares: FloatArray, errors: FloatArray, means: FloatArray, n: FloatArray) -> None:
+        """Where there are too few cells for a distance, the shares are those that match mean posteriors."""
+        rows = np.flatnonzero(np.isnan(errors).any(axis=1))
+        if rows.size:
+            shares[rows] = mixture_least_squares(self.means, means[rows])
+            errors[rows] = self.matched_errors(shares[rows], n[rows])
 
     def _exact_p_value(self, q: FloatArray, n: FloatArray) -> FloatArray:
-        """P-value for at least this many low-confidence items; infinity for too few items."""
-        cells = np.tile(np.arange(self.n_cells // self.k) < _LOW_CONFIDENCE_CELLS, self.k)
+        """P-value for at least this many low-confidence items; NaN for too few items."""
+        cells = self.low[0]
         labelled, items = np.rint(self.H[cells].sum(axis=0) * self.sizes), np.rint(n)
         count = np.rint(q[:, cells].sum(axis=1) * n)
         p = np.stack(
@@ -207,7 +312,71 @@ class LabelledCells:
                 for low, size in zip(labelled, self.sizes, strict=True)
             ]
         )
-        return np.where(items >= _MIN_ITEMS_EXACT, p.max(axis=0), np.inf)
+        return np.where(items >= _MIN_ITEMS_EXACT, p.max(axis=0), np.nan)
+
+    def _merging_matrix(self, expected: FloatArray, shares: FloatArray) -> FloatArray:
+        """Return a matrix that merges cells until each is expected to hold enough items on both sides: neighbours of a block first.
+
+        Of labelled items the effective number is counted: that of a sample of the same mixture whose frequency in the cell is as
+        noisy. Blocks that are too small are merged with each other, except those of decisions.
+        """
+        noise = self.H * (shares**2 / self.sizes)
+        mixture = self.H @ shares
+        blocks = np.arange(self.n_cells).reshape(self.k, -1)
+
+        def enough(cells: Any, least: float = 0.0) -> bool:
+            labelled = mixture[cells].sum() ** 2 / max(noise[cells].sum(), 1e-300)
+            return bool(expected[cells].sum() >= max(_MIN_EXPECTED, least) and labelled >= _MIN_EXPECTED_LABELLED)
+
+        groups: list[list[int]] = []
+        few: list[int] = []
+        for block in blocks.tolist():
+            least = float(expected[block].sum()) / _PARTS_OF_A_BLOCK
+            merged: list[list[int]] = [[]]
+            for cell in block:
+                merged[-1].append(cell)
+                if enough(merged[-1], least):
+                    merged.append([])
+            last = merged.pop()
+            if merged:
+                merged[-1] += last
+                groups += merged
+            elif self.decided:
+                groups.append(last)
+            else:
+                few += last
+        if few and (enough(few) or not groups):
+            groups.append(few)
+        elif few:
+            groups[-1] += few
+        merge = np.zeros((len(groups), self.n_cells))
+        for row, cells in enumerate(groups):
+            merge[row, cells] = 1.0
+        return merge
+
+
+def _item_weights(codes: IntArray, k: int, folds: IntArray | None) -> FloatArray:
+    """Return the weight of each labelled item in the mean of its class: 1 / n_j, or of a mean over folds of fold means."""
+    fold = np.zeros_like(codes) if folds is None else folds
+    sizes = np.zeros((k, int(fold.max(initial=0)) + 1))
+    np.add.at(sizes, (codes, fold), 1.0)
+    n_folds = (sizes > 0).sum(axis=1)
+    return np.asarray(1.0 / (sizes[codes, fold] * n_folds[codes]), dtype=np.float64)
+
+
+def _spread(vectors: FloatArray) -> FloatArray:
+    return np.atleast_2d(np.cov(vectors, rowvar=False, ddof=min(1, len(vectors) - 1)))
+
+
+def _combined(p_values: dict[str, FloatArray]) -> FloatArray:
+    """Return the p-value of several tests by Bonferroni's inequality, weighted; NaN where none could be made."""
+    names = list(p_values)
+    p = np.stack([p_values[name] for name in names])
+    parts = np.array([_PARTS_OF_LEVEL[name] for name in names])[:, None] * ~np.isnan(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spent = p * parts.sum(axis=0) / parts
+    made = parts.sum(axis=0) > 0
+    return np.where(made, np.minimum(np.nanmin(np.where(np.isnan(spent), 2.0, spent), axis=0), 1.0), np.nan)
 
 
 def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
@@ -216,41 +385,6 @@ def _p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, 
     items = parts.sum() ** 2 / (parts**2 / np.append(sizes, n)).sum()
     left = max(items - dof, 1.0)
     return float(f.sf(statistic * left / (dof * items), dof, left))
-
-
-def _merging_matrix(blocks: IntArray, expected: FloatArray, labelled: FloatArray, decided: bool) -> FloatArray:
-    """Return a matrix that merges cells until each is expected to hold enough items on both sides: neighbours of a block first.
-
-    Blocks that are too small are merged with each other, except those of decisions.
-    """
-
-    def enough(cells: list[int]) -> bool:
-        return bool(expected[cells].sum() >= _MIN_EXPECTED and labelled[cells].sum() >= _MIN_EXPECTED_LABELLED)
-
-    groups: list[list[int]] = []
-    few: list[int] = []
-    for block in np.unique(blocks):
-        merged: list[list[int]] = [[]]
-        for cell in np.flatnonzero(blocks == block):
-            merged[-1].append(int(cell))
-            if enough(merged[-1]):
-                merged.append([])
-        last = merged.pop()
-        if merged:
-            merged[-1] += last
-            groups += merged
-        elif decided:
-            groups.append(last)
-        else:
-            few += last
-    if few and (enough(few) or not groups):
-        groups.append(few)
-    elif few:
-        groups[-1] += few
-    merge = np.zeros((len(groups), len(blocks)))
-    for row, cells in enumerate(groups):
-        merge[row, cells] = 1.0
-    return merge
 
 
 def _distance(
@@ -278,7 +412,7 @@ def _distance(
             p = base + directions @ np.linalg.lstsq(information, A.T @ inverse @ off, rcond=None)[0]
         residual = (q - H @ p)[:-1]
         value = float(residual @ inverse @ residual)
-        spread = directions @ np.linalg.pinv(information) @ directions.T
+        spread = directions @ _inverse(information) @ directions.T
     confined = np.clip(p, 0.0, 1.0)
     return value, confined / confined.sum(), np.sqrt(np.maximum(np.diag(spread), 0.0))
 
@@ -291,6 +425,13 @@ def _weights(smooth: list[FloatArray], sizes: FloatArray, n: float, p: FloatArra
     for j, share in enumerate(weights):
         S = S + share**2 * _multinomial(smooth[j]) / sizes[j]
     return np.asarray(np.linalg.inv(S[:-1, :-1]), dtype=np.float64)
+
+
+def _inverse(information: FloatArray) -> FloatArray:
+    """Return the inverse, in which directions without information have a very large variance rather than none."""
+    values, vectors = np.linalg.eigh(information)
+    inverse: FloatArray = (vectors / np.maximum(values, 1e-6)) @ vectors.T
+    return inverse
 
 
 def _multinomial(shares: FloatArray) -> FloatArray:
