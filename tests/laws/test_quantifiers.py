@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
+from headcount.learners import validation_parts
 from headcount.quantifiers import DensitiesQuantifier, Statistics, SumsQuantifier, list_methods
 from headcount.stream import Recipe, estimate_groups
 from tests.conftest import Linear, blobs, frozen, scored_items
@@ -31,6 +32,8 @@ RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("MLPE", "QuaNet")]
 """MLPE ignores the items; QuaNet learns a regression from samples to shares, which is never exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
 """Methods of the two families; a stream refuses the others."""
+CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
+"""Methods that learn in folds by default; of SLD, with a calibration."""
 EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
 """QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network."""
 
@@ -316,6 +319,11 @@ def test_the_classifier_equals_a_plain_fit(quantifier):
         seed = int(np.random.SeedSequence(0).spawn(1)[0].generate_state(1)[0])
         X, _, y, _ = train_test_split(X, y, test_size=0.6, stratify=y, random_state=seed)
     if q.uses_validation:
+        for classifier, (train, _) in zip(
+            q.classifier_.classifiers_, validation_parts(5, np.unique(y, return_inverse=True)[1], 0), strict=True
+        ):
+            assert np.array_equal(classifier.coef_, Linear().fit(X[train], y[train]).coef_)
+        q = q.set_params(validation=0.4).fit(X, y)
         X, _, y, _ = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     assert np.array_equal(q.classifier_.coef_, Linear().fit(X, y).coef_)
 
@@ -363,6 +371,76 @@ def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
     assert np.array_equal(estimate_groups(by_outputs).shares, one_batch.shares)
     aggregated = q.aggregate(Outputs.from_posteriors(P, range(n_classes)), Samples.from_groups(groups))
     exact = one_batch.precision == 0.0  # otherwise items are kept in cells, with a bound on the error
+    assert np.array_equal(one_batch.shares, aggregated) if exact else np.abs(one_batch.shares - aggregated).max() < 1e-3
+
+
+# With cross-fitting the outputs of an item are several: the laws over samples hold for them too.
+
+
+def fitted_in_folds(quantifier, n_classes, n_items):
+    """Fit a quantifier in its default folds; return it with the outputs of other items."""
+    X, y = blobs(250, n_classes, seed=0)
+    options = {"calibration": "bcts"} if "calibration" in quantifier._get_param_names() else {}
+    q = make(quantifier).set_params(**options).fit(X, y)
+    assert q.n_folds == 5
+    return q, q.outputs(blobs(n_items, n_classes, seed=1)[0])
+
+
+@with_classes(CROSS_FITTED)
+def test_shuffled_single_and_repeated_samples_of_cross_fitted_outputs(quantifier, n_classes):
+    q, out = fitted_in_folds(quantifier, n_classes, 300)
+    shuffled = np.random.default_rng(0).permutation(300)
+    whole = q.aggregate(out)
+    np.testing.assert_allclose(q.aggregate(out.take(shuffled)), whole, atol=1e-9)
+    samples = draw_samples(300)
+    one_by_one = [q.aggregate(out.take(rows))[0] for rows in samples]
+    np.testing.assert_allclose(q.aggregate(out, samples), one_by_one, atol=1e-9)
+    repeats = np.random.default_rng(0).integers(0, 4, 300)
+    repeated = q.aggregate(out, Samples.from_lists([np.repeat(np.arange(300), repeats)]))
+    for factors in ({"weights": repeats.astype(float)}, {"counts": repeats.astype(float)}):
+        np.testing.assert_allclose(q.aggregate(out, Samples(np.arange(300), [0, 300], **factors)), repeated, atol=1e-9)
+
+
+@with_classes(CROSS_FITTED)
+def test_statistics_of_cross_fitted_halves_add_up(quantifier, n_classes):
+    q, out = fitted_in_folds(quantifier, n_classes, 400)
+    groups = np.random.default_rng(0).integers(0, 4, 400)
+    groups[:4] = groups[200:204] = np.arange(4)
+    complete = q.reduce(out, Samples.from_groups(groups))
+    parts = [np.arange(200), np.arange(200, 400)]
+    halves = [q.reduce(out.take(rows), Samples.from_groups(groups[rows])) for rows in parts]
+    merged = halves[0] + halves[1]
+    if isinstance(complete, Statistics):
+        assert np.array_equal(merged.sums, complete.sums)
+        assert np.array_equal(merged.weights, complete.weights)
+    np.testing.assert_allclose(q.solve(merged), q.solve(complete), atol=1e-9)
+    joined = q.reduce(Outputs.concatenated([out.take(rows) for rows in parts]), Samples.from_groups(groups))
+    assert np.array_equal(q.solve(joined), q.solve(complete))
+
+
+@with_classes(CROSS_FITTED)
+def test_a_stream_of_cross_fitted_outputs_gives_the_bits_of_one_pass(quantifier, n_classes):
+    q, out = fitted_in_folds(quantifier, n_classes, 900)
+    groups = np.random.default_rng(0).integers(0, 3, 900).astype(np.int32)
+    groups[:3] = [0, 1, 2]
+
+    def streamed(size):
+        tallies = []
+        for start in range(0, 900, size):
+            rows = np.arange(start, min(start + size, 900))
+            tallies.append(Recipe(q).start())
+            tallies[-1].add(out.take(rows), groups[rows], ["a", "b", "c"])
+        return estimate_groups(reduce(add, reversed(tallies)))
+
+    one_batch = streamed(900)
+    assert np.array_equal(one_batch.n_items, np.bincount(groups))
+    for size in (170, 7):
+        batches = streamed(size)
+        assert np.array_equal(batches.shares, one_batch.shares)
+        assert np.array_equal(batches.low, one_batch.low, equal_nan=True)
+        assert np.array_equal(batches.high, one_batch.high, equal_nan=True)
+    aggregated = q.aggregate(out, Samples.from_groups(groups))
+    exact = one_batch.precision == 0.0
     assert np.array_equal(one_batch.shares, aggregated) if exact else np.abs(one_batch.shares - aggregated).max() < 1e-3
 
 

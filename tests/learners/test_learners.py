@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import Outputs
 from headcount.exceptions import ClassifierError, DataError
-from headcount.learners import score, validation_parts, with_posteriors
+from headcount.learners import FoldClassifiers, score, validation_parts, with_posteriors
 from tests.conftest import blobs
 
 BOTH = ("decisions", "posteriors")
@@ -237,3 +237,64 @@ def test_a_notebook_shows_the_first_of_many_classes():
     page = Outputs.from_decisions([0], list(range(100)))._repr_html_()
     assert page.count("<td>") == 2 * 20
     assert "80 more rows" in page
+
+
+def outputs_of_folds(n_items=4):
+    generator = np.random.default_rng(0)
+    folds = [
+        Outputs.from_posteriors(generator.dirichlet([1, 1, 1], n_items), ["a", "b", "c"]),
+        Outputs.from_posteriors(generator.dirichlet([1, 1, 1], n_items), ["c", "a", "b"]),
+    ]
+    return Outputs.from_folds(folds), folds
+
+
+def test_outputs_of_folds_are_their_mean():
+    outputs, folds = outputs_of_folds()
+    second = folds[1].posteriors[:, [1, 2, 0]]
+    np.testing.assert_allclose(outputs.posteriors, (folds[0].posteriors + second) / 2)
+    np.testing.assert_array_equal(outputs.decisions, outputs.posteriors.argmax(axis=1))
+    np.testing.assert_array_equal(outputs.folds[1].posteriors, second)
+    assert repr(outputs) == "Outputs(4 items, classes 'a', 'b', 'c', decisions and posteriors of 2 folds)"
+    assert len(outputs) == 4
+    votes = [Outputs.from_decisions(labels, ["a", "b"]) for labels in (["a", "b"], ["b", "b"], ["a", "a"])]
+    assert Outputs.from_folds(votes).decisions.tolist() == [0, 1]
+
+
+def test_parts_and_joins_of_outputs_carry_the_folds():
+    outputs, _ = outputs_of_folds()
+    rows = np.array([2, 0])
+    np.testing.assert_array_equal(outputs.take(rows).folds[1].posteriors, outputs.folds[1].posteriors[rows])
+    halves = [outputs.take(np.array([0, 1])), outputs.take(np.array([2, 3]))]
+    np.testing.assert_array_equal(Outputs.concatenated(halves).folds[1].posteriors, outputs.folds[1].posteriors)
+    other = outputs.aligned_to(np.array(["b", "c", "a"]))
+    np.testing.assert_array_equal(other.folds[0].posteriors, outputs.folds[0].posteriors[:, [1, 2, 0]])
+    assert other.folds[0].classes.tolist() == ["b", "c", "a"]
+    frame = outputs.to_frame()
+    assert frame.shape == (4, 3 * 4)
+    np.testing.assert_array_equal(frame["fold1_posterior_b"], outputs.folds[1].posteriors[:, 1])
+    plain = Outputs(outputs.classes, 4, outputs.decisions)
+    assert Outputs.concatenated([outputs, plain]).folds is None
+    both = Outputs.from_folds([Outputs(outputs.classes, 4, fold.decisions) for fold in outputs.folds]).joined(
+        Outputs.from_folds([Outputs(outputs.classes, 4, posteriors=fold.posteriors) for fold in outputs.folds])
+    )
+    np.testing.assert_array_equal(both.folds[1].posteriors, outputs.folds[1].posteriors)
+    np.testing.assert_array_equal(both.folds[1].decisions, outputs.folds[1].decisions)
+
+
+def test_folds_that_do_not_fit_together_raise_a_sentence():
+    outputs, folds = outputs_of_folds()
+    with pytest.raises(DataError, match="for the same 3 items; they hold 4"):
+        Outputs(outputs.classes, 3, folds=tuple(folds))
+    with pytest.raises(DataError, match="one or more classifiers"):
+        Outputs(outputs.classes, 4, folds=())
+    with pytest.raises(DataError, match="outputs of one or more"):
+        Outputs(outputs.classes, 4, folds=(outputs,))
+    with pytest.raises(DataError, match="different numbers of folds"):
+        Outputs.concatenated([outputs, Outputs.from_folds(folds[:1])])
+
+
+def test_fold_classifiers_have_no_embeddings():
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    folds = FoldClassifiers([LogisticRegression().fit(X, y)] * 2)
+    with pytest.raises(ClassifierError, match="no embeddings in common"):
+        score(folds, X, {"embeddings"}, np.array([0, 1]))

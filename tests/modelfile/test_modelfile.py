@@ -86,11 +86,41 @@ def test_a_loaded_model_predicts_as_the_saved_one(tmp_path, quantifier):
 def test_a_vocabulary_may_contain_any_words(tmp_path):
     X, y = texts(200)
     model = fit_model(PACC(make_pipeline(LogTfidf(1), LogisticRegression()), random_state=0), X, y, "text", ("t",))
-    assert "__class__" in model.quantifier.classifier_[0].vocabulary_
+    assert "__class__" in model.quantifier.classifier_.classifiers_[0][0].vocabulary_
     save_model(model, tmp_path / "m.headcount")
     np.testing.assert_array_equal(
         load_model(tmp_path / "m.headcount").quantifier.predict(X), model.quantifier.predict(X)
     )
+
+
+@pytest.mark.parametrize("quantifier", [ACC, PACC, HDy, lambda **more: SLD(calibration="bcts", **more)])
+def test_fold_classifiers_are_saved_without_the_validation_items(tmp_path, quantifier):
+    X, y = texts(200)
+    q = quantifier(classifier=make_pipeline(LogTfidf(1), LogisticRegression()), validation=3, random_state=0)
+    model = fit_model(q, X, y, "text", ("t",))
+    assert model.learner == "LogisticRegression"
+    save_model(model, tmp_path / "m.headcount")
+    loaded = load_model(tmp_path / "m.headcount").quantifier
+    assert loaded.n_folds == 3
+    np.testing.assert_array_equal(loaded.predict(X), q.predict(X))
+    np.testing.assert_array_equal(loaded.validation_folds_, q.validation_folds_)
+    assert loaded.validation_items_ is None
+    assert q.validation_items_ is not None
+    assert pickle.loads(pickle.dumps(q)).validation_items_ == q.validation_items_
+
+
+def test_models_from_before_cross_fitting_are_read_as_refitted():
+    X, y = blobs(200, 2, 0)
+    for validation, refit in ((0.4, False), (3, True)):
+        q = PACC(validation=validation, refit=refit, random_state=0).fit(X, y)
+        state = q.__getstate__()
+        for name in ("refit", "validation_folds_", "validation_items_"):
+            del state[name]
+        old = PACC.__new__(PACC)
+        old.__setstate__(state)
+        assert (old.refit, old.has_interval, old.n_folds) == (refit, not refit, 1)
+        np.testing.assert_array_equal(old.validation_folds_, np.zeros(len(old.validation_codes_)))
+        np.testing.assert_array_equal(old.predict(X), q.predict(X))
 
 
 def test_held_out_scores_are_saved(tmp_path):

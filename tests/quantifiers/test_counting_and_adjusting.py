@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import ACC, CC, MLPE, PACC, PCC, Outputs
 from headcount.exceptions import DataError, IdentifiabilityWarning
+from headcount.learners.fold_classifiers import first_classifier
 from headcount.quantifiers import Statistics
 from tests.conftest import blobs, frozen, scored_items
 
@@ -79,14 +80,14 @@ def test_three_classes_solve_the_least_squares_problem():
             np.testing.assert_allclose(q.predict(P[rows]), reference, atol=1e-5)
 
 
-def test_folds_use_out_of_fold_outputs_and_refit_on_all_items():
+def test_refit_uses_out_of_fold_outputs_and_fits_the_classifier_on_all_items():
     X, y = blobs(150, 3, seed=0)
-    q = PACC(GaussianNB(), validation=5, random_state=1).fit(X, y)
+    q = PACC(GaussianNB(), validation=5, refit=True, random_state=1).fit(X, y)
     folds = StratifiedKFold(5, shuffle=True, random_state=1)
     P = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")
     np.testing.assert_allclose(q.M_, np.column_stack([P[y == c].mean(axis=0) for c in range(3)]), atol=1e-12)
     assert np.array_equal(q.classifier_.theta_, GaussianNB().fit(X, y).theta_)
-    same = PACC(GaussianNB(), validation=folds).fit(X, y)
+    same = PACC(GaussianNB(), validation=folds, refit=True).fit(X, y)
     np.testing.assert_allclose(same.M_, q.M_, atol=1e-12)
 
 
@@ -105,8 +106,8 @@ def test_classifiers_without_posteriors_are_calibrated_for_methods_that_need_the
     X, y = blobs(200, 2, seed=0)
     for quantifier in (PCC, PACC):
         q = quantifier(LinearSVC(random_state=0)).fit(X, y)
-        assert type(q.classifier_).__name__ == "CalibratedClassifierCV"
-    assert isinstance(ACC(LinearSVC()).fit(X, y).classifier_, LinearSVC)
+        assert type(first_classifier(q.classifier_)).__name__ == "CalibratedClassifierCV"
+    assert isinstance(ACC(LinearSVC(), validation=0.4).fit(X, y).classifier_, LinearSVC)
     q = PACC(FrozenEstimator(LinearSVC().fit(X, y))).fit(X, y)
     assert q.predict(X).sum() == pytest.approx(1)
 

@@ -217,8 +217,10 @@ def test_sample_weights_reach_the_classifier(quantifier):
     weights = np.where(y == 1, 20.0, 1.0)
     q = quantifier().fit(X, y, sample_weight=weights) if quantifier is not PACC else None
     if q is None:
-        q = PACC(random_state=0).fit(X, y, sample_weight=weights)
-        plain = PACC(random_state=0).fit(X, y)
+        q = PACC(validation=0.4, random_state=0).fit(X, y, sample_weight=weights)
+        plain = PACC(validation=0.4, random_state=0).fit(X, y)
+        folds = PACC(random_state=0).fit(X, y, sample_weight=weights).classifier_.classifiers_
+        assert all(one.intercept_[0] > plain.classifier_.intercept_[0] + 0.5 for one in folds)
     else:
         plain = quantifier().fit(X, y)
     assert q.classifier_.intercept_[0] > plain.classifier_.intercept_[0] + 0.5

@@ -98,19 +98,33 @@ def _from_zero():
 
 def test_each_setting_is_fitted_once_on_each_part():
     search(all_six(Counting()), refit=False).fit(X, LABELS)
+    assert Counting.fits == 6 * (1 + 5)  # on the training part, and for each of the folds of that
+    Counting.fits = 0
+    halves = [
+        type(q)(Counting()) if type(q) in (CC, PCC, SLD) else q.set_params(validation=0.4) for q in all_six(Counting())
+    ]
+    search(halves, refit=False).fit(X, LABELS)
     assert Counting.fits == 6 * 2  # on the training part, and on the training part of that
     Counting.fits = 0
     folds = [CC(Counting()), ACC(Counting(), validation=5), PACC(Counting(), validation=3)]
     search(folds, {"classifier__C": [1.0]}, refit=False).fit(X, LABELS)
     assert Counting.fits == 1 + 5 + 3
+    Counting.fits = 0
+    refitted = [CC(Counting()), ACC(Counting(), refit=True), PACC(Counting(), validation=3, refit=True)]
+    search(refitted, {"classifier__C": [1.0]}, refit=False).fit(X, LABELS)
+    assert Counting.fits == 1 + 5 + 3
 
 
 def test_refit_each_shares_fits():
     fitted = search(all_six(Counting()), {"classifier__C": [1.0]}, refit_each=True).fit(X, LABELS)
-    assert Counting.fits == 2 + 2
+    assert Counting.fits == 2 * (1 + 5)
     assert [type(q).__name__ for q in fitted.best_estimators_] == ["CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
     assert any(fitted.best_estimator_ is q for q in fitted.best_estimators_)
     assert fitted.best_estimators_[0].classifier_ is fitted.best_estimators_[4].classifier_
+    assert (
+        fitted.best_estimators_[2].classifier_ is fitted.best_estimators_[3].classifier_
+    )  # so that items are scored once
+    assert fitted.best_estimators_[2].classifier_ is fitted.best_estimators_[5].classifier_
 
 
 def test_refit_each_refits_the_best_setting_of_each_quantifier():
@@ -124,7 +138,7 @@ def test_refit_each_refits_the_best_setting_of_each_quantifier():
 def test_settings_that_do_not_change_the_classifier_share_its_fit():
     grid = {"classifier__C": [0.1, 1.0], "bins": [(4, 8), (10, 20)], "n_candidates": [11, 101]}
     fitted = search(HDy(Counting()), grid, refit=False).fit(X, LABELS)
-    assert (len(fitted.results_), Counting.fits) == (8, 2)
+    assert (len(fitted.results_), Counting.fits) == (8, 2 * 5)
 
 
 def test_smaller_forests_are_cut_from_the_largest(monkeypatch):
@@ -166,7 +180,7 @@ def test_processes_give_the_same_scores_as_threads(backend):
 
 def test_decision_measures_are_computed_on_the_held_out_items():
     fitted = search(
-        [CC(LogisticRegression()), PACC(LinearSVC(random_state=0))],
+        [CC(LogisticRegression()), PACC(LinearSVC(random_state=0), validation=0.4)],
         {"classifier__C": [0.01, 1.0]},
         scoring=["f1", "accuracy"],
     )

@@ -10,7 +10,7 @@ from headcount.checks import check
 from headcount.exceptions import DataError
 from headcount.stream import Recipe, Tally, compare_groups, estimate_groups
 from headcount.stream.tally import InvalidScoresError
-from tests.conftest import frozen, scored_items
+from tests.conftest import blobs, frozen, scored_items
 
 pytestmark = pytest.mark.kernels
 
@@ -197,3 +197,36 @@ def test_tallies_can_be_pickled():
     assert len(copy) == 3
     assert copy.n_items == 500
     assert "3 groups" in repr(estimate_groups(copy))
+
+
+@pytest.mark.parametrize("method", [ACC, PACC, HDy, lambda **more: SLD(calibration="bcts", **more)])
+def test_scores_of_one_classifier_can_be_added_to_a_cross_fitted_quantifier(method):
+    X, y = blobs(300, 2, 0)
+    q = method(random_state=0).fit(X, y)
+    P = q.validation_outputs_.need("posteriors") if method is not ACC else np.eye(2)[q.validation_outputs_.decisions]
+    by_columns, by_outputs = Recipe(q).start(), Recipe(q).start()
+    by_columns.add_columns(np.ascontiguousarray(P.T))
+    by_outputs.add(q.validation_outputs_)
+    assert by_columns.n_items == by_outputs.n_items == 300
+    groups = [estimate_groups(tally) for tally in (by_columns, by_outputs)]
+    np.testing.assert_array_equal(groups[0].shares, groups[1].shares)
+    np.testing.assert_array_equal(groups[0].low, groups[1].low)
+    np.testing.assert_allclose(groups[0].shares, q.aggregate(q.validation_outputs_), atol=1e-3)
+
+
+def test_outputs_of_another_number_of_folds_are_refused():
+    X, y = blobs(300, 2, 0)
+    five, three = (PACC(validation=k, random_state=0).fit(X, y) for k in (5, 3))
+    with pytest.raises(DataError, match="of 3 fold classifiers, and the quantifier has 5"):
+        Recipe(five).start().add(three.outputs(X))
+
+
+def test_checks_of_cross_fitted_scores_count_all_folds():
+    X, y = blobs(900, 3, 0)
+    q = PACC(random_state=0).fit(X, y)
+    tally = Recipe(q, (q.validation_outputs_.posteriors, q.validation_codes_)).start()
+    outputs = q.outputs(blobs(500, 3, 1)[0])
+    tally.add(outputs)
+    cells = tally.recipe.cells.representation
+    by_hand = np.mean([np.bincount(cells.codes(fold), minlength=cells.width(3)) for fold in outputs.folds], axis=0)
+    np.testing.assert_allclose(tally.sums["cells"].sums[0], by_hand, atol=1e-8)

@@ -3,7 +3,7 @@
 from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
-from headcount.learners.fold_classifiers import FoldClassifiers, first_classifier
+from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.neural import CNNClassifier
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
@@ -24,7 +24,6 @@ __all__ = [
     "Outputs",
     "SVMperf",
     "Validation",
-    "first_classifier",
     "require",
     "score",
     "svmperf_path",

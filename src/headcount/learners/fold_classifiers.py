@@ -1,6 +1,6 @@
 """`FoldClassifiers`: the classifiers of cross-fitting, one for each fold, as one classifier."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -51,6 +51,10 @@ class FoldClassifiers(ClassifierMixin, BaseEstimator):
     def classes_(self) -> AnyArray:
         """The classes, in the order of the first classifier's posteriors."""
         return np.asarray(self.classifiers[0].classes_)
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
+        """Change nothing: the classifiers are fitted already."""
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

@@ -7,7 +7,8 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
-from headcount.learners import Outputs, first_classifier
+from headcount.learners import Outputs
+from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of
 from headcount.quantifiers import Quantifier
 

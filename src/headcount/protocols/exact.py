@@ -74,6 +74,15 @@ class ExactSums:
         lows = [low for low in (self.low, other.low) if low is not None]
         return ExactSums(self.high + other.high, sum(lows[1:], lows[0]) if lows else None)
 
+    def divided(self, n: int) -> "ExactSums":
+        """Return whole numbers divided by n: each one counts as many units as make the nearest number to 1 / n.
+
+        >>> (ExactSums.from_counts(np.array([3, 8])).divided(4)).values().tolist()
+        [0.75, 2.0]
+        """
+        counts, units = self.high >> LIMB_BITS, round(SCALE / n)
+        return ExactSums(counts * (units >> LIMB_BITS), counts * (units & _LIMB_MASK))
+
     def __getitem__(self, key: Any) -> "ExactSums":
         return ExactSums(self.high[key], None if self.low is None else self.low[key])
 

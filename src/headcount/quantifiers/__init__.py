@@ -1,7 +1,7 @@
 """Methods that estimate class shares, each in a file of its own, and the two families that carry them."""
 
 from headcount.quantifiers.acc import ACC
-from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.base import DEFAULT_VALIDATION, Quantifier
 from headcount.quantifiers.catalogue import Method, list_methods, method_named, register_method, registered_types
 from headcount.quantifiers.cc import CC
 from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
@@ -21,6 +21,7 @@ from headcount.quantifiers.sums import SumsQuantifier
 __all__ = [
     "ACC",
     "CC",
+    "DEFAULT_VALIDATION",
     "ELM",
     "MLPE",
     "PACC",

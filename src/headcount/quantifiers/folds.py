@@ -27,10 +27,10 @@ def stacked(samples: Samples, n_folds: int, n_items: int) -> Samples:
     >>> stacked(Samples([1], [0, 1]), 2, n_items=3).to_frame().values.tolist()
     [[0.0, 1.0, 0.5], [0.0, 4.0, 0.5]]
     """
-    samples = divided(samples, n_folds)
-    starts = np.tile(np.arange(n_folds) * n_items, samples.indices.size)
-    indices = np.repeat(samples.indices.astype(np.int64), n_folds) + starts
     bound = (n_folds - 1) * n_items + samples.bound
-    weights, counts = (None if f is None else np.repeat(f, n_folds) for f in (samples.weights, samples.counts))
-    small = indices.astype(np.int32) if bound < 2**31 else indices
-    return Samples._trusted(small, samples.indptr * n_folds, bound, weights, samples.names, counts)
+    starts = (np.arange(n_folds) * n_items).astype(np.int32 if bound < 2**31 else np.int64)
+    indices = (samples.indices[:, None] + starts).ravel()
+    weights = None if samples.weights is None else np.repeat(samples.weights, n_folds)
+    one_each = np.full(indices.size, 1.0 / n_folds)
+    counts = one_each if samples.counts is None else np.repeat(samples.counts, n_folds) * one_each
+    return Samples._trusted(indices, samples.indptr * n_folds, bound, weights, samples.names, counts)

@@ -109,8 +109,12 @@ class Cells(Representation):
         width, folds = self.width(len(outputs.classes)), outputs.folds
         if folds is None:
             return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
-        codes, part = [self.codes(fold) for fold in folds], divided(samples, len(folds))
-        counts = reduce(add, (part.count_exact(one, width) for one in codes))
+        codes = [self.codes(fold) for fold in folds]
+        if samples.factors is None:
+            counts = reduce(add, (samples.count_exact(one, width) for one in codes)).divided(len(folds))
+        else:
+            part = divided(samples, len(folds))
+            counts = reduce(add, (part.count_exact(one, width) for one in codes))
         triangle = None
         if products and codes[0].ndim == 1:  # an item may be in several cells in part: counts do not give the products
             triangle = samples.sum_exact(to_units(lower_products(self.vectors(outputs))))

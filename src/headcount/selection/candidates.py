@@ -135,6 +135,7 @@ def _fit_key(quantifier: Quantifier) -> str:
         classifier = without_place(classifier)
     # `validation` (of a method with a validation part) or `split` says which part the classifier is not trained on.
     held_out = params.get("validation") if quantifier.uses_validation else params.get("split")
-    # With folds the classifier is fitted on all items too, so such a method shares that fit with methods that hold out nothing.
-    part = (held_out, params.get("random_state")) if isinstance(held_out, float | tuple | list) else None
+    # With folds and refit=True the classifier is fitted on all items too: it shares that fit with methods that hold out nothing.
+    refitted = isinstance(held_out, int) and params.get("refit")
+    part = None if held_out is None or refitted else (held_out, params.get("random_state"))
     return content_hash((classifier, part))

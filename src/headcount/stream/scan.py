@@ -17,7 +17,8 @@ from headcount._labels import class_positions
 from headcount._typing import FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.learners import Outputs, first_classifier
+from headcount.learners import Outputs
+from headcount.learners.fold_classifiers import first_classifier
 from headcount.stream.groups import Grouping
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
