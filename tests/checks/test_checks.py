@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.checks import check, check_counted, label_shift_test
-from headcount.checks.label_shift import LabelledCells
+from headcount.checks.labelled_cells import LabelledCells
 from headcount.exceptions import DataError
 from tests.conftest import frozen, scored_items
 

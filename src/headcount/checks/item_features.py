@@ -26,10 +26,13 @@ class ItemFeatures:
     X : sparse matrix of counts of terms, or dense array of numbers
     names : tuple of str
         Of the columns; empty for terms.
+    is_texts : bool
+        Whether the items are texts, whose terms are hashed.
     """
 
     X: Any
     names: tuple[str, ...] = ()
+    is_texts: bool = False
 
     @property
     def is_sparse(self) -> bool:
@@ -38,10 +41,6 @@ class ItemFeatures:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
-
-    def take(self, rows: IntArray) -> "ItemFeatures":
-        """Return the features of these items."""
-        return ItemFeatures(self.X[rows], self.names)
 
     def fits(self, other: "ItemFeatures") -> bool:
         """Whether the other's features are the same kind."""
@@ -66,7 +65,7 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
         return ItemFeatures(_complete(numeric.to_numpy(np.float64)), names) if names else None
     array = np.asarray(items, dtype=object) if isinstance(items, list | tuple) else np.asarray(items)
     if array.ndim == 1 and _num_samples(array) and all(isinstance(text, str) for text in array):
-        return ItemFeatures(_hasher().transform([text[:_LETTERS] for text in array]))
+        return ItemFeatures(_hasher().transform([text[:_LETTERS] for text in array]), (), True)
     try:
         numbers = np.asarray(items, dtype=np.float64)
     except (TypeError, ValueError):
@@ -93,14 +92,18 @@ def _hasher() -> Any:
     return HashingVectorizer(n_features=_N_TERMS, alternate_sign=False, norm=None, dtype=np.float32)
 
 
-def term_names(places: IntArray, *texts: Items) -> list[str]:
-    """Return the most frequent term at each of these places, by the texts that hold them; places without one are left out."""
+def term_names(places: IntArray, texts: Items) -> list[str]:
+    """Return the most frequent term at each of these places, by the texts that hold them; places without one are left out.
+
+    >>> term_names(item_features(["unheard"]).X.indices, ["an unheard melody"])
+    ['unheard']
+    """
     from collections import Counter
 
     from sklearn.utils import murmurhash3_32
 
     split = _hasher().build_analyzer()
-    counts: Counter[str] = Counter(term for some in texts for text in some for term in split(text[:_LETTERS]))
+    counts: Counter[str] = Counter(term for text in texts for term in split(text[:_LETTERS]))
     wanted, found = {int(place) for place in places}, {}
     for term, _ in counts.most_common():
         place = abs(murmurhash3_32(term, seed=0)) % _N_TERMS

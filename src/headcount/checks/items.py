@@ -1,12 +1,12 @@
 """Do the items themselves look like a mixture of the labelled ones? A classifier that tells one side from the other, and its test.
 
-A classifier is trained to tell target items from labelled ones that are weighted to the estimated shares; its score of an item that it
-was not trained on is g(x). Under label shift the mean of g over the target is sum_j p_j mean_j(g), the statistic of the sums family:
-mean_target(g) - sum_j p^_j mean_j(g), whose standard error counts target items, labelled items of each class, and the estimation of
-p^. One-sided: where something differs, target items score higher (classifier two-sample test, Lopez-Paz and Oquab 2017).
+A classifier is trained to tell target items from labelled ones that are weighted to the estimated shares; its score of an item
+that it was not trained on is g(x). Under label shift the mean of g over the target is sum_j p_j mean_j(g). The statistic is the sums
+family's, mean_target(g) - sum_j p^_j mean_j(g); its standard error counts target items, labelled items of each class, and the
+estimation of p^. One-sided: where something differs, target items score higher (Lopez-Paz and Oquab 2017).
 
-Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle of
-others can't be found by a straight line.
+Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle
+of others can't be found by a straight line.
 """
 
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ import numpy as np
 from scipy.stats import t as student
 
 from headcount._threads import one_blas_thread
-from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount.checks.item_features import ItemFeatures
+from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.checks.item_features import ItemFeatures, item_features, term_names
 from headcount.checks.low_confidence import mixture_inverse, student_dof
 from headcount.simplex import mixture_least_squares
 
-__all__ = ["MOST_ITEMS", "ItemTest", "item_test"]
+__all__ = ["MOST_ITEMS", "ItemFindings", "ItemTest", "LabelledItems", "item_test"]
 
 MOST_ITEMS = 2_000
 """Items of each side that are used at most: more cost time, and 1,000 find what matters."""
@@ -33,6 +33,38 @@ _NAMED = 5
 """Terms or columns that are named as differing."""
 _MIN_DOCUMENTS = 3
 """Items that must hold a term for it to be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledItems:
+    """Labelled items that the classifier was not trained on: features, classes as positions, and posteriors."""
+
+    features: ItemFeatures
+    codes: IntArray
+    P: FloatArray
+
+    def check(self, items: Items, P: FloatArray, level: float = 0.05) -> "ItemFindings":
+        """Test other items with these posteriors, and name what differs if the test rejects."""
+        target = item_features(items)
+        every_class = np.unique(self.codes).size == self.P.shape[1]
+        if target is None or not every_class:
+            return ItemFindings()
+        test = item_test(self.features, self.codes, self.P, target, P)
+        if not test.p_value < level:
+            return ItemFindings(test.p_value)
+        columns = np.array(test.differs, dtype=np.int64)
+        if target.is_texts:
+            return ItemFindings(test.p_value, tuple(term_names(columns, items)))
+        names = self.features.names
+        return ItemFindings(test.p_value, tuple(names[j] if names else f"column {j + 1}" for j in columns.tolist()))
+
+
+@dataclass(frozen=True)
+class ItemFindings:
+    """What the check of the items themselves found: a p-value, NaN if it was not made, and what differs most."""
+
+    p_value: float = float("nan")
+    differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +143,8 @@ def _variances(g: FloatArray, codes: IntArray, k: int) -> FloatArray:
     sizes = np.bincount(codes, minlength=k)
     own = np.array([g[codes == j].var(ddof=1) for j in range(k)])
     pooled = float(own @ sizes / sizes.sum())
-    return np.maximum(own, np.where(sizes < 10, pooled, 0.5 * pooled))
+    variances: FloatArray = np.maximum(own, np.where(sizes < 10, pooled, 0.5 * pooled))
+    return variances
 
 
 def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
@@ -119,7 +152,8 @@ def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
     k = len(p)
     counts = np.maximum(np.bincount(strata[rows], minlength=k + 1), 1)
     each = np.append(p, 1.0) * counts[k] / counts
-    return np.maximum(each, 1e-6)[strata[rows]]
+    weights: FloatArray = np.maximum(each, 1e-6)[strata[rows]]
+    return weights
 
 
 def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> Any:
@@ -145,7 +179,9 @@ def _linear(X: Any, y: AnyArray, weights: FloatArray) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     C = 1.0 if hasattr(X, "tocsr") else 0.1
-    return LogisticRegression(C=C, solver="liblinear" if hasattr(X, "tocsr") else "lbfgs").fit(X, y, sample_weight=weights)
+    return LogisticRegression(C=C, solver="liblinear" if hasattr(X, "tocsr") else "lbfgs").fit(
+        X, y, sample_weight=weights
+    )
 
 
 def _scores(X: Any, y: AnyArray, weights: FloatArray, train: AnyArray, test: AnyArray) -> FloatArray:
@@ -184,4 +220,5 @@ def _most_different(X: Any, is_target: AnyArray, weights: FloatArray) -> list[in
 
 
 def _weighted_mean(X: Any, weights: FloatArray) -> FloatArray:
-    return np.asarray(X.T @ weights).ravel() / weights.sum()
+    mean: FloatArray = np.asarray(X.T @ weights).ravel() / weights.sum()
+    return mean

@@ -14,7 +14,7 @@ from headcount.simplex import mixture_least_squares, sum_zero_basis
 __all__ = ["low_confidence_test", "mixture_inverse", "student_dof"]
 
 _MIN_EXPECTED = 8.0
-"""Items of the kind that the mixture must be expected to have, among the target and among as many labelled items as are as noisy."""
+"""Items of the kind that must be expected, in the target and in as many labelled items as are as noisy as those there are."""
 
 
 def mixture_inverse(M: FloatArray) -> FloatArray:

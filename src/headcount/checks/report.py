@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount.checks.item_features import item_features, term_names
-from headcount.checks.items import MOST_ITEMS, item_test
-from headcount.checks.label_shift import LabelledCells, LabelledScores, labelled_scores
+from headcount.checks.item_features import item_features
+from headcount.checks.items import MOST_ITEMS, ItemFindings, LabelledItems
+from headcount.checks.label_shift import LabelledScores, labelled_scores
+from headcount.checks.labelled_cells import LabelledCells
 from headcount.checks.verdict import Findings, verdict_of
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
@@ -17,7 +19,7 @@ from headcount.protocols import as_samples
 from headcount.quantifiers import Posteriors, Quantifier
 from headcount.simplex import mixture_least_squares, sum_zero_basis
 
-__all__ = ["ItemFindings", "Report", "check", "check_counted", "separation_of"]
+__all__ = ["Report", "check", "check_counted", "separation_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,14 +65,6 @@ class Report:
     def __repr__(self) -> str:
         lines = [f"Verdict: {self.verdict}", *(f"  - {sentence}" for sentence in self.advice)]
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class ItemFindings:
-    """What the check of the items themselves found: a p-value, NaN if it was not made, and what differs most."""
-
-    p_value: float = float("nan")
-    differs: tuple[str, ...] = ()
 
 
 def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float = 0.05) -> Report:
@@ -127,24 +121,12 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
 def _check_items(known: LabelledScores, X: Items, outputs: Outputs, level: float) -> ItemFindings:
     """Test the items themselves, of each side as many as are used at most."""
     generator = np.random.default_rng(0)
-    own, new = (
-        np.sort(generator.permutation(n)[:MOST_ITEMS]) for n in (len(known.codes), outputs.n_items)
-    )
-    labelled, target = item_features(known.items, own), item_features(X, new)
-    if labelled is None or target is None or np.unique(known.codes[own]).size < known.P.shape[1]:
+    own, new = (np.sort(generator.permutation(n)[:MOST_ITEMS]) for n in (len(known.codes), outputs.n_items))
+    features = item_features(known.items, own)
+    if features is None:
         return ItemFindings()
-    test = item_test(labelled, known.codes[own], known.P[own], target, Posteriors().vectors(outputs)[new])
-    if not test.p_value < level or not test.differs:
-        return ItemFindings(test.p_value)
-    columns = np.array(test.differs)
-    if not labelled.is_sparse:
-        return ItemFindings(test.p_value, tuple(labelled.names[j] for j in columns))
-    if hasattr(X, "tocsr"):
-        return ItemFindings(test.p_value, tuple(f"column {j + 1}" for j in columns))
-    texts: Any = X
-    own_texts: Any = known.items
-    names = term_names(columns, (texts[i] for i in new), (own_texts[i] for i in own))
-    return ItemFindings(test.p_value, tuple(names))
+    labelled = LabelledItems(features, known.codes[own], known.P[own])
+    return labelled.check(_safe_indexing(X, new), Posteriors().vectors(outputs)[new], level)
 
 
 def check_counted(
@@ -186,7 +168,11 @@ def check_counted(
     matched = mixture_least_squares(M, sums / n[:, None])
     separation, separation_errors = _separation(labelled)
     # Of the estimate and of the shares that explain the scores: both sides' noise, as if the two were independent.
-    own = labelled.matched_errors(test.shares, n, by_decisions or labelled.decided) if adjusts else 0.5 / np.sqrt(n)[:, None]
+    own = (
+        labelled.matched_errors(test.shares, n, by_decisions or labelled.decided)
+        if adjusts
+        else 0.5 / np.sqrt(n)[:, None]
+    )
     noise = np.sqrt(np.nan_to_num(test.errors, nan=1.0) ** 2 + own**2)
     reports = []
     for s in range(len(counts)):
@@ -229,8 +215,6 @@ def _separation(labelled: LabelledCells) -> tuple[float, float]:
     left, values, right = np.linalg.svd(labelled.means @ directions, full_matrices=False)
     u, v = left[:, -1], directions @ right[-1]
     along = labelled.P @ u
-    variance = sum(
-        v[j] ** 2 * along[labelled.codes == j].var() / size for j, size in enumerate(labelled.sizes)
-    )
+    variance = sum(v[j] ** 2 * along[labelled.codes == j].var() / size for j, size in enumerate(labelled.sizes))
     smallest = float(values[-1])
     return separation_of(labelled.means), smallest / max(float(np.sqrt(variance)), 1e-12)

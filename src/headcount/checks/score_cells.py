@@ -10,8 +10,8 @@ from headcount.quantifiers.statistics import Statistics
 __all__ = ["ScoreCells"]
 
 _CUTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.995)
-"""Where confidence is cut, from 0 (the largest posterior is 1 / k) to 1 (it is 1). They are many, because a regularised classifier may
-have small posteriors only; cells of few items are merged by the test."""
+"""Where confidence is cut, from 0 (the largest posterior is 1 / k) to 1 (it is 1). They are many, because a regularised classifier
+may have small posteriors only; cells of few items are merged by the test."""
 
 
 class ScoreCells(Cells):

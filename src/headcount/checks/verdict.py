@@ -76,8 +76,8 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
         strong = found.p_scores < each / _STRONG
         verdict = "do not trust" if strong or items_alarm else "caution"
         advice.append(
-            f"The {what} do not look like any mixture of the training classes (p = {found.p_scores:.2g}): there may be a class never "
-            "seen in training, or the items themselves have changed. Look at items"
+            f"The {what} do not look like any mixture of the training classes (p = {found.p_scores:.2g}): there may be a class "
+            "never seen in training, or the items themselves have changed. Look at items"
             f"{'' if found.decided else ' with low confidence'}, label some of this sample and train again."
         )
     if items_alarm:
@@ -85,8 +85,8 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
         named = f"; most in {', '.join(found.differs)}" if found.differs else ""
         kept = "" if scores_alarm else ", though their scores could be a mixture of the training classes"
         advice.append(
-            f"The items themselves differ from the labelled ones of these shares (p = {found.p_items:.2g}{named}){kept}: a class never "
-            "seen in training, or items that have changed. Read some of them; label some of this sample if the difference "
+            f"The items themselves differ from the labelled ones of these shares (p = {found.p_items:.2g}{named}){kept}: a class "
+            "never seen in training, or items that have changed. Read some of them; label some of this sample if the difference "
             "matters to the classes."
         )
     if verdict == "trust" and found.decided:
@@ -106,4 +106,6 @@ def _passed(scores_made: bool, items_made: bool) -> str:
         return "The scores look like a mixture of the training classes, and so do the items themselves."
     if scores_made:
         return "The scores look like a mixture of the training classes."
-    return "The items look like a mixture of the labelled ones; their scores are too few or too much alike to be tested."
+    return (
+        "The items look like a mixture of the labelled ones; their scores are too few or too much alike to be tested."
+    )
