@@ -1,8 +1,8 @@
 """Do the items themselves look like a mixture of the labelled ones? A classifier that tells one side from the other, and its test.
 
 A classifier is trained to tell target items from labelled ones that are weighted to the estimated shares; its score of an item
-that it was not trained on is g(x). Under label shift the mean of g over the target is sum_j p_j mean_j(g). The statistic is the sums
-family's, mean_target(g) - sum_j p^_j mean_j(g); its standard error counts target items, labelled items of each class, and the
+that it was not trained on is g(x). Under label shift the mean of g over the target is sum_j p_j mean_j(g). The statistic is the
+sums family's, mean_target(g) - sum_j p^_j mean_j(g); its standard error counts target items, labelled items of each class, and the
 estimation of p^. One-sided: where something differs, target items score higher (Lopez-Paz and Oquab 2017).
 
 Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle

@@ -11,6 +11,8 @@ from headcount.checks.distance import distance_from_mixtures, hotelling_p_value
 from headcount.checks.low_confidence import low_confidence_test, mixture_inverse
 from headcount.checks.score_cells import ScoreCells
 from headcount.learners import Outputs
+from headcount.protocols import Samples
+from headcount.quantifiers import Quantifier
 from headcount.quantifiers.statistics import require_items
 from headcount.simplex import mixture_least_squares
 
@@ -180,6 +182,26 @@ class LabelledCells:
         V = C / n[:, None, None] + np.einsum("sj,jab->sab", shares**2, S / self.sizes[:, None, None])
         errors: FloatArray = np.sqrt(np.maximum(np.einsum("ia,sab,ib->si", B, V, B), 0.0))
         return errors
+
+    def calibration_errors(self) -> float:
+        """Return by how many standard errors the posteriors are too sure (below 0) or not sure enough.
+
+        If posteriors are right, the log posterior of an item's class has the mean sum_c P_c log P_c, over the classes that it may
+        have. This is the score test of a temperature of 1.
+        """
+        logs = np.log(np.maximum(self.P, 1e-12))
+        mean = (self.P * logs).sum(axis=1)
+        variance = (self.P * logs**2).sum(axis=1) - mean**2
+        difference = logs[np.arange(len(self.codes)), self.codes] - mean
+        return float(difference.sum() / np.sqrt(max(variance.sum(), 1e-12)))
+
+    def answers(self, quantifier: Quantifier, shares: FloatArray) -> FloatArray:
+        """Return a method's estimates for the labelled items themselves, weighted to these shares, one row for each."""
+        outputs = Outputs(quantifier.classes_, len(self.codes), self.P.argmax(axis=1), self.P)
+        everything = np.tile(np.arange(len(self.codes)), len(shares))
+        starts = np.arange(len(shares) + 1) * len(self.codes)
+        weights = np.maximum(shares, 1e-6)[:, self.codes] * self.weights * len(self.codes)
+        return quantifier.aggregate(outputs, Samples(everything, starts, weights=weights.ravel()))
 
     def _matched_where_unknown(self, shares: FloatArray, errors: FloatArray, means: FloatArray, n: FloatArray) -> None:
         """Where there are too few cells for a distance, the shares are those that match mean posteriors."""

@@ -21,6 +21,9 @@ from headcount.simplex import mixture_least_squares, sum_zero_basis
 
 __all__ = ["Report", "check", "check_counted", "separation_of"]
 
+_MISCALIBRATED = 4.0
+"""Standard errors beyond which posteriors are not taken for right."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
@@ -41,8 +44,8 @@ class Report:
     distance : float
         Half the sum of absolute differences between the estimated shares and those of the labelled items.
     off : float
-        The largest difference between the estimated shares and those that matching the scores' cells gives: large where a method
-        takes posteriors for right that are not.
+        The largest difference between the estimated shares and those that matching the scores' cells gives; or, if larger, the
+        method's error on the labelled items weighted to these. It is large where a method takes posteriors for right that are not.
     shares : array of shape (n_classes,)
     p_items : float
         p-value of the items themselves being a mixture of labelled ones; NaN if that could not be tested.
@@ -113,7 +116,7 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
         quantifier.classes_,
         level,
         quantifier.adjusts_for_shift,
-        "posteriors" not in quantifier.needs,
+        quantifier,
         [items],
     )[0]
 
@@ -137,7 +140,7 @@ def check_counted(
     classes: AnyArray,
     level: float = 0.05,
     adjusts: bool = False,
-    by_decisions: bool = False,
+    quantifier: Quantifier | None = None,
     items: Sequence[ItemFindings] | None = None,
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
@@ -157,8 +160,9 @@ def check_counted(
     level : float, default=0.05
     adjusts : bool, default=False
         Whether the method that the estimates are from adjusts for changed shares (``adjusts_for_shift``).
-    by_decisions : bool, default=False
-        Whether the method goes by decisions, whose counts are noisier than sums of posteriors.
+    quantifier : fitted quantifier, optional
+        That made the estimates. If it adjusts, it is also asked for the shares of the labelled items themselves, weighted to those
+        that explain the scores: what it is off by there, it is off by here.
     items : sequence of ItemFindings, optional
         What is known of the items themselves, for each sample.
     """
@@ -167,23 +171,29 @@ def check_counted(
     M, sizes = labelled.means, labelled.sizes
     matched = mixture_least_squares(M, sums / n[:, None])
     separation, separation_errors = _separation(labelled)
-    # Of the estimate and of the shares that explain the scores: both sides' noise, as if the two were independent.
-    own = (
-        labelled.matched_errors(test.shares, n, by_decisions or labelled.decided)
-        if adjusts
-        else 0.5 / np.sqrt(n)[:, None]
-    )
-    noise = np.sqrt(np.nan_to_num(test.errors, nan=1.0) ** 2 + own**2)
+    # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
+    # is uncorrelated with their difference (Hausman 1978), so that the variance of that is smaller than the other's.
+    by_decisions = labelled.decided or (quantifier is not None and "posteriors" not in quantifier.needs)
+    own = labelled.matched_errors(test.shares, n, by_decisions) if adjusts else 0.5 / np.sqrt(n)[:, None]
+    noise = np.maximum(np.nan_to_num(test.errors, nan=1.0), own)
+    gaps = np.abs(shares - test.shares)
+    ratios = gaps / np.maximum(noise, 1e-12)
+    if adjusts and quantifier is not None and not labelled.decided:
+        biases = np.abs(labelled.answers(quantifier, test.shares) - test.shares)
+        labelled_noise = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions)
+        ratios = np.maximum(ratios, biases / np.maximum(labelled_noise, 1e-3))
+        gaps = np.maximum(gaps, biases)
+    assumes_calibration = adjusts and quantifier is not None and not quantifier.uses_validation
+    miscalibrated = assumes_calibration and not labelled.decided and abs(labelled.calibration_errors()) > _MISCALIBRATED
     reports = []
     for s in range(len(counts)):
         found = ItemFindings() if items is None else items[s]
-        gap = np.abs(shares[s] - test.shares[s])
         figures: dict[str, Any] = {
             "p_label_shift": float(test.p_value[s]) if test.tested[s] else np.nan,
             "separation": separation,
             "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
             "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
-            "off": float(gap.max()),
+            "off": float(gaps[s].max()),
         }
         verdict, advice = verdict_of(
             Findings(
@@ -192,8 +202,10 @@ def check_counted(
                 found.differs,
                 figures["distance"],
                 figures["off"],
-                float((gap / np.maximum(noise[s], 1e-12)).max()),
+                float(ratios[s].max()),
                 separation_errors,
+                labelled.k,
+                miscalibrated,
                 adjusts,
                 labelled.decided,
             ),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 __all__ = ["NOT_CHECKED", "Findings", "verdict_of"]
 
@@ -12,8 +13,10 @@ _FAR = 0.3
 """Distance from the labelled shares beyond which counting decisions would be badly off."""
 _TOLERATED = 0.05
 """Difference between an estimate and the shares that explain the scores that is tolerated whatever its noise."""
-_STANDARD_ERRORS = 4.0
-"""By how many standard errors an estimate may differ from the shares that explain the scores before it is reported."""
+_TOLERATED_UNCALIBRATED = 0.02
+"""The same for a method that takes posteriors for right which the labelled items show to be wrong."""
+_OFF_LEVEL = 0.001
+"""How often an estimate may be reported as off by chance; over all classes, by Bonferroni's inequality."""
 _IDENTIFIED = 2.5
 """By how many standard errors the separation must exceed 0 for the shares to be called determined."""
 _STRONG = 10.0
@@ -35,6 +38,8 @@ class Findings:
     off: float
     off_errors: float
     separation_errors: float
+    n_classes: int
+    miscalibrated: bool
     adjusts: bool
     decided: bool
 
@@ -42,7 +47,7 @@ class Findings:
 def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     """Return the verdict and what was found in sentences. Scores and items each have half of the level where both are tested.
 
-    >>> found = Findings(0.4, 0.001, ("sequel",), 0.0, 0.0, 0.0, 9.0, True, False)
+    >>> found = Findings(0.4, 0.001, ("sequel",), 0.0, 0.0, 0.0, 9.0, 2, False, True, False)
     >>> verdict_of(found, 0.05)[0]
     'caution'
     """
@@ -56,7 +61,8 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
             "The labelled items do not show that the classifier tells all classes apart: several shares explain the items equally "
             "well, and the interval says which. Label more items, use better features, or merge classes."
         )
-    if found.off > _TOLERATED and found.off_errors > _STANDARD_ERRORS:
+    by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
+    if by_calibration or (found.off > _TOLERATED and found.off_errors > norm.isf(_OFF_LEVEL / 2 / found.n_classes)):
         verdict = "caution"
         points = f"The estimate is {100 * found.off:.0f} points off the shares that explain the {what} best"
         advice.append(

@@ -208,7 +208,7 @@ def _checked(
             shares[large],
             quantifier.classes_,
             adjusts=adjusts,
-            by_decisions="posteriors" not in quantifier.needs,
+            quantifier=quantifier,
             items=_checked_items(tally, rows),
         )
         for g, report in zip(large.tolist(), group_reports, strict=True):
