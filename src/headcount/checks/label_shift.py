@@ -53,9 +53,7 @@ def label_shift_test(quantifier: Quantifier, X: Items, samples: Any = None, labe
     too makes their scores differ from the target's, and the test raises false alarms. Put the features into a Pipeline with the
     classifier. A class never seen whose scores fall among those of the known classes can't be found.
 
-    False alarms at the 5 % level, by simulation of Gaussian classes (1,500 simulations each): 2.6 to 5.8 % with 250 to 1,000
-    labelled items in equal parts, two or three classes; up to 7.3 % where one of two has only 30 to 50 and the target is all of it,
-    9.8 % for such a class of five; fewer than 0.5 % where the classifier hardly errs.
+    False alarms are measured by ``python -m benchmarks.check_table``.
 
     Examples
     --------

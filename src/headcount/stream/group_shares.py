@@ -77,7 +77,8 @@ class GroupShares:
         It is the chance of any as small, among all groups, if only shares have changed; NaN for groups that were not tested.
         Verdicts do not depend on it.
         """
-        p = np.array([np.nan if report is None else least_p_value(report) for report in self.reports])
+        reports = self.reports or (None,) * len(self)
+        p = np.array([np.nan if report is None else least_p_value(report) for report in reports])
         tested = ~np.isnan(p)
         p[tested] = holm(p[tested].tolist())
         return p
@@ -90,7 +91,7 @@ class GroupShares:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
-        corrected = self.p_corrected if self.reports else np.full(len(self), np.nan)
+        corrected = self.p_corrected
         return [
             {
                 "group": group_label(self.names[g]),
