@@ -75,7 +75,7 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def _without_items(quantifier: Quantifier) -> Quantifier:
-    """Return the quantifier without the validation items: a file holds what was learnt from them, not the items themselves."""
+    """Return the quantifier without the validation items: a file holds what was learnt from them, and features of some."""
     kept = copy(quantifier)
     if getattr(kept, "validation_items_", None) is not None:
         kept.validation_items_ = None
