@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.checks import check, check_counted, label_shift_test
-from headcount.checks.label_shift import LabelledCells
+from headcount.checks.labelled_cells import LabelledCells
 from headcount.exceptions import DataError
 from tests.conftest import frozen, scored_items
 
@@ -81,10 +81,16 @@ def test_labelled_items_may_be_passed():
         label_shift_test(ACC(frozen([0, 1])).fit(P, codes), P)
 
 
-def test_too_few_labelled_items_raise_a_sentence():
+def test_few_labelled_items_are_no_error():
     codes, P = scored_items(30, 2, seed=0)
-    with pytest.raises(DataError, match="too few labelled items"):
-        label_shift_test(PACC(frozen([0, 1])).fit(P, codes), P)
+    test = label_shift_test(PACC(frozen([0, 1])).fit(P, codes), P)
+    assert test.p_value[0] > 0.05
+    few = np.array([0] * 20 + [1] * 20 + [2, 2])
+    report = check(PACC(frozen(range(3))).fit(np.eye(3)[few], few), np.eye(3)[few[:20]])
+    assert report.verdict == "not checked"
+    assert np.isnan(report.p_label_shift)
+    assert "look like a mixture" not in repr(report)
+    assert "too few items" in repr(report)
 
 
 def test_verdicts_and_their_advice():
@@ -103,11 +109,43 @@ def test_verdicts_and_their_advice():
     assert trusted.separation > 0.5
 
 
-def test_a_weak_classifier_is_reported():
+def test_precision_is_no_matter_of_the_verdict():
     codes, P = scored_items(2000, 2, seed=0, separation=0.4)
     report = check(PACC(frozen([0, 1])).fit(P[:1000], codes[:1000]), P[1000:])
-    assert report.verdict in ("caution", "do not trust")
-    assert "hardly tells some classes apart" in repr(report)
+    assert report.verdict == "trust"
+    assert report.separation < 0.1
+    assert "tells all classes apart" not in repr(report)  # 1,000 items show that it does, a little
+    generator = np.random.default_rng(0)
+    blind = generator.dirichlet([5.0, 5.0], 1000)
+    report = check(PACC(frozen([0, 1])).fit(blind[:500], codes[:500]), blind[500:])
+    assert "do not show that the classifier tells all classes apart" in repr(report)
+    assert report.verdict == "trust"
+
+
+def test_the_verdict_of_a_group_does_not_depend_on_others():
+    codes, P = scored_items(1600, 2, seed=3, separation=1.2)
+    cells = LabelledCells(P[:600], codes[:600])
+    parts = [P[600 + 100 * g : 700 + 100 * g] for g in range(10)]
+    counts = np.array([np.bincount(cell_codes(cells, part), minlength=cells.n_cells) for part in parts]) * 1.0
+    counts[0] = np.roll(counts[0], 5)
+    sums, shares = np.array([part.sum(axis=0) for part in parts]), np.full((10, 2), 0.5)
+    together = check_counted(cells, counts, sums, shares, np.arange(2))
+    alone = [check_counted(cells, counts[[g]], sums[[g]], shares[[g]], np.arange(2))[0] for g in range(10)]
+    assert [repr(one) for one in together] == [repr(one) for one in alone]
+    assert together[0].verdict == "do not trust"
+
+
+def test_miscalibrated_posteriors_are_reported_for_methods_that_adjust():
+    """Posteriors five times too sure, as naive Bayes gives: SLD goes by them, PACC does not."""
+    codes, P = scored_items(8000, 2, seed=1, separation=0.8)
+    sure = P**5 / (P**5).sum(axis=1, keepdims=True)
+    target = np.concatenate([np.flatnonzero(codes[4000:] == 1)[:1600], np.flatnonzero(codes[4000:] == 0)[:400]])
+    target, labelled = target + 4000, (sure[:4000], codes[:4000])
+    wrong = check(SLD(frozen([0, 1]), prior="uniform").fit(*labelled), sure[target], labelled=labelled)
+    assert wrong.verdict == "caution"
+    assert wrong.off > 0.05
+    assert "takes the classifier's posteriors for right" in repr(wrong)
+    assert check(PACC(frozen([0, 1])).fit(*labelled), sure[target]).verdict == "trust"
 
 
 def test_invalid_input_raises_a_sentence():
@@ -121,7 +159,7 @@ def test_invalid_input_raises_a_sentence():
 def test_a_sample_too_small_to_test_is_not_trusted():
     codes, P = scored_items(600, 2, seed=0, separation=1.5)
     report = check(PACC(frozen([0, 1])).fit(P, codes), P[:10])
-    assert report.verdict == "caution"
+    assert report.verdict == "not checked"
     assert "too few items" in repr(report)
 
 
@@ -147,30 +185,6 @@ def test_check_uses_the_best_estimator_of_a_search():
         check(PACC(), draw_items(y, generator))
     with pytest.raises(DataError, match="has no items"):
         label_shift_test(search, draw_items(y, generator), Samples([0, 1], [0, 2, 2]))
-
-
-def test_false_alarms_among_many_groups_are_as_rare_as_in_one():
-    """Under pure label shift, 20 groups at a time: any of them is flagged about as often as a single group alone."""
-    alarms = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, 2, 600)
-        P1 = 1.0 / (1.0 + np.exp(-(2.0 * (2 * y - 1) + rng.standard_normal(600) * 1.5)))
-        cells = LabelledCells(np.column_stack([1 - P1, P1]), y)
-        counts, sums = [], []
-        for share in np.linspace(0.1, 0.9, 20):
-            t = (rng.random(300) < share).astype(int)
-            Q1 = 1.0 / (1.0 + np.exp(-(2.0 * (2 * t - 1) + rng.standard_normal(300) * 1.5)))
-            Q = np.column_stack([1 - Q1, Q1])
-            counts.append(np.bincount(cell_codes(cells, Q), minlength=cells.n_cells))
-            sums.append(Q.sum(axis=0))
-        shares = np.full((20, 2), 0.5)
-        reports = check_counted(cells, np.array(counts, dtype=float), np.array(sums), shares, np.array([0, 1]))
-        assert sum(report.p_label_shift < 0.05 for report in reports) <= 12
-        alarms += any(
-            "mixture of the training classes (p" in sentence for report in reports for sentence in report.advice
-        )
-    assert alarms <= 8  # 40 times 5 % is 2; without the correction it would be about 25
 
 
 def draw_decisions(k, right, sizes, generator):
@@ -276,7 +290,7 @@ def test_an_almost_perfect_classifier_does_not_hide_an_unseen_class():
     q = PACC(LogisticRegression(C=1000), random_state=0).fit(draw_sample(1000, 1000), np.repeat([0, 1], 1000))
     assert check(q, draw_sample(500, 500)).verdict == "trust"
     assert check(q, draw_sample(300, 300, 300)).verdict == "do not trust"
-    assert check(q, draw_sample(15, 14)).verdict == "caution"  # too few items to test
+    assert check(q, draw_sample(15, 14)).verdict == "not checked"  # too few items to test
     codes = generator.integers(0, 10, 6000)
     X = 2.5 * generator.standard_normal((10, 20))[codes] + generator.standard_normal((6000, 20))
     ten_classes = PACC(LogisticRegression(), random_state=0).fit(X[:4000], codes[:4000])

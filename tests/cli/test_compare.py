@@ -29,15 +29,22 @@ def test_compare_needs_two_files_or_groups(model, refused):
 
 
 def test_compare_reports_untrustworthy_groups(tmp_path, run):
+    """Group a has scores near a half, where labelled items have hardly any."""
     rng = np.random.default_rng(1)
-    P = np.column_stack([p := rng.beta(30, 30, 800), 1 - p])
-    table = pd.DataFrame({"score_0": P[:, 0], "score_1": P[:, 1], "y": rng.integers(0, 2, 800), "g": ["a", "b"] * 400})
+    y = rng.integers(0, 2, 800)
+    p = np.where(y == 1, rng.beta(2, 8, 800), rng.beta(8, 2, 800))
+    table = pd.DataFrame({"score_0": p, "score_1": 1 - p, "y": y})
+    new = table.assign(g=["a", "b"] * 400)
+    middle = (new.g == "a") & (new.index < 400)
+    new.loc[middle, "score_0"] = rng.uniform(0.45, 0.55, middle.sum())
+    new["score_1"] = 1 - new.score_0
+    new.to_csv(tmp_path / "new.csv", index=False)
     table.to_csv(tmp_path / "labelled.csv", index=False)
     command = (
         "compare",
         "--scored",
         "labelled.csv",
-        "labelled.csv",
+        "new.csv",
         "--label",
         "y",
         "--by",
@@ -49,6 +56,6 @@ def test_compare_reports_untrustworthy_groups(tmp_path, run):
     )
     code, out, err = run(*command)
     assert code == 0, err
-    assert "a: caution. The classifier hardly tells some classes apart" in out
+    assert "a: do not trust. The scores do not look like any mixture" in out
     code, out, _ = run(*command, "--json")
-    assert json.loads(out)["verdicts"]["a"]["verdict"] == "caution"
+    assert json.loads(out)["verdicts"]["a"]["verdict"] == "do not trust"

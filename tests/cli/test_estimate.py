@@ -23,7 +23,7 @@ def test_fit_estimate_and_inspect_a_model(model, run):
     assert "too few items" in out
     assert "2016-05: 3 items are too few" in out
     frame = pd.read_csv("shares.csv")
-    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", "n", "verdict"]
+    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", "n", "verdict", "p_corrected"]
     assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
     assert (frame.low.dropna() <= frame.share.dropna()).all()
     page = (model.parent / "p.html").read_text()
@@ -45,7 +45,7 @@ def test_fit_estimate_and_inspect_a_model(model, run):
 
 def test_all_input_and_output_formats_agree(model, run, monkeypatch):
     base = run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", "-")[1]
-    assert base.startswith("group,class,share,low,high,n,verdict\nx,bad,")
+    assert base.startswith("group,class,share,low,high,n,verdict,p_corrected\nx,bad,")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((model.parent / "new.csv").read_bytes())))
     assert run("estimate", "m.headcount", "-", "--by", "shop", "-o", "-")[1] == base
     answer = json.loads(run("estimate", "m.headcount", "new.parquet", "--by", "shop", "--json")[1])

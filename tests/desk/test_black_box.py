@@ -184,14 +184,15 @@ def test_classes_that_differ_only_in_decimals_stay_apart(tmp_path, run):
     }
 
 
-def test_huge_counts_are_refused_and_useless_classifiers_get_caution(tmp_path, run, refused):
+def test_huge_counts_are_refused_and_useless_classifiers_say_nothing(tmp_path, run, refused):
     (tmp_path / "m.csv").write_text("true,a,b\na,50,50\nb,50,50\n")
     (tmp_path / "c.csv").write_text("class,count\na,500\nb,500\n")
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         code, out, err = run("estimate", "--confusion", "m.csv", "c.csv")
     assert code == 0
-    assert "caution" in out
+    assert "50.0 % (0.0-100.0)" in out
+    assert "not checked" in out
     assert all(line.startswith("headcount: ") for line in err.splitlines()), err
     (tmp_path / "m.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
     (tmp_path / "c.csv").write_text("class,count\na,1e300\nb,500\n")

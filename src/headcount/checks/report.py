@@ -1,31 +1,28 @@
 """`check`: all that can be said about a sample without its labels, and a verdict in words with what to do next."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from headcount._typing import AnyArray, FloatArray, Items
-from headcount.checks.label_shift import LabelledCells, labelled_outputs
+from headcount.checks.item_features import item_features
+from headcount.checks.items import MOST_ITEMS, ItemFindings, LabelledItems
+from headcount.checks.label_shift import LabelledScores, labelled_scores
+from headcount.checks.labelled_cells import LabelledCells
+from headcount.checks.verdict import Findings, verdict_of
 from headcount.exceptions import DataError
+from headcount.learners import Outputs
 from headcount.protocols import as_samples
 from headcount.quantifiers import Posteriors, Quantifier
-from headcount.significance import holm
-from headcount.simplex import mixture_least_squares
+from headcount.simplex import mixture_least_squares, sum_zero_basis
 
 __all__ = ["Report", "check", "check_counted", "separation_of"]
 
-_FAR = 0.3
-"""Distance from the labelled shares beyond which counting decisions would be badly off."""
-_MIN_SEPARATION = 0.3
-_MAX_DISAGREEMENT = 0.05
-"""Difference between two estimates that is tolerated whatever their noise."""
-_STANDARD_ERRORS = 4.0
-"""By how many standard errors an unadjusted estimate may be off before it is reported."""
-_ONLY_DECISIONS = (
-    "Nothing speaks against the shares. Decisions alone can't show that the items are a mixture of the classes, though: "
-    "scores can."
-)
+_MISCALIBRATED = 4.0
+"""Standard errors beyond which posteriors are not taken for right."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,21 +32,25 @@ class Report:
     Attributes
     ----------
     verdict : {"trust", "caution", "do not trust", "not checked"}
-        The last where there are only decisions, and nothing speaks against the answer.
+        The last where nothing could be tested, or where there are only decisions and nothing speaks against the answer.
     advice : list of str
         What was found and what to do next, in sentences.
     p_label_shift : float
-        p-value of the target being a mixture of the training classes; NaN if that could not be tested.
+        p-value of the scores being those of a mixture of the training classes; NaN if that could not be tested.
     separation : float
-        How well the classifier tells the classes apart, from 0 (not at all) to 1: the least change of mean posteriors per unit
-        change of shares.
+        The least change of mean posteriors per unit change of shares: 0 where several shares explain the scores equally well.
     disagreement : float
         The largest difference between the shares that matching the scores' cells and matching their means give.
     distance : float
         Half the sum of absolute differences between the estimated shares and those of the labelled items.
     off : float
-        The largest difference between the estimated shares and those that matching the scores' cells gives.
+        The largest difference between the estimated shares and those that matching the scores' cells gives; or, if larger, the
+        method's error on the labelled items weighted to these. It is large where a method takes posteriors for right that are not.
     shares : array of shape (n_classes,)
+    p_items : float
+        p-value of the items themselves being a mixture of labelled ones; NaN if that could not be tested.
+    differs : tuple of str
+        Terms or columns in which the items differ most, if they do.
     """
 
     verdict: str
@@ -61,6 +62,8 @@ class Report:
     off: float
     classes: AnyArray
     shares: FloatArray
+    p_items: float = float("nan")
+    differs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         lines = [f"Verdict: {self.verdict}", *(f"  - {sentence}" for sentence in self.advice)]
@@ -70,6 +73,9 @@ class Report:
 def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float = 0.05) -> Report:
     """Check whether a quantifier's estimate for these items can be trusted, without their labels.
 
+    Two things are tested: whether the classifier's scores are those of a mixture of the training classes, and, where the items
+    themselves are at hand on both sides, whether these are. Each has half of the level.
+
     Parameters
     ----------
     quantifier : fitted quantifier over a classifier with posteriors
@@ -78,7 +84,7 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
         Labelled items that the classifier was not trained on. Not needed for PACC, HDy and calibrated SLD, which keep theirs, nor
         for an `AutoQuantifier` that has ``held_out_``.
     level : float, default=0.05
-        How often the label-shift test may raise a false alarm where only the shares have changed.
+        How often the tests may raise a false alarm where only the shares have changed.
 
     Returns
     -------
@@ -95,15 +101,35 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     """
     if not isinstance(level, float | int) or not 0 < level < 1:
         raise DataError(f"level must be between 0 and 1, such as 0.05; got {level!r}.")
-    validation, codes = labelled_outputs(quantifier, labelled)
+    known = labelled_scores(quantifier, labelled)
     quantifier = quantifier.chosen
     outputs = quantifier.outputs(X, quantifier.needs | {"posteriors"})
-    cells = LabelledCells(validation.need("posteriors"), codes)
-    sample = as_samples(None, outputs.n_items)
-    counts = cells.representation.reduce(outputs, sample).sums
-    sums = Posteriors().reduce(outputs, sample).sums
+    cells, sample = known.cells(), as_samples(None, outputs.n_items)
+    counts, sums = (rep.reduce(outputs, sample).sums for rep in (cells.representation, Posteriors()))
     shares = quantifier.aggregate(outputs, sample)
-    return check_counted(cells, counts, sums, shares, quantifier.classes_, level, quantifier.adjusts_for_shift)[0]
+    items = ItemFindings() if isinstance(X, Outputs) or known.items is None else _check_items(known, X, outputs, level)
+    return check_counted(
+        cells,
+        counts,
+        sums,
+        shares,
+        quantifier.classes_,
+        level,
+        quantifier.adjusts_for_shift,
+        quantifier,
+        [items],
+    )[0]
+
+
+def _check_items(known: LabelledScores, X: Items, outputs: Outputs, level: float) -> ItemFindings:
+    """Test the items themselves, of each side as many as are used at most."""
+    generator = np.random.default_rng(0)
+    own, new = (np.sort(generator.permutation(n)[:MOST_ITEMS]) for n in (len(known.codes), outputs.n_items))
+    features = item_features(known.items, own)
+    if features is None:
+        return ItemFindings()
+    labelled = LabelledItems(features, known.codes[own], known.P[own])
+    return labelled.check(_safe_indexing(X, new), Posteriors().vectors(outputs)[new], level)
 
 
 def check_counted(
@@ -114,11 +140,12 @@ def check_counted(
     classes: AnyArray,
     level: float = 0.05,
     adjusts: bool = False,
+    quantifier: Quantifier | None = None,
+    items: Sequence[ItemFindings] | None = None,
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
 
-    With several samples the label-shift test's p-values are corrected by Holm's method before they are judged, so that the chance
-    of any false alarm among them, not in each, is ``level``.
+    Each sample is judged by itself, whatever other samples there are.
 
     Parameters
     ----------
@@ -133,34 +160,58 @@ def check_counted(
     level : float, default=0.05
     adjusts : bool, default=False
         Whether the method that the estimates are from adjusts for changed shares (``adjusts_for_shift``).
+    quantifier : fitted quantifier, optional
+        That made the estimates. If it adjusts, it is also asked for the shares of the labelled items themselves, weighted to those
+        that explain the scores: what it is off by there, it is off by here.
+    items : sequence of ItemFindings, optional
+        What is known of the items themselves, for each sample.
     """
     n = counts.sum(axis=1)
-    test = labelled.test(counts, n)
+    test = labelled.test(counts, n, None if labelled.decided else sums)
     M, sizes = labelled.means, labelled.sizes
     matched = mixture_least_squares(M, sums / n[:, None])
-    separation = separation_of(M)
-    corrected = holm(np.where(test.tested, test.p_value, 1.0).tolist())
+    separation, separation_errors = _separation(labelled)
+    # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
+    # is uncorrelated with their difference (Hausman 1978), so that the variance of that is smaller than the other's.
+    by_decisions = labelled.decided or (quantifier is not None and "posteriors" not in quantifier.needs)
+    own = labelled.matched_errors(test.shares, n, by_decisions) if adjusts else 0.5 / np.sqrt(n)[:, None]
+    noise = np.maximum(np.nan_to_num(test.errors, nan=1.0), own)
+    gaps = np.abs(shares - test.shares)
+    ratios = gaps / np.maximum(noise, 1e-12)
+    if adjusts and quantifier is not None and not labelled.decided:
+        biases = np.abs(labelled.answers(quantifier, test.shares) - test.shares)
+        labelled_noise = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions)
+        ratios = np.maximum(ratios, biases / np.maximum(labelled_noise, 1e-3))
+        gaps = np.maximum(gaps, biases)
+    assumes_calibration = adjusts and quantifier is not None and not quantifier.uses_validation
+    miscalibrated = assumes_calibration and not labelled.decided and abs(labelled.calibration_errors()) > _MISCALIBRATED
     reports = []
     for s in range(len(counts)):
-        figures = {
+        found = ItemFindings() if items is None else items[s]
+        figures: dict[str, Any] = {
             "p_label_shift": float(test.p_value[s]) if test.tested[s] else np.nan,
             "separation": separation,
             "disagreement": float(np.abs(matched[s] - test.shares[s]).max()),
             "distance": float(np.abs(shares[s] - sizes / sizes.sum()).sum() / 2),
-            "off": float(np.abs(shares[s] - test.shares[s]).max()),
+            "off": float(gaps[s].max()),
         }
-        noise = 3.0 * np.sqrt(0.25 / n[s] + 0.25 / sizes.min()) / max(separation, 1e-6)
-        judged = {**figures, "p_label_shift": float(corrected[s])}
-        verdict, advice = _verdict(
-            **judged,
-            level=level,
-            noise=noise,
-            error=float(np.nan_to_num(test.errors[s].max(), nan=noise / _STANDARD_ERRORS)),
-            adjusts=adjusts,
-            tested=bool(test.tested[s]),
-            decided=labelled.decided,
-            among=len(counts),
+        verdict, advice = verdict_of(
+            Findings(
+                figures["p_label_shift"],
+                found.p_value,
+                found.differs,
+                figures["distance"],
+                figures["off"],
+                float(ratios[s].max()),
+                separation_errors,
+                labelled.k,
+                miscalibrated,
+                adjusts,
+                labelled.decided,
+            ),
+            level,
         )
+        figures |= {"p_items": found.p_value, "differs": found.differs}
         reports.append(Report(verdict, advice, **figures, classes=classes, shares=shares[s]))
     return reports
 
@@ -170,61 +221,12 @@ def separation_of(M: FloatArray) -> float:
     return float(np.linalg.svd(M - M.mean(axis=1, keepdims=True), compute_uv=False)[M.shape[1] - 2])
 
 
-def _verdict(
-    p_label_shift: float,
-    separation: float,
-    disagreement: float,
-    distance: float,
-    off: float,
-    level: float,
-    noise: float,
-    error: float,
-    adjusts: bool,
-    tested: bool,
-    decided: bool,
-    among: int,
-) -> tuple[str, list[str]]:
-    advice = []
-    verdict = "trust"
-    what = "decisions" if decided else "scores"
-    if separation < _MIN_SEPARATION:
-        verdict = "caution"
-        advice.append(
-            f"The classifier hardly tells some classes apart (separation {separation:.2f} of 1): intervals will be wide. Label "
-            "more items, use better features, or merge classes."
-        )
-    if disagreement > max(_MAX_DISAGREEMENT, noise):
-        verdict = "caution"
-        advice.append(
-            f"Two ways to explain the scores differ by {disagreement:.1%}: look at the interval, and at a sample of items by hand."
-        )
-    if not adjusts and off > max(_MAX_DISAGREEMENT, _STANDARD_ERRORS * error):
-        verdict = "caution"
-        advice.append(
-            f"The estimate is {100 * off:.0f} points off the shares that explain the {what} best: shares have changed, and this "
-            f"method does not adjust for that. Use {'ACC' if decided else 'PACC or SLD'} over the same classifier."
-        )
-    if distance > _FAR:
-        verdict = verdict if adjusts else "caution"
-        advice.append(
-            f"The shares are far from those of the labelled items ({distance:.0%} of the items would have to change class): merely "
-            "counting decisions would be badly off here."
-        )
-    if p_label_shift < level:
-        verdict = "do not trust" if p_label_shift < level / 10 else "caution"
-        corrected = f", corrected for {among:,} groups" if among > 1 else ""
-        advice.append(
-            f"The {what} do not look like any mixture of the training classes (p = "
-            f"{p_label_shift:.2g}{corrected}): there may be a class never seen in training, or the items themselves have changed. "
-            f"Look at items{'' if decided else ' with low confidence'}, label some of this sample and train again."
-        )
-    if not tested:
-        verdict = "caution"
-        advice.append(
-            "There are too few items, or their scores are too much alike, to test whether they are a mixture of the classes."
-        )
-    if decided and verdict == "trust":
-        return "not checked", [*advice, _ONLY_DECISIONS]
-    if not advice:
-        advice.append("The scores look like a mixture of the training classes, which the classifier tells apart well.")
-    return verdict, advice
+def _separation(labelled: LabelledCells) -> tuple[float, float]:
+    """Return the separation of the classes' mean posteriors, and by how many of its standard errors it exceeds 0."""
+    directions = sum_zero_basis(labelled.k)
+    left, values, right = np.linalg.svd(labelled.means @ directions, full_matrices=False)
+    u, v = left[:, -1], directions @ right[-1]
+    along = labelled.P @ u
+    variance = sum(v[j] ** 2 * along[labelled.codes == j].var() / size for j, size in enumerate(labelled.sizes))
+    smallest = float(values[-1])
+    return separation_of(labelled.means), smallest / max(float(np.sqrt(variance)), 1e-12)

@@ -7,12 +7,11 @@ from headcount.learners import Need, Outputs
 from headcount.quantifiers.representations import Cells, count_cells
 from headcount.quantifiers.statistics import Statistics
 
-__all__ = ["MIN_ITEMS_OF_A_CLASS", "ScoreCells"]
+__all__ = ["ScoreCells"]
 
-MIN_ITEMS_OF_A_CLASS = 24
-"""Labelled items of the rarest class below which scores are not cut into cells: 12 for each of at least two cells."""
-_CUTS = (0.25, 0.5, 0.7, 0.85, 0.95)
-"""Where confidence is cut, from 0 (the largest posterior is 1 / k) to 1 (it is 1)."""
+_CUTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.995)
+"""Where confidence is cut, from 0 (the largest posterior is 1 / k) to 1 (it is 1). They are many, because a regularised classifier
+may have small posteriors only; cells of few items are merged by the test."""
 
 
 class ScoreCells(Cells):
@@ -31,14 +30,12 @@ class ScoreCells(Cells):
         self.needs: Need = "decisions" if decided else "posteriors"
 
     @classmethod
-    def for_items(cls, n_classes: int, rarest: int, decided: bool) -> "ScoreCells":
-        """Return cells for a number of classes, of which the rarest has this many labelled items.
+    def for_classes(cls, n_classes: int, decided: bool) -> "ScoreCells":
+        """Return cells for a number of classes.
 
-        The cuts are fixed: were they quantiles of the labelled items, those would vary less from cell to cell than the test
-        expects.
+        The cuts do not depend on the labelled items, so that counts of files made with different labelled items are of the same
+        cells.
         """
-        if rarest < MIN_ITEMS_OF_A_CLASS:
-            return cls(np.empty(0), decided)
         return cls(1.0 / n_classes + (1.0 - 1.0 / n_classes) * np.array(_CUTS), decided)
 
     def width(self, n_classes: int) -> int:

@@ -36,9 +36,12 @@ def check(
     if as_json:
         to_stdout(json_bytes(records))
         return
+    n_tested = sum(record["p_corrected"] is not None for record in records)
     for record in records:
         typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}")
         for sentence in record["advice"]:
             typer.echo(f"  - {sentence}")
+        if n_tested > 1 and record["p_corrected"] is not None and record["verdict"] != "trust":
+            typer.echo(f"  - p = {record['p_corrected']:.2g}, corrected for {n_tested} groups.")
     verdicts, advice = zip(*((record["verdict"], record["advice"]) for record in records), strict=True)
     typer.echo(f"\n{verdict_summary(verdicts, advice)}")

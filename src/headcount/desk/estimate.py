@@ -13,7 +13,7 @@ from headcount.stream.group_shares import group_label, none_if_nan
 
 __all__ = ["Comparison", "check_tables", "compare_tables", "estimate_tables", "provenance"]
 
-_CHECK_FIGURES = ("p_label_shift", "separation", "disagreement", "distance", "off")
+_CHECK_FIGURES = ("p_label_shift", "p_items", "separation", "disagreement", "distance", "off")
 
 
 def estimate_tables(
@@ -193,7 +193,8 @@ def check_tables(
     Returns
     -------
     list of dict
-        For each group its name, number of items, verdict, advice, and the figures of the check (None if it was not checked).
+        For each group its name, number of items, verdict, advice, and the figures of the check (None if it was not checked); what
+        differs in the items; and the p-value of the group's tests corrected for the number of groups, on which no verdict depends.
 
     Examples
     --------
@@ -208,11 +209,13 @@ def check_tables(
     [('all', 100, 'trust')]
     """
     groups = estimate_tables(model, files, by=by, min_items=min_items, counts=counts, progress=progress)
+    corrected = groups.p_corrected
     return [
         {"group": group_label(name), "n": int(n), "verdict": verdict, "advice": advice}
         | {figure: None if report is None else none_if_nan(getattr(report, figure)) for figure in _CHECK_FIGURES}
-        for name, n, verdict, advice, report in zip(
-            groups.names, groups.n_items, groups.verdicts, groups.advice, groups.reports, strict=True
+        | {"differs": [] if report is None else list(report.differs), "p_corrected": none_if_nan(corrected[g])}
+        for g, (name, n, verdict, advice, report) in enumerate(
+            zip(groups.names, groups.n_items, groups.verdicts, groups.advice, groups.reports, strict=True)
         )
     ]
 
@@ -261,7 +264,7 @@ def _tally(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
-    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides)
+    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     columns = model.columns
     if counts and columns.kind != "decisions":
         raise DataError("Counts of decisions need a model of decisions.")

@@ -62,6 +62,8 @@ def save_model(model: Model, path: str | Path) -> None:
     codes = model.reference_codes
     body = BytesIO()
     held = {"quantifier": _without_items(model.quantifier), "reference": model.reference, "reference_codes": codes}
+    rows, features = model.kept_items() or (None, None)
+    held |= {"item_rows": rows, "item_features": features}
     skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
     members = {_BODY: body.getvalue()}
     _check_own_types(members[_BODY], path)
@@ -73,7 +75,7 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def _without_items(quantifier: Quantifier) -> Quantifier:
-    """Return the quantifier without the validation items: a file holds what was learnt from them, not the items themselves."""
+    """Return the quantifier without the validation items: a file holds what was learnt from them, and features of some."""
     kept = copy(quantifier)
     if getattr(kept, "validation_items_", None) is not None:
         kept.validation_items_ = None
@@ -119,6 +121,9 @@ def load_model(path: str | Path) -> Model:
         raise FileFormatError(
             f"{path} is damaged: what it holds of labelled items does not fit together. Make it again."
         )
+    rows, features = held.get("item_rows"), held.get("item_features")
+    if not _items_fit(rows, features, getattr(quantifier, "validation_codes_", None)):
+        raise FileFormatError(f"{path} is damaged: what it holds of items does not fit together. Make it again.")
     if classes.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
         raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
     return Model(
@@ -132,6 +137,22 @@ def load_model(path: str | Path) -> Model:
         manifest.get("skipped", []),
         manifest.get("written", ""),
         {"headcount": manifest.get("headcount", ""), **manifest.get("libraries", {})},
+        rows,
+        features,
+    )
+
+
+def _items_fit(rows: Any, features: Any, codes: Any) -> bool:
+    """Whether rows of held-out items and their features, if there are any, are of the same items."""
+    if rows is None and features is None:
+        return True
+    known = isinstance(rows, np.ndarray) and isinstance(codes, np.ndarray) and getattr(features, "ndim", 0) == 2
+    return bool(
+        known
+        and rows.ndim == 1
+        and rows.dtype.kind == "i"
+        and features.shape[0] == len(rows)
+        and (not len(rows) or 0 <= rows.min() <= rows.max() < len(codes))
     )
 
 

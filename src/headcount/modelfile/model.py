@@ -7,12 +7,16 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
+from headcount.checks import ItemFeatures, LabelledItems, item_features
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of
 from headcount.quantifiers import Quantifier
 
 __all__ = ["Columns", "Model"]
+
+_MOST_ITEMS = 1_000
+"""Held-out items whose features are kept in a file: of texts at most 4,000 letters each, so 6 MB at most, 0.3 MB for reviews."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Model:
         What was not tried, and why.
     written : str
         When the file was written; empty before.
+    item_rows, item_features : array of int and matrix, or None
+        Of a model that was read from a file: which of the held-out items have features in it, and these.
     """
 
     quantifier: Quantifier
@@ -67,6 +73,8 @@ class Model:
     skipped: list[dict[str, Any]] = field(default_factory=list)
     written: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    item_rows: IntArray | None = None
+    item_features: Any = None
 
     def __post_init__(self) -> None:
         held_out: Any = getattr(self.quantifier, "held_out_", None)
@@ -115,11 +123,35 @@ class Model:
         if self.reference is not None and self.reference_codes is not None:
             return self.reference.need("posteriors"), self.reference_codes
         kept = self.quantifier.validation_items()
-        if kept is None:
-            return None
+        if kept is None or (getattr(self.quantifier, "refit", False) and self.columns.kind in ("text", "numbers")):
+            return None  # the classifier was refitted: the folds' scores are those of others
         outputs, codes = kept
         decided = outputs.posteriors is None
         return np.eye(len(self.classes))[outputs.need("decisions")] if decided else outputs.need("posteriors"), codes
+
+    def kept_items(self) -> tuple[IntArray, Any] | None:
+        """Return which of the held-out items are kept for the check of the items themselves, and their features.
+
+        At most `_MOST_ITEMS`: of texts the counts of hashed terms, else the numbers.
+        """
+        if self.item_rows is not None:
+            return self.item_rows, self.item_features
+        items = getattr(self.quantifier, "validation_items_", None)
+        if items is None or self.reference is not None or self.columns.kind not in ("text", "numbers"):
+            return None
+        n = len(self.quantifier.validation_codes_)
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ITEMS])
+        found = item_features(items, rows)
+        return None if found is None else (rows, found.X)
+
+    def labelled_items(self) -> LabelledItems | None:
+        """Return features, classes and posteriors of held-out items, if the file has them."""
+        kept, held_out = self.kept_items(), self.held_out()
+        if kept is None or held_out is None or self.only_decides:
+            return None
+        rows, X = kept
+        names = () if self.columns.kind == "text" or X.shape[1] != len(self.columns.names) else self.columns.names
+        return LabelledItems(ItemFeatures(X, names, self.columns.kind == "text"), held_out[1][rows], held_out[0][rows])
 
     def __repr__(self) -> str:
         learner = f" over {self.learner}" if self.learner else ""

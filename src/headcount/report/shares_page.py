@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from headcount._typing import FloatArray
 from headcount._validation import plain
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
@@ -65,7 +66,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         summary=verdict_summary(groups.verdicts, groups.advice),
         plot=Markup(picture[picture.index("<svg") :]),  # safe: matplotlib has escaped its texts
         classes=[str(plain(label)) for label in groups.classes],
-        rows=[_row(groups, g) for g in range(len(groups))],
+        rows=[_row(groups, g, groups.p_corrected) for g in range(len(groups))],
         level=f"{100 * groups.level:g} %",
         estimand=_ESTIMANDS[groups.estimand],
         method=groups.method,
@@ -73,12 +74,19 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         no_shift=not groups.note and groups.estimate is not None and groups.estimate.parts is None,
         checked=any(verdict not in (NOT_CHECKED, TOO_FEW) for verdict in groups.verdicts),
         note=groups.note,
+        corrected=_corrected_title(groups),
         n_items=f"{int(groups.n_items.sum()):,}",
         facts=facts or {},
     )
 
 
-def _row(groups: GroupShares, g: int) -> dict[str, Any]:
+def _corrected_title(groups: GroupShares) -> str:
+    """Title of the column of p-values that are corrected for many groups; empty where there are not several."""
+    n_tested = sum(p == p for p in groups.p_corrected)
+    return f"p, corrected for {n_tested} groups" if n_tested > 1 else ""
+
+
+def _row(groups: GroupShares, g: int, corrected: FloatArray) -> dict[str, Any]:
     shares = []
     for share, low, high in zip(groups.shares[g], groups.low[g], groups.high[g], strict=True):
         estimated = share == share  # not NaN
@@ -92,4 +100,5 @@ def _row(groups: GroupShares, g: int) -> dict[str, Any]:
         "verdict": groups.verdicts[g],
         "kind": groups.verdicts[g].replace(" ", "-"),
         "advice": groups.advice[g],
+        "corrected": f"{corrected[g]:.2g}" if corrected[g] == corrected[g] else "",
     }

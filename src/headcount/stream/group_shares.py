@@ -7,10 +7,11 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
-from headcount.checks import Report, check_counted
+from headcount.checks import ItemFindings, Report, check_counted
 from headcount.exceptions import DataError
 from headcount.intervals import Difference, Estimate, difference, estimate, why_no_interval
 from headcount.quantifiers import Quantifier, SumsQuantifier
+from headcount.significance import holm
 from headcount.stream.groups import MISSING
 from headcount.stream.tally import Tally
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "NOT_CHECKED", "TOO_FEW", "GroupShares", "compare_groups", "estimate_groups"]
 
 TOO_FEW, NOT_CHECKED = "too few items", "not checked"
+_MOST_GROUPS_OF_ITEMS = 100
+"""Groups up to which the items themselves are checked: that takes some tenths of a second for each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +48,7 @@ class GroupShares:
     estimate : Estimate or None
         Of the groups that are large enough, if there are intervals.
     reports : tuple of Report or None
+        What each group's verdict goes by. It does not depend on the other groups.
     adjusts_for_shift : bool
         Whether the method adjusts for changed shares.
     """
@@ -66,6 +70,19 @@ class GroupShares:
     reports: tuple[Report | None, ...] = ()
     adjusts_for_shift: bool = False
 
+    @property
+    def p_corrected(self) -> FloatArray:
+        """The least p-value of each group's tests, corrected for the number of tests and of groups (Holm 1979).
+
+        It is the chance of any as small, among all groups, if only shares have changed; NaN for groups that were not tested.
+        Verdicts do not depend on it.
+        """
+        reports = self.reports or (None,) * len(self)
+        p = np.array([np.nan if report is None else least_p_value(report) for report in reports])
+        tested = ~np.isnan(p)
+        p[tested] = holm(p[tested].tolist())
+        return p
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -74,6 +91,7 @@ class GroupShares:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
+        corrected = self.p_corrected
         return [
             {
                 "group": group_label(self.names[g]),
@@ -83,6 +101,7 @@ class GroupShares:
                 "high": none_if_nan(self.high[g, j]),
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
+                "p_corrected": none_if_nan(corrected[g]),
             }
             for g in range(len(self))
             for j in range(len(self.classes))
@@ -93,6 +112,12 @@ class GroupShares:
         import pandas as pd
 
         return pd.DataFrame(self.records())
+
+
+def least_p_value(report: Report) -> float:
+    """Return the p-value of both tests of a group together, by Bonferroni's inequality; NaN if none was made."""
+    made = [p for p in (report.p_label_shift, report.p_items) if p == p]
+    return min(1.0, min(made) * len(made)) if made else float("nan")
 
 
 def group_label(name: Any) -> str:
@@ -177,7 +202,16 @@ def _checked(
         counts, sums = (tally.sums[name][rows].sums for name in ("cells", recipe.check_sums))
         quantifier = recipe.quantifier
         adjusts = quantifier.adjusts_for_shift
-        group_reports = check_counted(recipe.cells, counts, sums, shares[large], quantifier.classes_, adjusts=adjusts)
+        group_reports = check_counted(
+            recipe.cells,
+            counts,
+            sums,
+            shares[large],
+            quantifier.classes_,
+            adjusts=adjusts,
+            quantifier=quantifier,
+            items=_checked_items(tally, rows),
+        )
         for g, report in zip(large.tolist(), group_reports, strict=True):
             verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
     for g in np.setdiff1d(np.arange(n_groups), large).tolist():
@@ -186,6 +220,14 @@ def _checked(
             f"{int(n[g])} items are too few to say anything: at least {min_items} are asked for (--min-items)."
         ]
     return verdicts, advice, tuple(reports)
+
+
+def _checked_items(tally: Tally, rows: IntArray) -> list[ItemFindings] | None:
+    """Check the items that were kept of each group; None where none were kept, or where there are too many groups for it."""
+    labelled, kept = tally.recipe.items, tally.kept
+    if labelled is None or kept is None or len(rows) > _MOST_GROUPS_OF_ITEMS:
+        return None
+    return [labelled.check(*kept.items(row, len(tally))) for row in rows.tolist()]
 
 
 def compare_groups(groups: GroupShares, first: Any, second: Any) -> Difference:

@@ -93,7 +93,9 @@ class Reading:
         groups, values = _group_codes(batch, grouping)
         if self.kind in ("text", "numbers"):
             items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
-            tally.add(self._score(batch, items), groups, values)
+            outputs = self._score(batch, items)
+            tally.add(outputs, groups, values)
+            tally.keep(items, outputs, groups, values)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
             codes = decision_codes(batch, self.names[0], classes, "the labelled items")

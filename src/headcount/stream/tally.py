@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import FloatArray, IntArray, Items
 from headcount._validation import plain
-from headcount.checks import LabelledCells
+from headcount.checks import LabelledCells, LabelledItems
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
 from headcount.protocols import Samples
@@ -26,6 +26,7 @@ from headcount.quantifiers import (
     Statistics,
     SumsQuantifier,
 )
+from headcount.stream.item_sample import ItemSample
 from headcount.stream.sketch import Sketch
 
 __all__ = ["InvalidScoresError", "Recipe", "Tally", "first_invalid_row"]
@@ -58,10 +59,16 @@ class Recipe:
         Of labelled items that the classifier was not trained on: with it, items are counted in cells for the check.
     decided : bool, default=False
         Whether these posteriors are decisions only, 0 or 1.
+    items : LabelledItems, optional
+        Features of labelled items: with them, some items of each group are kept for the check of the items themselves.
     """
 
     def __init__(
-        self, quantifier: Quantifier, labelled: tuple[FloatArray, IntArray] | None = None, decided: bool = False
+        self,
+        quantifier: Quantifier,
+        labelled: tuple[FloatArray, IntArray] | None = None,
+        decided: bool = False,
+        items: LabelledItems | None = None,
     ) -> None:
         if not quantifier.can_stream:
             raise DataError(
@@ -72,9 +79,9 @@ class Recipe:
         self.k = len(quantifier.classes_)
         self.n_folds = quantifier.n_folds
         """Outputs that are added up for each item: those of each fold classifier."""
-        self.cells, self.unchecked = (
-            (None, _NO_LABELLED) if labelled is None else _cells_of(*labelled, decided, quantifier)
-        )
+        self.cells = None if labelled is None else _cells_of(*labelled, decided, quantifier)
+        self.unchecked = _NO_LABELLED if labelled is None else ""
+        self.items = items
         self.reductions: dict[str, tuple[Representation, bool]] = {}
         """Representations that are added up, and whether products of their coordinates are added up too."""
         self.check_sums = "scores"
@@ -123,19 +130,10 @@ def _counts_suffice(representation: Representation) -> bool:
     return type(representation).second_moments is not Representation.second_moments
 
 
-def _cells_of(
-    P: FloatArray, codes: IntArray, decided: bool, quantifier: Quantifier
-) -> tuple[LabelledCells | None, str]:
-    """Return the cells that items are counted in for the check, or why there can be none."""
-    cells = LabelledCells(P, codes, decided)
-    if cells.n_cells > cells.k or cells.decided:
-        return cells, ""
-    counts = np.bincount(codes, minlength=cells.k)
-    rarest = int(counts.argmin())
-    return None, (
-        f"Class {plain(quantifier.classes_[rarest])} has only {int(counts[rarest])} labelled items that the classifier was not "
-        "trained on: too few for a check. Label more of it."
-    )
+def _cells_of(P: FloatArray, codes: IntArray, decided: bool, quantifier: Quantifier) -> LabelledCells:
+    """Return the cells that items are counted in for the check."""
+    folds = getattr(quantifier, "validation_folds_", None)
+    return LabelledCells(P, codes, decided, folds if folds is not None and len(folds) == len(codes) else None)
 
 
 @dataclass
@@ -149,12 +147,15 @@ class Tally:
     sums : dict of Statistics with one row a group
         By reduction: the method's, and the check's.
     sketch : Sketch or None
+    kept : ItemSample or None
+        Some items of each group.
     """
 
     recipe: Recipe
     names: list[Any] = field(default_factory=list)
     sums: dict[str, Statistics] = field(default_factory=dict)
     sketch: Sketch | None = None
+    kept: ItemSample | None = None
 
     def __post_init__(self) -> None:
         self._row = {name: i for i, name in enumerate(self.names)}
@@ -162,6 +163,8 @@ class Tally:
             self.sums = self.recipe.zeros(len(self.names))
         if self.recipe.sketched and self.sketch is None:
             self.sketch = Sketch(self.recipe.k)
+        if self.recipe.items is not None and self.kept is None:
+            self.kept = ItemSample()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -213,6 +216,12 @@ class Tally:
             pools = outputs.folds or (outputs,) * self.recipe.n_folds
             for pool in pools:
                 self._add_to_sketch(np.ascontiguousarray(pool.need("posteriors").T), rows[codes])
+
+    def keep(self, items: Items, outputs: Outputs, groups: IntArray | None, values: Sequence[Any]) -> None:
+        """Keep some of the items of a batch that was added, if the recipe asks for it."""
+        if self.kept is not None:
+            rows, codes = self._place(values, groups, outputs.n_items)
+            self.kept.add(items, Posteriors().vectors(outputs), rows[codes])
 
     def _completed(self, name: str, added: Statistics) -> Statistics:
         """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
@@ -308,6 +317,8 @@ class Tally:
             statistics.add_at(rows, other.sums[name])
         if self.sketch is not None and other.sketch is not None:
             self.sketch.merge(other.sketch, rows)
+        if self.kept is not None and other.kept is not None:
+            self.kept.merge(other.kept, rows)
         return self
 
     def __add__(self, other: "Tally") -> "Tally":

@@ -1,0 +1,224 @@
+"""Do the items themselves look like a mixture of the labelled ones? A classifier that tells one side from the other, and its test.
+
+A classifier is trained to tell target items from labelled ones that are weighted to the estimated shares; its score of an item
+that it was not trained on is g(x). Under label shift the mean of g over the target is sum_j p_j mean_j(g). The statistic is the
+sums family's, mean_target(g) - sum_j p^_j mean_j(g); its standard error counts target items, labelled items of each class, and the
+estimation of p^. One-sided: where something differs, target items score higher (Lopez-Paz and Oquab 2017).
+
+Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle
+of others can't be found by a straight line.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from headcount._threads import one_blas_thread
+from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.checks.item_features import ItemFeatures, item_features, term_names
+from headcount.checks.low_confidence import mixture_inverse, student_dof
+from headcount.simplex import mixture_least_squares
+
+__all__ = ["MOST_ITEMS", "ItemFindings", "ItemTest", "LabelledItems", "item_test"]
+
+MOST_ITEMS = 2_000
+"""Items of each side that are used at most: more cost time, and 1,000 find what matters."""
+_MIN_TARGET, _MIN_LABELLED = 50, 40
+"""Fewest items of each side that the test is made for."""
+_FOLDS = 5
+_NEIGHBOURS = 60
+_NAMED = 5
+"""Terms or columns that are named as differing."""
+_MIN_DOCUMENTS = 3
+"""Items that must hold a term for it to be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledItems:
+    """Labelled items that the classifier was not trained on: features, classes as positions, and posteriors."""
+
+    features: ItemFeatures
+    codes: IntArray
+    P: FloatArray
+
+    def check(self, items: Items, P: FloatArray, level: float = 0.05) -> "ItemFindings":
+        """Test other items with these posteriors, and name what differs if the test rejects."""
+        target = item_features(items)
+        every_class = np.unique(self.codes).size == self.P.shape[1]
+        if target is None or not every_class:
+            return ItemFindings()
+        test = item_test(self.features, self.codes, self.P, target, P)
+        if not test.p_value < level:
+            return ItemFindings(test.p_value)
+        columns = np.array(test.differs, dtype=np.int64)
+        if target.is_texts:
+            return ItemFindings(test.p_value, tuple(term_names(columns, items)))
+        names = self.features.names
+        return ItemFindings(test.p_value, tuple(names[j] if names else f"column {j + 1}" for j in columns.tolist()))
+
+
+@dataclass(frozen=True)
+class ItemFindings:
+    """What the check of the items themselves found: a p-value, NaN if it was not made, and what differs most."""
+
+    p_value: float = float("nan")
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ItemTest:
+    """The outcome: a p-value (NaN if the test could not be made) and the columns that differ most, by position."""
+
+    p_value: float = float("nan")
+    statistic: float = float("nan")
+    differs: list[int] = field(default_factory=list)
+
+
+def item_test(
+    labelled: ItemFeatures,
+    codes: IntArray,
+    phi_labelled: FloatArray,
+    target: ItemFeatures,
+    phi_target: FloatArray,
+    seed: int = 0,
+) -> ItemTest:
+    """Test whether target items look like a mixture of labelled ones of the classes.
+
+    Parameters
+    ----------
+    labelled, target : ItemFeatures
+    codes : array of int
+        Classes of the labelled items.
+    phi_labelled, phi_target : arrays of shape (n_items, n_coordinates)
+        Vectors by which shares are found, such as posteriors of a classifier that was trained on neither side.
+    seed : int
+        Of the folds.
+    """
+    k = int(codes.max()) + 1
+    sizes = np.bincount(codes, minlength=k)
+    n = len(target)
+    if n < _MIN_TARGET or len(codes) < _MIN_LABELLED or sizes.min() < 2 or not labelled.fits(target):
+        return ItemTest()
+    rng = np.random.default_rng(seed)
+    M = np.column_stack([phi_labelled[codes == j].mean(axis=0) for j in range(k)])
+    B = mixture_inverse(M)
+    p = mixture_least_squares(M, phi_target.mean(axis=0)[None])[0]
+    X, is_target = _stacked(labelled, target), np.repeat([False, True], [len(codes), n])
+    strata = np.concatenate([codes, np.full(n, k)])
+    fold = np.empty(len(strata), dtype=np.int64)
+    fold[np.lexsort((rng.random(len(strata)), strata))] = np.arange(len(strata)) % _FOLDS
+    phi = np.vstack([phi_labelled, phi_target])
+    g = np.empty(len(strata))
+    with one_blas_thread():
+        for f in range(_FOLDS):
+            train = fold != f
+            g[~train] = _scores(X, is_target, _weights(strata, train, p), train, ~train)
+    # The scores less what phi says of them: then an error of p^, to which the classifier adapts, is no difference. The class means
+    # are those of the other folds, so that they and the means of phi in this one are not of the same items.
+    for f in range(_FOLDS):
+        others = (fold != f) & ~is_target
+        own = np.array([_mean(g[others & (strata == j)], g[others].mean()) for j in range(k)])
+        r = own @ B
+        here = fold == f
+        g[here] -= phi[here] @ r + (p @ own - r @ M @ p)
+    within = _variances(g[~is_target], codes, k)
+    means = np.array([g[strata == j].mean() for j in range(k)])
+    parts = np.append(p**2 * within / sizes, g[is_target].var(ddof=1) / n)
+    error = float(np.sqrt(parts.sum()))
+    if not error > 0.0:
+        return ItemTest()
+    z = float(g[is_target].mean() - p @ means) / error
+    p_value = float(student.sf(z, student_dof(parts, np.append(sizes, n))))
+    return ItemTest(p_value, z, _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p)))
+
+
+def _mean(values: FloatArray, otherwise: float) -> float:
+    return float(values.mean()) if len(values) else otherwise
+
+
+def _variances(g: FloatArray, codes: IntArray, k: int) -> FloatArray:
+    """Return the variance within each class; that of few items is not taken to be smaller than half of all classes'."""
+    sizes = np.bincount(codes, minlength=k)
+    own = np.array([g[codes == j].var(ddof=1) for j in range(k)])
+    pooled = float(own @ sizes / sizes.sum())
+    variances: FloatArray = np.maximum(own, np.where(sizes < 10, pooled, 0.5 * pooled))
+    return variances
+
+
+def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
+    """Return the weights of these rows: labelled items stand for the estimated shares, and both sides weigh the same."""
+    k = len(p)
+    counts = np.maximum(np.bincount(strata[rows], minlength=k + 1), 1)
+    each = np.append(p, 1.0) * counts[k] / counts
+    weights: FloatArray = np.maximum(each, 1e-6)[strata[rows]]
+    return weights
+
+
+def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> Any:
+    """Return the features of both sides: terms weighted by how rare they are, numbers on a common scale."""
+    if not labelled.is_sparse:
+        X = np.vstack([labelled.X, target.X]).astype(np.float64)
+        spread = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return np.clip(X, -6.0, 6.0)
+    from scipy.sparse import vstack
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    X = vstack([labelled.X, target.X]).tocsr()
+    held = np.bincount(X.indices, minlength=X.shape[1])
+    rare = held < _MIN_DOCUMENTS
+    X.data[rare[X.indices]] = 0.0
+    X.eliminate_zeros()
+    signed = X.data.size and X.data.min() < 0
+    return X if signed else TfidfTransformer(sublinear_tf=True).fit_transform(X)
+
+
+def _linear(X: Any, y: AnyArray, weights: FloatArray) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    C = 1.0 if hasattr(X, "tocsr") else 0.1
+    return LogisticRegression(C=C, solver="liblinear" if hasattr(X, "tocsr") else "lbfgs").fit(
+        X, y, sample_weight=weights
+    )
+
+
+def _scores(X: Any, y: AnyArray, weights: FloatArray, train: AnyArray, test: AnyArray) -> FloatArray:
+    """Return scores of the items of one fold by a classifier of the others."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a valid score
+        scores: FloatArray = _linear(X[train], y[train], weights).predict_proba(X[test])[:, 1]
+    if hasattr(X, "tocsr"):
+        return scores
+    near = min(_NEIGHBOURS, int(train.sum()) - 1)
+    squares = (X[train] ** 2).sum(axis=1) - 2.0 * X[test] @ X[train].T
+    neighbours = np.argpartition(squares, near, axis=1)[:, :near]
+    w = weights[neighbours]
+    share: FloatArray = (w * y[train][neighbours]).sum(axis=1) / w.sum(axis=1)
+    return scores + share
+
+
+def _most_different(X: Any, is_target: AnyArray, weights: FloatArray) -> list[int]:
+    """Return the columns that differ most between target and weighted labelled items, the most different first.
+
+    Terms by difference of means times coefficient; numbers by difference of means or of spreads, on the common scale.
+    """
+    mean = [_weighted_mean(X, np.where(is_target == side, weights, 0.0)) for side in (False, True)]
+    if hasattr(X, "tocsr"):
+        size = np.abs(mean[1] - mean[0]) * np.abs(_linear(X, is_target, weights).coef_[0])
+    else:
+        square = [_weighted_mean(X**2, np.where(is_target == side, weights, 0.0)) for side in (False, True)]
+        spread = [np.sqrt(np.maximum(s - m**2, 0.0)) for s, m in zip(square, mean, strict=True)]
+        size = np.maximum(np.abs(mean[1] - mean[0]), np.abs(spread[1] - spread[0]))
+    order = np.argsort(-size, kind="stable")[:_NAMED]
+    return [int(j) for j in order if size[j] > 0]
+
+
+def _weighted_mean(X: Any, weights: FloatArray) -> FloatArray:
+    mean: FloatArray = np.asarray(X.T @ weights).ravel() / weights.sum()
+    return mean
