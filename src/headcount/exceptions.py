@@ -9,6 +9,7 @@ __all__ = [
     "HeadcountWarning",
     "IdentifiabilityWarning",
     "MissingPackageError",
+    "PriorWarning",
     "SearchError",
     "SearchWarning",
     "StoreError",
@@ -68,6 +69,10 @@ class SearchWarning(HeadcountWarning):
 
 class TrainingWarning(HeadcountWarning):
     """The training of a network stopped in another way than requested."""
+
+
+class PriorWarning(HeadcountWarning):
+    """The posteriors of a classifier hold under other shares than a method is told."""
 
 
 class IdentifiabilityWarning(HeadcountWarning):

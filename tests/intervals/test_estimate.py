@@ -84,7 +84,9 @@ def test_an_interval_of_two_classes_equals_a_grid_search_by_hand():
     third = np.array([((v - v.mean()) ** 3).mean() for v in values])
     share = q.predict(target)[1]
     implied = (1 - share) * spread[0] + share * spread[1] + share * (1 - share)
-    n /= max(1.0, target[:, 1].var() / (m[1] - m[0]) ** 2 / implied)  # items that vary more than the classes explain count less
+    n /= max(
+        1.0, target[:, 1].var() / (m[1] - m[0]) ** 2 / implied
+    )  # items that vary more than the classes explain count less
     z = norm.ppf(0.975)
     grid = np.linspace(0, 1, 20_001)
     inside = []

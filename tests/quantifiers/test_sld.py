@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from headcount import SLD, Outputs, Samples
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, PriorWarning
 from headcount.quantifiers import SampleItems
 from tests.conftest import blobs, frozen, scored_items
 
@@ -249,3 +250,18 @@ def test_calibration_refuses_a_prior_and_needs_items_of_each_class():
         SLD(frozen([0, 1]), calibration="platt").fit(P, codes)
     with pytest.raises(DataError, match="no items of class 1"):
         SLD(frozen([0, 1]), calibration="bcts").fit(P[codes == 0], codes[codes == 0])
+
+
+def test_class_weights_that_contradict_the_prior_are_reported():
+    X, y = blobs(200, 2, seed=0)
+    for classifier in (
+        LogisticRegression(class_weight="balanced"),
+        Pipeline([("lr", LogisticRegression(class_weight="balanced"))]),
+    ):
+        with pytest.warns(PriorWarning, match=r"class_weight='balanced'.* Pass prior='uniform', or calibration='bcts'"):
+            SLD(classifier).fit(X, y)
+    with pytest.warns(PriorWarning, match="the shares that the weights imply"):
+        SLD(LogisticRegression(class_weight={0: 1.0, 1: 2.0})).fit(X, y)
+    SLD(LogisticRegression(class_weight="balanced"), prior="uniform").fit(X, y)  # warnings are errors here
+    SLD(LogisticRegression(class_weight="balanced"), calibration="bcts").fit(X, y)
+    SLD(LogisticRegression()).fit(X, y)

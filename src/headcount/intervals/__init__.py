@@ -1,8 +1,8 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
 from headcount.intervals.difference import Difference, difference
-from headcount.intervals.family import Differences, differences
 from headcount.intervals.estimate import estimate, why_no_interval
+from headcount.intervals.family import Differences, differences
 from headcount.intervals.result import Estimate
 
 __all__ = ["Difference", "Differences", "Estimate", "difference", "differences", "estimate", "why_no_interval"]

@@ -209,7 +209,7 @@ def _constrained_maximum(F: FloatArray, w: FloatArray, j: int, v: float, p: Floa
             step *= 0.5
         if not gained:
             break
-    return best
+    return best  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")

@@ -4,8 +4,8 @@ A sample's mean vector z and the class means G (columns) satisfy E[z - G p] = 0 
 
     C(p) = sum_l (p_l / n + p_l^2 / n_l) S_l + (G diag(p) G' - G p p' G') / n,
 
-where S_l is the covariance of an item of class l; the last term, which is the composition of the sample, is omitted if the shares of
-the sample itself are asked for. The distance is (z - G p)' C(p)^-1 (z - G p).
+where S_l is the covariance of an item of class l; the last term, the composition of the sample, is omitted if the shares of the
+sample itself are asked for. The distance is (z - G p)' C(p)^-1 (z - G p).
 """
 
 import numpy as np
@@ -13,17 +13,17 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import FloatArray
 
-_ROUNDS = 3
+ROUNDS = 3
 """Rounds in which the covariance follows the shares that minimise the distance."""
 _RIDGE = 1e-9
 """Added to covariances, relative to their largest diagonal entry, so that they can be inverted."""
-_MAX_STEPS, _TOL = 40, 1e-7
+MAX_STEPS, TOL = 40, 1e-7
 _MAX_SHIFT = 0.6
 """Largest correction for skewness, in units of the normal quantile: beyond it the expansion says nothing."""
 
 
 @kernel(error_model="numpy")
-def _covariance(
+def covariance(
     p: FloatArray, G: FloatArray, S: FloatArray, sizes: FloatArray, n: float, within: bool, C: FloatArray
 ) -> None:
     """Write C(p)."""
@@ -49,7 +49,7 @@ def _covariance(
 
 
 @kernel(error_model="numpy")
-def _whiten(C: FloatArray, X: FloatArray) -> None:
+def whiten(C: FloatArray, X: FloatArray) -> None:
     """Replace X by L^-1 X, where L L' is C with a small ridge."""
     d, m = X.shape
     largest = 1e-300
@@ -128,7 +128,7 @@ def minimise_quadratic(H: FloatArray, g: FloatArray, E: FloatArray, e: FloatArra
 
 
 @kernel(error_model="numpy")
-def _nearest(X: FloatArray, y: FloatArray, E: FloatArray, e: FloatArray, x: FloatArray) -> float:
+def nearest_mixture(X: FloatArray, y: FloatArray, E: FloatArray, e: FloatArray, x: FloatArray) -> float:
     """Write to x the x >= 0 with E x = e for which X x is nearest to y; return the squared distance."""
     minimise_quadratic(X.T @ X, X.T @ y, E, e, x)
     distance = 0.0
@@ -141,7 +141,7 @@ def _nearest(X: FloatArray, y: FloatArray, E: FloatArray, e: FloatArray, x: Floa
 
 
 @kernel(error_model="numpy")
-def _moved(p: FloatArray, j: int, v: float) -> FloatArray:
+def with_share(p: FloatArray, j: int, v: float) -> FloatArray:
     """Return shares with v for class j and the others in proportion."""
     k = p.size
     rest = 0.0
@@ -162,12 +162,12 @@ def nearest_shares(
     """Replace shares p by those of the nearest mixture; the covariance follows the shares."""
     d, k = G.shape
     C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((1, k)), np.ones(1)
-    for _ in range(_ROUNDS):
-        _covariance(p, G, S, sizes, n, within, C)
+    for _ in range(ROUNDS):
+        covariance(p, G, S, sizes, n, within, C)
         X[:, :k] = G
         X[:, k] = z
-        _whiten(C, X)
-        _nearest(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
+        whiten(C, X)
+        nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
 
 
 @kernel(error_model="numpy")
@@ -188,16 +188,16 @@ def _signed_root(
     against v. Both distances are measured by the covariance at the nearest shares with p_j = v.
     """
     d, k = G.shape
-    p[:] = _moved(p, j, v)
+    p[:] = with_share(p, j, v)
     C, X, E = np.empty((d, d)), np.empty((d, k + 1)), np.ones((1, k))
     others, place = np.empty((d, k - 1)), np.empty(k - 1)
     at = 0.0
     y = np.empty(d)
-    for _ in range(_ROUNDS if k > 2 else 1):
-        _covariance(p, G, S, sizes, n, within, C)
+    for _ in range(ROUNDS if k > 2 else 1):
+        covariance(p, G, S, sizes, n, within, C)
         X[:, :k] = G
         X[:, k] = z
-        _whiten(C, X)
+        whiten(C, X)
         c = 0
         for i in range(k):
             if i != j:
@@ -206,23 +206,23 @@ def _signed_root(
                 c += 1
         for a in range(d):
             y[a] = X[a, k] - v * X[a, j]
-        at = _nearest(others, y, E[:, : k - 1].copy(), np.array([1.0 - v]), place)
+        at = nearest_mixture(others, y, E[:, : k - 1].copy(), np.array([1.0 - v]), place)
         c = 0
         for i in range(k):
             if i != j:
                 p[i] = place[c]
                 c += 1
     best = p.copy()
-    least = _nearest(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, np.ones(1), best)
-    return np.copysign(np.sqrt(max(at - least, 0.0)), best[j] - v)
+    least = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, np.ones(1), best)
+    return np.copysign(np.sqrt(max(at - least, 0.0)), best[j] - v)  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")
-def _quantile(inverse_degrees: float, table: FloatArray) -> float:
+def quantile(inverse_degrees: float, table: FloatArray) -> float:
     """Return Student's quantile; the table holds it at equal steps of 1 / degrees of freedom from 0 to 1."""
     place = min(inverse_degrees, 1.0) * (table.size - 1)
     below = min(int(place), table.size - 2)
-    return table[below] + (place - below) * (table[below + 1] - table[below])
+    return table[below] + (place - below) * (table[below + 1] - table[below])  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")
@@ -282,8 +282,8 @@ def _excess(
     """Return by how much the signed root at v is beyond its quantile on one side: positive if v is rejected."""
     root = _signed_root(j, v, z, G, S, sizes, n, within, p)
     inverse_degrees, skewness, along = _shape(j, p, spread, third, sizes, n, within)
-    quantile, shift = _quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
-    return -root - quantile + shift if side > 0.0 else root - quantile - shift
+    reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
+    return -root - reach + shift if side > 0.0 else root - reach - shift  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")
@@ -302,7 +302,7 @@ def class_bounds(
     low: FloatArray,
     high: FloatArray,
 ) -> None:
-    """Write the ends of each class's interval for each sample; G, S, spread and third hold one entry for all samples or one each."""
+    """Write the ends of each class's interval for each sample; G, S, spread, third have one entry for all samples or one each."""
     k = G.shape[2]
     for s in range(z.shape[0]):
         m = s if G.shape[0] > 1 else 0
@@ -317,13 +317,26 @@ def class_bounds(
                 inside, below = nearest[j], -normal
                 outside = bound
                 above = _excess(
-                    side, j, bound, z[s], G[m], S[m], spread[m, :, j], third[m, :, j], sizes, n[s], within, normal, table, p
+                    side,
+                    j,
+                    bound,
+                    z[s],
+                    G[m],
+                    S[m],
+                    spread[m, :, j],
+                    third[m, :, j],
+                    sizes,
+                    n[s],
+                    within,
+                    normal,
+                    table,
+                    p,
                 )
                 end = bound
-                if above > 0.0 and abs(inside - bound) > _TOL:
+                if above > 0.0 and abs(inside - bound) > TOL:
                     # Regula falsi by the Illinois rule: the root is nearly proportional to the distance from the estimate.
                     last = 0
-                    for _ in range(_MAX_STEPS):
+                    for _ in range(MAX_STEPS):
                         end = inside - below * (outside - inside) / (above - below)
                         if not min(inside, outside) < end < max(inside, outside):
                             end = (inside + outside) / 2.0
@@ -350,7 +363,7 @@ def class_bounds(
                         else:
                             below *= 0.5 if last > 0 else 1.0
                             outside, above, last = end, excess, 1
-                        if abs(outside - inside) < _TOL or abs(excess) < 1e-6:
+                        if abs(outside - inside) < TOL or abs(excess) < 1e-6:
                             break
                 if side < 0.0:
                     low[s, j] = end
@@ -358,266 +371,3 @@ def class_bounds(
                     high[s, j] = end
         if k == 2:
             low[s, 0], high[s, 0] = 1.0 - high[s, 1], 1.0 - low[s, 1]
-
-
-@kernel(error_model="numpy")
-def _joint_covariance(
-    p: FloatArray, G: FloatArray, S: FloatArray, shared: FloatArray, sizes: FloatArray, n: FloatArray, within: bool, C: FloatArray
-) -> None:
-    """Write the covariance of both samples' z - G p, which have the errors of the labelled side in common.
-
-    Entry (l, a, b) of ``shared`` is the covariance of coordinate a for the first sample and b for the second, of an item of class l;
-    it is 0 if the samples have no labelled items in common.
-    """
-    d, k = G.shape[1], G.shape[2]
-    for i in range(2):
-        part = np.empty((d, d))
-        _covariance(p[i], G[i], S[i], sizes[i], n[i], within, part)
-        C[i * d : (i + 1) * d, i * d : (i + 1) * d] = part
-    for a in range(d):
-        for b in range(d):
-            value = 0.0
-            for j in range(k):
-                value += p[0, j] * p[1, j] * shared[j, a, b] / sizes[0, j]
-            C[a, d + b] = value
-            C[d + b, a] = value
-
-
-@kernel(error_model="numpy")
-def _signed_root_of_difference(
-    j: int,
-    delta: float,
-    z: FloatArray,
-    G: FloatArray,
-    S: FloatArray,
-    shared: FloatArray,
-    sizes: FloatArray,
-    n: FloatArray,
-    within: bool,
-    p: FloatArray,
-) -> float:
-    """Return the signed root of the distance at p_2j - p_1j = delta beyond the least one; p holds a start, then the nearest shares.
-
-    Free are the first sample's share of class j, from its least possible value on, and the other shares of both samples.
-    """
-    d, k = G.shape[1], G.shape[2]
-    least = max(0.0, -delta)
-    first = min(max((p[0, j] + p[1, j] - delta) / 2.0, least), 1.0 - max(delta, 0.0))
-    p[0] = _moved(p[0], j, first)
-    p[1] = _moved(p[1], j, first + delta)
-    m = 2 * k - 1
-    C, X = np.empty((2 * d, 2 * d)), np.empty((2 * d, 2 * k + 1))
-    tied, x, y = np.empty((2 * d, m)), np.empty(m), np.empty(2 * d)
-    E = np.zeros((2, m))
-    E[0, :k] = 1.0
-    E[1, 0] = 1.0
-    E[1, k:] = 1.0
-    e = np.array([1.0 - least, 1.0 - least - delta])
-    at = 0.0
-    for _ in range(_ROUNDS):
-        _joint_covariance(p, G, S, shared, sizes, n, within, C)
-        X[:, :] = 0.0
-        for i in range(2):
-            X[i * d : (i + 1) * d, i * k : (i + 1) * k] = G[i]
-            X[i * d : (i + 1) * d, 2 * k] = z[i]
-        _whiten(C, X)
-        tied[:, 0] = X[:, j] + X[:, k + j]
-        x[0] = p[0, j] - least
-        c = 1
-        for i in range(2):
-            for l in range(k):  # noqa: E741 (the class)
-                if l != j:
-                    tied[:, c] = X[:, i * k + l]
-                    x[c] = p[i, l]
-                    c += 1
-        y[:] = X[:, 2 * k] - least * X[:, j] - (least + delta) * X[:, k + j]
-        at = _nearest(tied, y, E, e, x)
-        p[0, j], p[1, j] = x[0] + least, x[0] + least + delta
-        c = 1
-        for i in range(2):
-            for l in range(k):  # noqa: E741
-                if l != j:
-                    p[i, l] = x[c]
-                    c += 1
-    E2 = np.zeros((2, 2 * k))
-    E2[0, :k] = 1.0
-    E2[1, k:] = 1.0
-    best = np.empty(2 * k)
-    best[:k] = p[0]
-    best[k:] = p[1]
-    lowest = _nearest(np.ascontiguousarray(X[:, : 2 * k]), X[:, 2 * k].copy(), E2, np.ones(2), best)
-    return np.copysign(np.sqrt(max(at - lowest, 0.0)), best[k + j] - best[j] - delta)
-
-
-@kernel(error_model="numpy")
-def shape_of_difference(
-    j: int,
-    p: FloatArray,
-    spread: FloatArray,
-    third: FloatArray,
-    common: FloatArray,
-    sizes: FloatArray,
-    n: FloatArray,
-    within: bool,
-) -> tuple[float, float, float]:
-    """Return the same for the signed root of a difference; ``common``: covariance of both samples' directions in each class."""
-    k = p.shape[1]
-    variance, noise, skewed, along = 0.0, 0.0, 0.0, 0.0
-    together = False
-    for l in range(k):  # noqa: E741 (the class)
-        together |= common[l] != 0.0
-    for i in range(2):
-        sign, v = 2.0 * i - 1.0, p[i, j]
-        if not within:
-            variance += v * (1.0 - v) / n[i]
-        for l in range(k):  # noqa: E741
-            off = 0.0 if within else (1.0 - v if l == j else -v)
-            skewed += sign * p[i, l] * (third[i, l] + 3.0 * off * spread[i, l] + off**3) / n[i] ** 2
-    for l in range(k):  # noqa: E741
-        target = p[0, l] * spread[0, l] / n[0] + p[1, l] * spread[1, l] / n[1]
-        if together:
-            labelled = p[0, l] ** 2 * spread[0, l] + p[1, l] ** 2 * spread[1, l] - 2.0 * p[0, l] * p[1, l] * common[l]
-            part = target + max(labelled, 0.0) / sizes[0, l]
-            noise += part * part / max(sizes[0, l] - 1.0, 1.0)
-            gap, mean_third = p[1, l] - p[0, l], (third[0, l] + third[1, l]) / 2.0
-            skewed -= gap**3 * mean_third / sizes[0, l] ** 2
-            along -= gap * mean_third / sizes[0, l] * (p[0, l] / n[0] + p[1, l] / n[1] + gap * gap / sizes[0, l])
-            variance += part
-            continue
-        for i in range(2):
-            part = (p[i, l] / n[i] + p[i, l] ** 2 / sizes[i, l]) * spread[i, l]
-            variance += part
-            noise += part * part / max(sizes[i, l] - 1.0, 1.0)
-            sign = 2.0 * i - 1.0
-            skewed -= sign * p[i, l] ** 3 * third[i, l] / sizes[i, l] ** 2
-            along -= sign * p[i, l] ** 2 * third[i, l] / sizes[i, l] * (1.0 / n[i] + p[i, l] / sizes[i, l])
-    if variance <= 0.0:
-        return 0.0, 0.0, 0.0
-    scale = variance * np.sqrt(variance)
-    return noise / (variance * variance), skewed / scale, along / scale
-
-
-@kernel(error_model="numpy")
-def difference_excess(
-    side: float,
-    j: int,
-    delta: float,
-    z: FloatArray,
-    G: FloatArray,
-    S: FloatArray,
-    shared: FloatArray,
-    spread: FloatArray,
-    third: FloatArray,
-    common: FloatArray,
-    sizes: FloatArray,
-    n: FloatArray,
-    within: bool,
-    normal: float,
-    table: FloatArray,
-    p: FloatArray,
-) -> float:
-    """Return by how much the signed root at a difference is beyond its quantile on one side: positive if it is rejected."""
-    root = _signed_root_of_difference(j, delta, z, G, S, shared, sizes, n, within, p)
-    inverse_degrees, skewness, along = shape_of_difference(j, p, spread, third, common, sizes, n, within)
-    quantile, shift = _quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
-    return -root - quantile + shift if side > 0.0 else root - quantile - shift
-
-
-@kernel(error_model="numpy")
-def difference_bounds(
-    z: FloatArray,
-    G: FloatArray,
-    S: FloatArray,
-    shared: FloatArray,
-    spread: FloatArray,
-    third: FloatArray,
-    common: FloatArray,
-    sizes: FloatArray,
-    n: FloatArray,
-    within: bool,
-    normal: float,
-    table: FloatArray,
-    start: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-) -> None:
-    """Write the ends of the interval of each class's difference, second sample minus first."""
-    k = G.shape[2]
-    nearest = start.copy()
-    for i in range(2):
-        nearest_shares(z[i], G[i], S[i], sizes[i], n[i], within, nearest[i])
-    for j in range(k):
-        if k == 2 and j == 0:
-            continue
-        for side in (-1.0, 1.0):
-            p = nearest.copy()
-            inside, below, outside = nearest[1, j] - nearest[0, j], -normal, side
-            above = difference_excess(
-                side, j, side, z, G, S, shared, spread[:, :, j], third[:, :, j], common[:, j], sizes, n, within, normal, table, p
-            )
-            end = side
-            if above > 0.0 and abs(inside - side) > _TOL:
-                last = 0
-                for _ in range(_MAX_STEPS):
-                    end = inside - below * (outside - inside) / (above - below)
-                    if not min(inside, outside) < end < max(inside, outside):
-                        end = (inside + outside) / 2.0
-                    p[:] = nearest
-                    excess = difference_excess(
-                        side,
-                        j,
-                        end,
-                        z,
-                        G,
-                        S,
-                        shared,
-                        spread[:, :, j],
-                        third[:, :, j],
-                        common[:, j],
-                        sizes,
-                        n,
-                        within,
-                        normal,
-                        table,
-                        p,
-                    )
-                    if excess <= 0.0:
-                        above *= 0.5 if last < 0 else 1.0
-                        inside, below, last = end, excess, -1
-                    else:
-                        below *= 0.5 if last > 0 else 1.0
-                        outside, above, last = end, excess, 1
-                    if abs(outside - inside) < _TOL or abs(excess) < 1e-6:
-                        break
-            if side < 0.0:
-                low[j] = end
-            else:
-                high[j] = end
-    if k == 2:
-        low[0], high[0] = -high[1], -low[1]
-
-
-@kernel(error_model="numpy")
-def no_difference(
-    z: FloatArray,
-    G: FloatArray,
-    S: FloatArray,
-    shared: FloatArray,
-    spread: FloatArray,
-    third: FloatArray,
-    common: FloatArray,
-    sizes: FloatArray,
-    n: FloatArray,
-    within: bool,
-    start: FloatArray,
-    roots: FloatArray,
-    shapes: FloatArray,
-) -> None:
-    """Write the signed root of no difference of each class, and its shape."""
-    nearest = start.copy()
-    for i in range(2):
-        nearest_shares(z[i], G[i], S[i], sizes[i], n[i], within, nearest[i])
-    for j in range(G.shape[2]):
-        p = nearest.copy()
-        roots[j] = _signed_root_of_difference(j, 0.0, z, G, S, shared, sizes, n, within, p)
-        shapes[j] = shape_of_difference(j, p, spread[:, :, j], third[:, :, j], common[:, j], sizes, n, within)

@@ -47,7 +47,7 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
 
     Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
     taken into account. The samples must have no items in common. A difference is tested by the same statistic as the intervals of
-    the estimates: the distance of both samples from mixtures whose shares differ by it. Where a classifier does not tell the classes
+    the estimates: the distance of both samples from mixtures whose shares differ by it. Where a classifier does not tell classes
     apart, any difference is possible, and the p-value is 1. Estimates by a bootstrap without an analytic interval are compared
     replicate by replicate: give both the same ``random_state``.
 

@@ -23,7 +23,7 @@ from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, 
 __all__ = ["estimate", "why_no_interval"]
 
 _MIN_BOOTSTRAP_ITEMS = 10
-"""Samples of fewer items, or fewer labelled items of a class, get at least the delta method's interval: replicates vary too little."""
+"""With fewer items, in the sample or labelled of a class, replicates vary too little: the delta method's interval is the least."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,8 @@ def _percentiles(
     farther = norm.sf(t.isf(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
     low, high = percentile_interval(replicates, np.broadcast_to(farther, evidence.shares.shape))
     low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-    # Items that are all alike give replicates that are all alike, and percentiles beyond the simplex none at all: there the delta method knows better.
+    # Items that are all alike give replicates that are all alike, and percentiles may lie beyond the simplex: there the delta
+    # method knows better.
     alike = (high - low) < (delta[1] - delta[0]) / 4.0
     low, high = np.where(alike, delta[0], low), np.where(alike, delta[1], high)
     few = np.minimum(evidence.n, evidence.sizes.min())[:, None] < _MIN_BOOTSTRAP_ITEMS

@@ -1,206 +1,19 @@
-"""`Evidence`: means and spreads of item vectors in samples and in classes, which are all that intervals are made of.
+"""`Evidence`: means and spreads of item vectors in samples and in classes, which are all that intervals are made of."""
 
-Each method's inference is that of a mean of item vectors. At the true shares p the mean z of a sample's vectors is that of the
-mixture G p of class means, for any vectors that do not depend on the items they are computed for:
-
-- methods that solve a linear equation A (q - M p) = 0 give an item the vector A times its representation;
-- methods over densities give it f(x) / (p~ . f(x)), the derivative of its log-likelihood at shares p~ inside the simplex. If the
-  densities are right this is as good as the likelihood itself; if they are wrong, means are still those of the mixture;
-- methods that compare cell frequencies, such as histograms, do the same with the cells' frequencies in each class as densities.
-
-Where densities are learnt from validation items, the densities of a validation item are learnt from the others.
-"""
-
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.learners import Outputs
-from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
+from headcount.intervals.item_vectors import ItemVectors, item_vectors, outer_products
+from headcount.quantifiers import Quantifier, SampleItems, Statistics
 from headcount.simplex import sum_zero_basis
 
-__all__ = ["Evidence", "ItemVectors", "gather_evidence"]
+__all__ = ["Evidence", "gather_evidence"]
 
 _PSEUDO_ITEMS = 1.0
 """Items, spread over the extreme vectors, that are added to a class: few equal items do not show that the next one is equal."""
-_FLOOR_ITEMS = 20.0
-"""Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
-_CELL_ITEMS = 0.5
-"""Items that are added to each cell of each class when cell frequencies serve as densities."""
-
-
-class ItemVectors(Protocol):
-    """Vectors of labelled items and of a sample's items, for each sample of an estimate."""
-
-    codes: IntArray
-    folds: IntArray
-    is_shared: bool
-    """Whether all samples have the same vectors; else they are ratios at shares ``inside`` the simplex."""
-    inside: FloatArray
-    extremes_count: bool
-    """Whether extreme vectors are added to each class, rather than taken only where a class has next to no spread."""
-
-    def means(self) -> FloatArray:
-        """Return the mean vector of each sample, shape (n_samples, n_coordinates)."""
-
-    def observed(self) -> FloatArray | None:
-        """Return the covariance of an item of each sample, shape (n_samples, d, d), if it is known."""
-
-    def labelled(self, s: int) -> FloatArray:
-        """Return the vectors of the labelled items for sample s, shape (n_labelled, n_coordinates)."""
-
-    def extremes(self, s: int) -> FloatArray:
-        """Return the vectors of items that belong to one class for sure, a row each class."""
-
-    def target(self, s: int, outputs: Outputs) -> FloatArray:
-        """Return the vectors of items for sample s, shape (n_items, n_coordinates)."""
-
-    def at(self, s: int, inside: FloatArray) -> "ItemVectors":
-        """Return the vectors of sample s alone, at other shares inside the simplex."""
-
-
-class _RepresentationVectors:
-    """The representation's vectors, projected on the directions in which class means differ."""
-
-    is_shared = True
-    inside = np.empty((0, 0))
-
-    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
-        self.representation = quantifier.representation
-        self.codes, self.folds = _labelled_side(quantifier)
-        self.extremes_count = not self.representation.has_vectors
-        self.A = quantifier.solver.estimating_matrix(quantifier.M_)
-        self._means = statistics.means() @ self.A.T
-        self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
-        self._second: FloatArray | None = None
-        if statistics.has_products or not self.representation.has_vectors:
-            second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
-            self._second = self.A @ second @ self.A.T
-
-    def means(self) -> FloatArray:
-        return self._means
-
-    def observed(self) -> FloatArray | None:
-        return None if self._second is None else self._second - _outer(self._means)
-
-    def labelled(self, s: int) -> FloatArray:
-        return self._labelled
-
-    def extremes(self, s: int) -> FloatArray:
-        return np.ascontiguousarray(self.A.T)
-
-    def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
-        return vectors
-
-    def at(self, s: int, inside: FloatArray) -> "_RepresentationVectors":
-        raise NotImplementedError("All samples have the same vectors.")
-
-
-class _RatioVectors:
-    """Densities divided by that of the mixture at shares inside the simplex, in directions of the simplex."""
-
-    is_shared = False
-    extremes_count = False
-
-    def __init__(self, quantifier: Quantifier, shares: FloatArray) -> None:
-        self.codes, self.folds = _labelled_side(quantifier)
-        k = shares.shape[1]
-        floor = np.minimum(_FLOOR_ITEMS / np.bincount(self.codes, minlength=k), 1.0 / k)
-        inside = np.maximum(shares, floor)
-        self.inside: FloatArray = inside / inside.sum(axis=1, keepdims=True)
-        self.directions = sum_zero_basis(k)
-
-    def at(self, s: int, inside: FloatArray) -> "_RatioVectors":
-        """Return the vectors of sample s alone, at other shares inside the simplex."""
-        moved = copy(self)
-        moved.inside = inside[None, :]
-        moved._keep(s)
-        return moved
-
-    def _keep(self, s: int) -> None:
-        """Keep the items of sample s alone."""
-        raise NotImplementedError
-
-    def _ratios(self, F: FloatArray, s: int) -> FloatArray:
-        ratios: FloatArray = F / (F @ self.inside[s])[:, None] @ self.directions
-        return ratios
-
-    def extremes(self, s: int) -> FloatArray:
-        return self.directions / self.inside[s][:, None]
-
-
-class _DensityVectors(_RatioVectors):
-    def __init__(self, quantifier: DensitiesQuantifier, statistics: SampleItems, shares: FloatArray) -> None:
-        super().__init__(quantifier, shares)
-        self.quantifier, self.statistics = quantifier, statistics
-        self.F_labelled = quantifier.validation_densities()
-
-    def means(self) -> FloatArray:
-        from headcount.intervals.likelihood import moments
-
-        first, second = moments(self.statistics.vectors, self.statistics.samples, self.inside)
-        means: FloatArray = first @ self.directions
-        self._observed = self.directions.T @ second @ self.directions - _outer(means)
-        return means
-
-    def observed(self) -> FloatArray | None:
-        return self._observed
-
-    def _keep(self, s: int) -> None:
-        self.statistics = SampleItems(self.statistics.vectors, self.statistics.samples[s : s + 1])
-
-    def labelled(self, s: int) -> FloatArray:
-        return self._ratios(self.F_labelled, s)
-
-    def target(self, s: int, outputs: Outputs) -> FloatArray:
-        parts = (outputs,) if outputs.folds is None else outputs.folds
-        vectors: FloatArray = np.mean([self._ratios(self.quantifier.densities(part), s) for part in parts], axis=0)
-        return vectors
-
-
-class _CellVectors(_RatioVectors):
-    extremes_count = True
-
-    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:
-        super().__init__(quantifier, shares)
-        self.representation = quantifier.representation
-        self.frequencies = self.representation.coarsened(statistics.means())
-        codes, k = self.codes, shares.shape[1]
-        one_hot = self.representation.coarsened(self.representation.vectors(quantifier.validation_outputs_))
-        counts = np.column_stack([one_hot[codes == j].sum(axis=0) for j in range(k)])
-        sizes = np.bincount(codes, minlength=k).astype(np.float64)
-        smoothing = _CELL_ITEMS * len(counts)
-        self.table = (counts + _CELL_ITEMS) / (sizes + smoothing)
-        # The frequencies that the other validation items give for the cell of each one.
-        others = counts[one_hot.argmax(axis=1)]
-        rows = np.arange(len(codes))
-        others[rows, codes] -= 1.0
-        sizes_without = np.tile(sizes, (len(codes), 1))
-        sizes_without[rows, codes] -= 1.0
-        self.F_labelled = (others + _CELL_ITEMS) / (sizes_without + smoothing)
-
-    def means(self) -> FloatArray:
-        return np.stack([q @ self._ratios(self.table, s) for s, q in enumerate(self.frequencies)])
-
-    def observed(self) -> FloatArray | None:
-        ratios = [self._ratios(self.table, s) for s in range(len(self.frequencies))]
-        second = np.stack([(V * q[:, None]).T @ V for V, q in zip(ratios, self.frequencies, strict=True)])
-        return second - _outer(self.means())
-
-    def _keep(self, s: int) -> None:
-        self.frequencies = self.frequencies[s : s + 1]
-
-    def labelled(self, s: int) -> FloatArray:
-        return self._ratios(self.F_labelled, s)
-
-    def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.coarsened(self.representation.vectors(outputs)) @ self._ratios(self.table, s)
-        return vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +104,7 @@ def gather_evidence(
 ) -> Evidence:
     """Return the evidence of samples for a quantifier that has an interval."""
     shares = quantifier.solve(statistics)
-    return _evidence(_item_vectors(quantifier, statistics, shares), shares, effective, within)
+    return _evidence(item_vectors(quantifier, statistics, shares), shares, effective, within)
 
 
 def _evidence(vectors: ItemVectors, shares: FloatArray, effective: FloatArray, within: bool) -> Evidence:
@@ -315,30 +128,11 @@ def _excess_spread(
     if observed is None:
         return np.ones(len(shares))
     implied = np.einsum("sl,slab->sab", shares, np.broadcast_to(S, (len(shares), *S.shape[1:])))
-    implied = implied + (G * shares[:, None, :]) @ np.swapaxes(G, 1, 2) - _outer((G @ shares[:, :, None])[:, :, 0])
+    implied = (
+        implied + (G * shares[:, None, :]) @ np.swapaxes(G, 1, 2) - outer_products((G @ shares[:, :, None])[:, :, 0])
+    )
     totals = [np.trace(B @ C @ np.swapaxes(B, 1, 2), axis1=1, axis2=2) for C in (observed, implied)]
     return np.asarray(np.maximum(totals[0] / np.maximum(totals[1], 1e-300), 1.0), dtype=np.float64)
-
-
-def _outer(vectors: FloatArray) -> FloatArray:
-    outer: FloatArray = vectors[:, :, None] * vectors[:, None, :]
-    return outer
-
-
-def _item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:
-    if isinstance(quantifier, DensitiesQuantifier) and isinstance(statistics, SampleItems):
-        return _DensityVectors(quantifier, statistics, shares)
-    if not isinstance(quantifier, SumsQuantifier) or not isinstance(statistics, Statistics):
-        raise TypeError(f"No inference for {type(quantifier).__name__} and {type(statistics).__name__}.")
-    if quantifier.solver.has_equation:
-        return _RepresentationVectors(quantifier, statistics)
-    return _CellVectors(quantifier, statistics, shares)
-
-
-def _labelled_side(quantifier: Any) -> tuple[IntArray, IntArray]:
-    """Return classes and folds of the validation items; models of earlier versions know no folds."""
-    codes: IntArray = quantifier.validation_codes_
-    return codes, getattr(quantifier, "validation_folds_", np.zeros_like(codes))
 
 
 def _mean_sizes(codes: IntArray, folds: IntArray, k: int) -> FloatArray:

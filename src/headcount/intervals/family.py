@@ -73,7 +73,9 @@ class Differences:
         return html_frame(repr(self).partition("\n")[0], self.to_frame())
 
     def __repr__(self) -> str:
-        lines = [f"Changes of shares, {self.change.size:,} comparisons with intervals that hold together at {self.level:.4g}"]
+        lines = [
+            f"Changes of shares, {self.change.size:,} comparisons with intervals that hold together at {self.level:.4g}"
+        ]
         rows = list(self.to_frame().itertuples(index=False))
         for first, second, label, change, low, high, p, _ in rows[:_ROWS_SHOWN]:
             lines.append(
@@ -129,7 +131,7 @@ def differences(
     evidences = [one.evidence for one in singles]
     if any(evidence is None for evidence in evidences) or len({one.labelled_side for one in singles}) > 1:
         raise DataError(
-            "Families of comparisons need estimates of one and the same fitted quantifier with an analytic interval (method='auto')."
+            "Families of comparisons need estimates by one fitted quantifier with an analytic interval (method='auto')."
         )
     pairs = _pairs(len(singles), against)
     k = len(singles[0].classes)
@@ -166,7 +168,9 @@ def differences(
 
 def _singles(estimates: Estimate | Sequence[Estimate]) -> list[Estimate]:
     if isinstance(estimates, Estimate):
-        singles = [estimates.take(s) for s in range(len(estimates.shares))] if estimates.shares.ndim == 2 else [estimates]
+        singles = (
+            [estimates.take(s) for s in range(len(estimates.shares))] if estimates.shares.ndim == 2 else [estimates]
+        )
     else:
         singles = list(estimates)
     if len(singles) < 2 or any(one.shares.ndim != 1 for one in singles):
@@ -207,7 +211,7 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
     scale = 1.0 / np.sqrt(np.maximum(variance, 1e-300))
     largest = np.empty(_DRAWS)
     chunk = max(1, int(2e6) // (len(pairs) * k))
-    influence: FloatArray = np.linalg.qr(np.concatenate(gaps, axis=1), mode="r")  # the same covariance from fewer draws
+    influence = np.asarray(np.linalg.qr(np.concatenate(gaps, axis=1), mode="r"))  # the same covariance from fewer draws
     for start in range(0, _DRAWS, chunk):
         stop = min(start + chunk, _DRAWS)
         errors = np.stack([generator.standard_normal((stop - start, root.shape[1])) @ root.T for root in roots], axis=1)
@@ -229,9 +233,9 @@ def _target_root(evidence: Evidence, shares: FloatArray) -> FloatArray:
 
 
 def _labelled_influence(evidence: Evidence) -> FloatArray:
-    """Return what each labelled item adds to the error of the shares, if its class had a share of 1: shape (n_labelled, n_classes)."""
-    U, codes = evidence.vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T, evidence.vectors.codes
-    influence = np.empty_like(U)
+    """Return what each labelled item would add to the error of the shares if its class had a share of 1, a row each item."""
+    U: FloatArray = evidence.vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T
+    codes, influence = evidence.vectors.codes, np.empty_like(U)
     for j, size in enumerate(evidence.sizes.tolist()):
         rows = codes == j
         influence[rows] = (U[rows] - U[rows].mean(axis=0)) / size

@@ -46,7 +46,14 @@ class LikelihoodRatio:
                 low[a:b, 0], high[a:b, 0] = 1.0 - high[a:b, 1], 1.0 - low[a:b, 1]
             else:
                 _kernels.profile_bounds(
-                    self.F, samples.indices, ends, factors, z * np.sqrt(scale[a:b]), self.shares[a:b], low[a:b], high[a:b]
+                    self.F,
+                    samples.indices,
+                    ends,
+                    factors,
+                    z * np.sqrt(scale[a:b]),
+                    self.shares[a:b],
+                    low[a:b],
+                    high[a:b],
                 )
 
         in_chunks(bounds, len(samples), _chunk(samples))

@@ -47,7 +47,10 @@ class Pair:
     def _arrays(self) -> tuple[FloatArray, ...]:
         first, second = self.both
         common = np.einsum("ja,lab,jb->lj", first.B[0], self.shared, second.B[0])
-        stacked = [np.stack([getattr(e, name)[0] for e in self.both]) for name in ("z", "G", "S", "spread", "third", "n", "shares")]
+        stacked = [
+            np.stack([getattr(e, name)[0] for e in self.both])
+            for name in ("z", "G", "S", "spread", "third", "n", "shares")
+        ]
         z, G, S, spread, third, n, shares = stacked
         sizes = np.stack([first.sizes, second.sizes])
         return z, G, S, self.shared, spread, third, common, sizes, n, shares
@@ -59,24 +62,24 @@ class Pair:
 
     def intervals(self, z: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the interval of each class's difference, where z is the normal quantile of the level."""
-        from headcount.intervals import _profile_kernels
+        from headcount.intervals import _difference_kernels
 
         low, high = np.full(self.k, -1.0), np.full(self.k, 1.0)
         if self.identified:
             *arrays, shares = self._arrays
             table = student_table(float(norm.sf(z)))
-            _profile_kernels.difference_bounds(*arrays, self.both[0].within, z, table, shares, low, high)
+            _difference_kernels.difference_bounds(*arrays, self.both[0].within, z, table, shares, low, high)
         return low, high
 
     def p_values(self) -> FloatArray:
         """Return the two-sided p-value of no difference for each class: the level at which 0 is an end of the interval."""
-        from headcount.intervals import _profile_kernels
+        from headcount.intervals import _difference_kernels
 
         if not self.identified:
             return np.ones(self.k)
         *arrays, shares = self._arrays
         roots, shapes = np.empty(self.k), np.empty((self.k, 3))
-        _profile_kernels.no_difference(*arrays, self.both[0].within, shares, roots, shapes)
+        _difference_kernels.no_difference(*arrays, self.both[0].within, shares, roots, shapes)
         return np.array([_p_value(root, *shape) for root, shape in zip(roots.tolist(), shapes.tolist(), strict=True)])
 
 
@@ -88,7 +91,7 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
 
     def excess(z: float) -> float:
         shift = _profile_kernels.skewness_shift(z, third, along)
-        return float(t.isf(norm.sf(z), degrees)) + np.copysign(shift, shift * root) - abs(root)
+        return float(t.isf(norm.sf(z), degrees) + np.copysign(shift, shift * root) - abs(root))
 
     if excess(0.0) >= 0.0:
         return 1.0

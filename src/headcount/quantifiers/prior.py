@@ -1,14 +1,15 @@
 """The shares under which a classifier's posteriors hold, as SLD and QuaNet are told them."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import StrOptions, as_shares, quoted
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, PriorWarning
 
-__all__ = ["PRIOR_CONSTRAINT", "known_prior"]
+__all__ = ["PRIOR_CONSTRAINT", "known_prior", "warn_of_class_weights"]
 
 PRIOR_CONSTRAINT = [StrOptions({"train", "uniform"}), "array-like"]
 
@@ -43,3 +44,31 @@ def known_prior(prior: Any, codes: IntArray, classes: AnyArray, frozen: bool, na
             f"of its classes ({quoted(classes)}), or prior='uniform' if it was trained with balanced weights."
         )
     return np.bincount(codes, minlength=k) / len(codes)
+
+
+def warn_of_class_weights(classifier: Any, prior: Any, name: str) -> None:
+    """Warn if a classifier weights its classes, so that its posteriors do not hold under the training shares.
+
+    Parameters
+    ----------
+    classifier : estimator or None
+    prior : {"train", "uniform"} or array
+    name : str
+        Of the method, for the message.
+    """
+    if classifier is None or not (isinstance(prior, str) and prior == "train") or not hasattr(classifier, "get_params"):
+        return
+    weighted = {
+        key: value
+        for key, value in classifier.get_params(deep=True).items()
+        if key.rpartition("__")[2] == "class_weight" and value is not None
+    }
+    if weighted:
+        key, value = next(iter(weighted.items()))
+        advice = "prior='uniform'" if value == "balanced" else "the shares that the weights imply as prior"
+        warnings.warn(
+            f"{name} takes the posteriors to hold under the training shares, but the classifier has {key}={value!r}, so that they "
+            f"hold under other ones, and the estimates will be off. Pass {advice}, or calibration='bcts'.",
+            PriorWarning,
+            stacklevel=5,
+        )

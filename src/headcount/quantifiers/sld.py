@@ -15,7 +15,7 @@ from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.classifiers import fit_classifier
 from headcount.quantifiers.densities import DensitiesQuantifier
-from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
+from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior, warn_of_class_weights
 from headcount.quantifiers.statistics import SampleItems
 
 __all__ = ["SLD"]
@@ -139,6 +139,8 @@ class SLD(DensitiesQuantifier):
                 delattr(self, name)
         if self.calibration is None:
             frozen = self._is_frozen() or isinstance(fits.X, Outputs)
+            if not frozen:
+                warn_of_class_weights(self.classifier, self.prior, type(self).__name__)
             self.prior_ = known_prior(self.prior, codes, self.classes_, frozen, type(self).__name__)
             self.classifier_ = fit_classifier(self, fits, codes)
             return

@@ -11,6 +11,7 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
+from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.protocols.exact import ExactSums
 
@@ -129,10 +130,13 @@ class SampleItems:
     vectors : array of shape (n_items, n_classes)
         The densities of each item of the pool under each class.
     samples : Samples
+    outputs : Outputs or None
+        That the vectors were computed from, for methods that need them.
     """
 
     vectors: FloatArray
     samples: Samples
+    outputs: Outputs | None = None
 
     @property
     def weights(self) -> FloatArray:
@@ -149,7 +153,10 @@ class SampleItems:
         if len(self) != len(other) or self.vectors.shape[1] != other.vectors.shape[1]:
             raise DataError(f"{self} and {other} can't be merged: they must be of the same samples and classes.")
         merged = Samples.merged(self.samples, other.samples, offset=len(self.vectors))
-        return SampleItems(np.concatenate([self.vectors, other.vectors]), merged)
+        outputs = None
+        if self.outputs is not None and other.outputs is not None:
+            outputs = Outputs.concatenated([self.outputs, other.outputs])
+        return SampleItems(np.concatenate([self.vectors, other.vectors]), merged, outputs)
 
 
 def require_items(weights: FloatArray) -> None:

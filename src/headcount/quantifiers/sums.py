@@ -103,7 +103,10 @@ class SumsQuantifier(Quantifier):
     def has_interval(self) -> bool:
         """Whether the estimate solves an estimating equation, which the interval inverts."""
         return bool(
-            self.is_solver_answer and (self.solver.has_equation or self.solver.compares_cells) and not self._is_refitted())
+            self.is_solver_answer
+            and (self.solver.has_equation or self.solver.compares_cells)
+            and not self._is_refitted()
+        )
 
     @property
     def can_stream(self) -> bool:
