@@ -151,7 +151,7 @@ def _class_moments(
     """Return G, S, B, spread, third and rank for sample s."""
     U, codes, folds = vectors.labelled(s), vectors.codes, vectors.folds
     extremes = vectors.extremes(s)
-    d = U.shape[1]
+    d, plugged_in = U.shape[1], vectors.plugged_in(s)
     G, S = np.empty((d, k)), np.empty((k, d, d))
     centred = np.empty_like(U)
     for j in range(k):
@@ -162,21 +162,32 @@ def _class_moments(
         mean = V.mean(axis=0)
         centred[rows] = V - mean
         S[j] = _covariance(centred[rows], extremes - mean, vectors.extremes_count)
+        if plugged_in is not None:
+            # Learning without an item moves its vector away from its own class. That is noise, and must not tell apart classes
+            # that look the same: the mean shift counts as an error of the class mean.
+            shift = mean - plugged_in[rows].mean(axis=0)
+            S[j] += len(rows) * np.outer(shift, shift)
     directions = sum_zero_basis(k)
     differences = G @ directions
     left, values, right = np.linalg.svd(differences, full_matrices=False)
     kept = values > max(1e-10 * values[0], 1e-12) if values.size else np.zeros(0, dtype=bool)
     B = directions @ (right[kept].T / values[kept]) @ left[:, kept].T
-    projected = centred @ B.T
     spread = np.stack([np.einsum("ja,ab,jb->j", B, S[j], B) for j in range(k)])
-    third = np.empty((k, k))
-    for j in range(k):
-        cubes = projected[codes == j] ** 3
-        third[j] = cubes.mean(axis=0)
-        if vectors.extremes_count:
-            off = (extremes - U[codes == j].mean(axis=0)) @ B.T
-            third[j] = (cubes.sum(axis=0) + _PSEUDO_ITEMS * (off**3).mean(axis=0)) / (len(cubes) + _PSEUDO_ITEMS)
+    third = class_third_moments(vectors, s, B)
     return G, S, B, spread, third, int(kept.sum())
+
+
+def class_third_moments(vectors: ItemVectors, s: int, projection: FloatArray) -> FloatArray:
+    """Return third central moments of an item's projected vector in each class, for sample s: shape (n_classes, n_directions)."""
+    U, extremes, codes = vectors.labelled(s) @ projection.T, vectors.extremes(s) @ projection.T, vectors.codes
+    third = np.empty((codes.max() + 1, len(projection)))
+    for j in range(len(third)):
+        V = U[codes == j]
+        mean, total, n = V.mean(axis=0), 0.0, float(len(V))
+        if vectors.extremes_count:
+            total, n = _PSEUDO_ITEMS * ((extremes - mean) ** 3).mean(axis=0), n + _PSEUDO_ITEMS
+        third[j] = (((V - mean) ** 3).sum(axis=0) + total) / n
+    return third
 
 
 def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> FloatArray:

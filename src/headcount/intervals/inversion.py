@@ -13,7 +13,7 @@ from scipy.stats import f, norm, t
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
-from headcount.intervals.evidence import Evidence
+from headcount.intervals.evidence import Evidence, class_third_moments
 
 __all__ = ["class_intervals", "joint_p_values", "student_table"]
 
@@ -99,8 +99,7 @@ def _skewness(evidence: Evidence, p: FloatArray, projection: FloatArray, off: Fl
     U, codes = evidence.vectors.labelled(int(evidence.index[0])) @ projection.T, evidence.vectors.codes
     n, sizes, k = float(evidence.n[0]), evidence.sizes, len(p)
     means = np.stack([U[codes == j].mean(axis=0) for j in range(k)])
-    centred = U - means[codes]
-    third = np.stack([(centred[codes == j] ** 3).mean(axis=0) for j in range(k)])
+    third = class_third_moments(evidence.vectors, int(evidence.index[0]), projection)
     spread = np.einsum("da,lab,db->ld", projection, evidence.S[0], projection)
     gaps = np.zeros_like(means) if evidence.within else means - p @ means
     mixed = p @ (third + 3.0 * gaps * spread + gaps**3)

@@ -61,6 +61,10 @@ class ItemVectors(ABC):
     def labelled(self, s: int) -> FloatArray:
         """Return the vectors of the labelled items for sample s, shape (n_labelled, n_coordinates)."""
 
+    def plugged_in(self, s: int) -> FloatArray | None:
+        """Return the vectors of the labelled items by what was learnt from all of them, each itself included; None if the same."""
+        return None
+
     @abstractmethod
     def extremes(self, s: int) -> FloatArray:
         """Return the vectors of items that belong to one class for sure, a row each class."""
@@ -111,6 +115,9 @@ class _RepresentationVectors(ItemVectors):
 class _RatioVectors(ItemVectors):
     """Densities divided by that of the mixture at shares inside the simplex, in directions of the simplex."""
 
+    F_labelled: FloatArray
+    F_plugged_in: FloatArray
+
     def __init__(self, quantifier: Quantifier, shares: FloatArray) -> None:
         super().__init__(quantifier)
         k = shares.shape[1]
@@ -130,6 +137,12 @@ class _RatioVectors(ItemVectors):
     def _keep(self, s: int) -> None:
         """Keep the items of sample s alone."""
 
+    def labelled(self, s: int) -> FloatArray:
+        return self._ratios(self.F_labelled, s)
+
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return self._ratios(self.F_plugged_in, s)
+
     def _ratios(self, F: FloatArray, s: int) -> FloatArray:
         ratios: FloatArray = F / (F @ self.inside[s])[:, None] @ self.directions
         return ratios
@@ -144,6 +157,7 @@ class _DensityVectors(_RatioVectors):
         super().__init__(quantifier, shares)
         self.quantifier, self.statistics = quantifier, statistics
         self.F_labelled = quantifier.validation_densities()
+        self.F_plugged_in = quantifier.densities(quantifier.validation_outputs_)
 
     def means(self) -> FloatArray:
         from headcount.intervals.likelihood import moments
@@ -158,9 +172,6 @@ class _DensityVectors(_RatioVectors):
 
     def _keep(self, s: int) -> None:
         self.statistics = SampleItems(self.statistics.vectors, self.statistics.samples[s : s + 1])
-
-    def labelled(self, s: int) -> FloatArray:
-        return self._ratios(self.F_labelled, s)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
         parts = (outputs,) if outputs.folds is None else outputs.folds
@@ -188,6 +199,7 @@ class _CellVectors(_RatioVectors):
         sizes_without = np.tile(sizes, (len(codes), 1))
         sizes_without[rows, codes] -= 1.0
         self.F_labelled = (others + _CELL_ITEMS) / (sizes_without + smoothing)
+        self.F_plugged_in = self.table[one_hot.argmax(axis=1)]
 
     def means(self) -> FloatArray:
         return np.stack([q @ self._ratios(self.table, s) for s, q in enumerate(self.frequencies)])
@@ -199,9 +211,6 @@ class _CellVectors(_RatioVectors):
 
     def _keep(self, s: int) -> None:
         self.frequencies = self.frequencies[s : s + 1]
-
-    def labelled(self, s: int) -> FloatArray:
-        return self._ratios(self.F_labelled, s)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
         vectors: FloatArray = self.representation.coarsened(self.representation.vectors(outputs)) @ self._ratios(

@@ -92,8 +92,7 @@ class BiasCorrectedTemperature:
         """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
 
         To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,
-        because an item with a large influence pulls the fit towards itself. Only the factor is taken without the item: biases move
-        the posteriors of all items alike, and without an item's own label they would tell apart classes that look the same.
+        because an item with a large influence pulls the fit towards itself.
         """
         k = P.shape[1]
         inverse = self.inverse_information(P)
@@ -103,8 +102,9 @@ class BiasCorrectedTemperature:
         for j in range(k):  # the mean over the classes that the item may have
             leverage += Q[:, j] * np.square(_gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
         scores = _gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
-        values = (self.theta[0] - scores @ inverse[:, :1]) * logs
-        values[:, 1:] += self.theta[1:]
+        without = self.theta - scores @ inverse
+        values = without[:, :1] * logs
+        values[:, 1:] += without[:, 1:]
         calibrated: FloatArray = softmax(values, axis=1)
         return calibrated
 
