@@ -126,4 +126,5 @@ def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> N
         ]
         for record in records
     ]
-    print_table(title, [*((name, "left") for name in names), *((name, "right") for name in figures)], rows)
+    typer.echo(title)  # not the table's own title, which is wrapped to the width of the table
+    print_table("", [*((name, "left") for name in names), *((name, "right") for name in figures)], rows)
