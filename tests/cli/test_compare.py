@@ -76,6 +76,17 @@ def test_a_first_group_alone_is_compared_with_all_others(model, run):
     assert json.loads(run(*arguments, "--against", "all", "--json")[1])["comparisons"] == 6
 
 
+def test_groups_of_one_verdict_are_named_together(tmp_path, run):
+    (tmp_path / "confusion.csv").write_text("true,neg,pos\nneg,90,10\npos,20,80\n")
+    rows = [f"g{i:02},{name},{count}" for i in range(15) for name, count in (("neg", 60), ("pos", 40))]
+    (tmp_path / "counts.csv").write_text("\n".join(["group,class,count", *rows]))
+    code, out, err = run("compare", "--confusion", "confusion.csv", "counts.csv", "--by", "group", "--against", "first")
+    assert code == 0, err
+    assert "28 comparisons" in out
+    assert out.count("not checked.") == 1
+    assert "g10, g11 and 3 more: not checked." in out
+
+
 def test_compare_reports_untrustworthy_groups(tmp_path, run):
     """Group a has scores near a half, where labelled items have hardly any."""
     rng = np.random.default_rng(1)

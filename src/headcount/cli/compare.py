@@ -10,7 +10,7 @@ from headcount.cli.model import model_from
 __all__ = ["compare"]
 
 _MAX_NAMES = 12
-"""Groups with too few items that are named below the table."""
+"""Groups that are named in a sentence below the table."""
 
 
 def compare(
@@ -86,9 +86,13 @@ def compare(
         _print_changes(title, records, level)
         if note:
             typer.echo(note)
+        names_by_verdict: dict[str, list[str]] = {}
         for name, checked in verdicts.items():
             if checked["verdict"] != "trust":
-                typer.echo(f"{name}: {checked['verdict']}. {' '.join(checked['advice'])}")
+                sentence = f"{checked['verdict']}. {' '.join(checked['advice'])}"
+                names_by_verdict.setdefault(sentence, []).append(name)
+        for sentence, names in names_by_verdict.items():
+            typer.echo(f"{_listed(names)}: {sentence}")
 
     answer |= {"level": level, "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)
@@ -105,9 +109,12 @@ def _family_title(result: Any) -> str:
 
 def _left_out_note(result: Any) -> str:
     """Name the groups with too few items."""
-    names = result.left_out
+    return f"Left out, too few items (--min-items): {_listed(result.left_out)}." if result.left_out else ""
+
+
+def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"Left out, too few items (--min-items): {', '.join(names[:_MAX_NAMES])}{more}." if names else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
