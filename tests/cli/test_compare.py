@@ -24,8 +24,67 @@ def test_compare_prints_text_json_and_files(model, run):
 
 def test_compare_needs_two_files_or_groups(model, refused):
     refused("Name two files to compare", "compare", "m.headcount", "new.csv")
-    refused("Name the two groups to compare", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x")
-    refused("There is no group 'q'", "compare", "m.headcount", "new.csv", "--by", "shop", "--from", "x", "--to", "q")
+    by = "compare", "m.headcount", "new.csv", "--by", "shop"
+    refused("Name the two groups to compare", *by)
+    refused("Name the two groups to compare", *by, "--to", "x")
+    refused("There is no group 'q'", *by, "--from", "x", "--to", "q")
+
+
+def test_unclear_families_of_comparisons_are_refused(model, refused):
+    by = "compare", "m.headcount", "new.csv", "--by", "day:month"
+    refused("must be 'first', 'previous' or 'all'; got 'each'", *by, "--against", "each")
+    refused("--against) compares all of them", *by, "--against", "first", "--from", "2016-01", "--to", "2016-02")
+    refused("needs against='first'", *by, "--against", "previous", "--from", "2016-01")
+    refused("There is no group '2017-01'", *by, "--from", "2017-01")
+    refused("Group '2016-05' has too few items", *by, "--from", "2016-05")
+    refused("All groups have too few items", *by, "--against", "all", "--min-items", "200")
+    refused("several with --against", "compare", "m.headcount", "new.csv", "new.csv", "new.csv")
+    refused("Name two files to compare", "compare", "m.headcount", "new.csv", "--against", "first")
+
+
+def test_all_groups_are_compared_at_once(model, run):
+    arguments = "compare", "m.headcount", "new.csv", "--by", "day:month", "--against", "previous"
+    code, out, err = run(*arguments)
+    assert code == 0, err
+    heading = (
+        "Changes between 2 groups, each with the previous one: 2 comparisons, with intervals that hold together at 95 %"
+    )
+    assert out.startswith(heading)
+    assert "p (corrected)" in out
+    assert "Left out, too few items (--min-items): 2016-05." in out
+    answer = json.loads(run(*arguments, "--json")[1])
+    assert (answer["against"], answer["groups"], answer["left_out"]) == (
+        "previous",
+        ["2016-01", "2016-02"],
+        ["2016-05"],
+    )
+    assert answer["comparisons"] == len(answer["changes"]) == 2
+    assert list(answer["verdicts"]) == ["2016-01", "2016-02"]
+    header = "first,second,class,change,low,high,p_value,p_single\n2016-01,2016-02,bad,"
+    assert run(*arguments, "-o", "-")[1].startswith(header)
+    assert run(*arguments, "-o", "c.parquet")[0] == 0
+    assert pd.read_parquet("c.parquet").to_dict("records") == answer["changes"]
+
+
+def test_a_first_group_alone_is_compared_with_all_others(model, run):
+    arguments = "compare", "m.headcount", "new.csv", "--by", "shop"
+    code, out, err = run(*arguments, "--from", "y")
+    assert code == 0, err
+    assert "each with y: 4 comparisons" in out
+    changes = json.loads(run(*arguments, "--from", "y", "--json")[1])["changes"]
+    assert [(row["first"], row["second"]) for row in changes[::2]] == [("y", "x"), ("y", "z")]
+    assert json.loads(run(*arguments, "--against", "all", "--json")[1])["comparisons"] == 6
+
+
+def test_groups_of_one_verdict_are_named_together(tmp_path, run):
+    (tmp_path / "confusion.csv").write_text("true,neg,pos\nneg,90,10\npos,20,80\n")
+    rows = [f"g{i:02},{name},{count}" for i in range(15) for name, count in (("neg", 60), ("pos", 40))]
+    (tmp_path / "counts.csv").write_text("\n".join(["group,class,count", *rows]))
+    code, out, err = run("compare", "--confusion", "confusion.csv", "counts.csv", "--by", "group", "--against", "first")
+    assert code == 0, err
+    assert "28 comparisons" in out
+    assert out.count("not checked.") == 1
+    assert "g10, g11 and 3 more: not checked." in out
 
 
 def test_compare_reports_untrustworthy_groups(tmp_path, run):

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headcount import SLD
+from headcount.modelfile import Columns, Model, save_model
 from tests.cli.conftest import SCORED, scored_files, scored_table
+from tests.conftest import blobs
 
 
 def test_fit_estimate_and_inspect_a_model(model, run):
@@ -99,11 +102,31 @@ def test_unusable_new_tables_and_options_are_refused(model, refused):
     refused("There is no Dask scheduler", "estimate", "m.headcount", "new.csv", "--dask", "not an address")
 
 
-def test_intervals_that_assume_no_shift_say_so(tmp_path, run):
+def test_intervals_that_assume_calibrated_posteriors_say_so(tmp_path, run, refused):
     scored_files(tmp_path)
-    out = run(*SCORED, "--method", "PCC", "--assume-no-shift")[1]
-    assert "The intervals assume that the shares have not changed" in out
-    assert "No intervals" not in out
+    sld = *SCORED, "--method", "SLD"
+    code, out, err = run(*sld, "--assume-calibrated", "--html", "p.html")
+    assert code == 0, err
+    assert "The intervals assume that the classifier's posteriors are calibrated" in out
+    page = " ".join((tmp_path / "p.html").read_text().split())
+    assert "It assumes that the classifier's posteriors are calibrated" in page
+    assert "contain the true share" not in page
+    assumed, not_assumed = (json.loads(run(*sld, *more, "--json")[1]) for more in (("--assume-calibrated",), ()))
+    assert (assumed["assume"], not_assumed["assume"]) == ("calibrated", None)
+    assert assumed["groups"]["all"]["shares"]["pos"]["low"] is not None
+    assert "The intervals assume" not in run(*sld)[1]
+    refused("PACC does not: omit", *SCORED, "--method", "PACC", "--assume-calibrated")
+
+
+def test_the_reason_for_no_interval_names_the_option(tmp_path, run):
+    scored_files(tmp_path)
+    X, y = blobs(300, 2, 0)
+    save_model(Model(SLD(random_state=0).fit(X, y), Columns("numbers", tuple("abcd"))), tmp_path / "m.headcount")
+    pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "x.csv", index=False)
+    out = run("estimate", "m.headcount", "x.csv")[1]
+    assert "No intervals: without calibration SLD takes" in out
+    assert "or --assume-calibrated where" in out
+    assert "No intervals" not in run("estimate", "m.headcount", "x.csv", "--assume-calibrated")[1]
 
 
 def test_formula_like_names_and_many_classes_are_plotted(tmp_path, run):
@@ -138,11 +161,11 @@ def test_formula_like_names_and_many_classes_are_plotted(tmp_path, run):
 def test_the_page_of_a_counting_method_does_not_claim_to_correct(tmp_path, run):
     scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
     command = "estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "--html", "p.html", "--method"
-    code, _, err = run(*command, "PCC", "--assume-no-shift")
+    code, _, err = run(*command, "PCC")
     assert code == 0, err
     page = (tmp_path / "p.html").read_text()
     assert "does not correct the classifier's mistakes" in page
-    assert "assumes that the shares have not changed" in page
+    assert "There are no intervals: PCC is biased" in page
     assert "contain the true share" not in " ".join(page.split())
     run(*command, "PACC")
     page = (tmp_path / "p.html").read_text()

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from headcount import SLD
 from headcount.desk import check_tables, compare_tables, estimate_tables, scored_model
 from headcount.exceptions import DataError
-from headcount.modelfile import save_model
+from headcount.modelfile import Model, save_model
 from tests.cli.conftest import SCORED, scored_files, scored_table
 from tests.conftest import blobs
 
@@ -97,8 +98,7 @@ def test_counting_methods_are_checked_too(tmp_path, run):
     assert found["verdict"] == "caution"
     assert "this method does not adjust" in " ".join(found["advice"])
     out = run("estimate", "m.headcount", "ones.csv")[1]
-    assert "--assume-no-shift" in out
-    assert "assume='no-shift'" not in out
+    assert "No intervals: PCC is biased" in out
 
 
 def test_python_and_command_line_agree(tmp_path, run):
@@ -131,6 +131,56 @@ def test_a_comparison_holds_changes_and_verdicts(tmp_path):
     assert set(comparison.verdicts()) == {"a", "b"}
 
 
+def test_comparisons_of_many_groups_hold_changes_and_verdicts(tmp_path):
+    scored_files(tmp_path, k=3)
+    model = scored_model(tmp_path / "labelled.csv", label="y")
+    new = pd.read_csv(tmp_path / "new.csv")
+    new.loc[:4, "g"] = "few"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    found = compare_tables(model, tmp_path / "new.csv", by="g", against="previous")
+    assert (found.names, found.left_out, len(found)) == (["a", "b", "c"], ["few"], 6)
+    shares = dict(zip(found.groups.names, found.groups.shares, strict=True))
+    for record in found.records():
+        j = list(found.groups.classes).index(record["class"])
+        assert record["change"] == pytest.approx(shares[record["second"]][j] - shares[record["first"]][j], abs=1e-12)
+        assert record["low"] <= record["change"] <= record["high"]
+        assert record["p_single"] <= record["p_value"] <= 1.0
+    assert list(found.verdicts()) == ["a", "b", "c"]
+    moved = compare_tables(model, tmp_path / "new.csv", by="g", against="first", first="b")
+    assert (moved.names, moved.differences.second) == (["b", "a", "c"], ["a", "c"])
+
+
+def test_files_are_compared_in_the_order_in_which_they_are_given(tmp_path):
+    scored_files(tmp_path)
+    model = scored_model(tmp_path / "labelled.csv", label="y")
+    new = pd.read_csv(tmp_path / "new.csv")
+    for i, name in enumerate("zay"):
+        new[300 * i : 300 * (i + 1)].to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [tmp_path / f"{name}.csv" for name in "zay"]
+    found = compare_tables(model, files, against="previous")
+    assert found.differences.first == ["z.csv", "a.csv"]
+    assert found.differences.second == ["a.csv", "y.csv"]
+    again = compare_tables(model, [files[0]] * 4, against="first")
+    assert again.differences.second == [f"{files[0]} ({which})" for which in ("second", "third", "4th")]
+    assert (again.differences.p_value == 1.0).all()
+
+
+def test_plain_sld_has_intervals_if_posteriors_are_assumed_to_be_calibrated(tmp_path):
+    scored_files(tmp_path)
+    calibrated = scored_model(tmp_path / "labelled.csv", label="y", method="SLD")
+    held_out = calibrated.quantifier
+    plain = SLD(prior="uniform").fit(held_out.validation_outputs_, held_out.classes_[held_out.validation_codes_])
+    model = Model(plain, calibrated.columns)
+    without = estimate_tables(model, tmp_path / "new.csv", by="g")
+    assert "assume='calibrated'" in without.note
+    assert np.isnan(without.low).all()
+    groups = estimate_tables(model, tmp_path / "new.csv", by="g", assume="calibrated")
+    assert groups.note == ""
+    assert (groups.low < groups.shares).all()
+    with pytest.raises(DataError, match="without intervals: without calibration SLD"):
+        compare_tables(model, tmp_path / "new.csv", by="g", against="first")
+
+
 def test_unusable_keywords_are_refused(tmp_path):
     scored_files(tmp_path)
     model, new = scored_model(tmp_path / "labelled.csv", label="y"), tmp_path / "new.csv"
@@ -138,5 +188,7 @@ def test_unusable_keywords_are_refused(tmp_path):
         estimate_tables(model, new, counts=True)
     with pytest.raises(DataError, match="level must be between 0 and 1"):
         compare_tables(model, [new, new], level=95)
+    with pytest.raises(DataError, match="PACC does not: omit assume='calibrated'"):
+        estimate_tables(model, "not-read.csv", assume="calibrated")
     with pytest.raises(DataError, match="estimand must be one of"):
         estimate_tables(model, new, estimand="items")

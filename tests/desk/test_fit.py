@@ -118,8 +118,9 @@ def test_numbers_and_embeddings_are_features(tmp_path, run):
     code, out, _ = run("estimate", "all.headcount", "n.csv")
     assert "No intervals: CC is biased" in out
     assert "trust" in out
-    code, out, _ = run("estimate", "all.headcount", "n.csv", "--assume-no-shift", "--sample")
+    code, _, err = run("estimate", "all.headcount", "n.csv", "--assume-calibrated")
     assert code == 2
+    assert "CC does not: omit" in err
 
 
 def test_missing_numbers_are_imputed(tmp_path, run):
@@ -161,6 +162,6 @@ def test_only_methods_with_an_interval_are_kept_unless_told_otherwise(reviews, r
     described = json.loads(run("inspect", "m.headcount", "--json")[1])
     assert described["ranking"][0]["ae"] < 0.1
     assert described["method"] == described["ranking"][0]["method"]
-    code, out, _ = run("estimate", "m.headcount", "new.csv", "--assume-no-shift")
+    code, out, _ = run("estimate", "m.headcount", "new.csv")
     assert code == 0
     refused("shift must be 'any' or 'mild'; got 'wild'", *FIT, "--shift", "wild")

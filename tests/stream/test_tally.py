@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, difference, estimate
+from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, difference, differences, estimate
 from headcount.checks import check
 from headcount.exceptions import DataError
-from headcount.stream import Recipe, Tally, compare_groups, estimate_groups
+from headcount.stream import Recipe, Tally, compare_all_groups, compare_groups, estimate_groups
 from headcount.stream.tally import InvalidScoresError
 from tests.conftest import blobs, frozen, scored_items
 
@@ -47,20 +47,19 @@ def test_merged_batches_equal_one_pass(method, k, more):
     quantifier, _, _ = fitted(method, k, **more)
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
-    streamed = estimate_groups(tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift")
+    tally = tally_in_batches(Recipe(quantifier), P, groups, 700)
+    streamed = estimate_groups(tally)
     assert streamed.names == ["a", "b", "c"]
     np.testing.assert_array_equal(streamed.n_items, samples.sizes)
     np.testing.assert_allclose(streamed.shares, quantifier.aggregate(outputs, samples), rtol=0, atol=1e-12)
-    if method is HDy:
-        assert "No interval" not in streamed.note
-        assert streamed.note.startswith("HDy's estimates are biased")
+    if method in (CC, PCC):
+        assert streamed.note.startswith(f"{method.__name__} is biased as soon as the class shares differ")
         assert np.isnan(streamed.low).all()
         return
-    for estimand in ("population", "sample") if method in (ACC, PACC) else ("population",):
-        streamed = estimate_groups(
-            tally_in_batches(Recipe(quantifier), P, groups, 700), assume="no-shift", estimand=estimand
-        )
-        one_pass = estimate(quantifier, outputs, samples, assume="no-shift", estimand=estimand)
+    assert streamed.note == ""
+    for estimand in ("population", "sample"):
+        streamed = estimate_groups(tally, estimand=estimand)
+        one_pass = estimate(quantifier, outputs, samples, estimand=estimand)
         np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-11)
         np.testing.assert_allclose(streamed.high, one_pass.high, rtol=0, atol=1e-11)
 
@@ -72,7 +71,9 @@ def test_sld_in_batches_is_within_its_bound(k, more):
     P, groups = target_sample(3000, k)
     outputs, samples = Outputs.from_posteriors(P, list(range(k))), Samples.from_groups(groups)
     tally = tally_in_batches(Recipe(quantifier), P, groups, 700)
-    streamed, one_pass = estimate_groups(tally), estimate(quantifier, outputs, samples)
+    assume = None if "calibration" in more else "calibrated"
+    streamed, one_pass = estimate_groups(tally, assume=assume), estimate(quantifier, outputs, samples, assume=assume)
+    assert streamed.assume == assume
     assert 0 < streamed.precision == tally.precision < 2e-5
     np.testing.assert_allclose(streamed.shares, one_pass.shares, rtol=0, atol=2e-5)
     np.testing.assert_allclose(streamed.low, one_pass.low, rtol=0, atol=1e-4)
@@ -151,12 +152,63 @@ def test_groups_without_intervals_are_not_compared():
     quantifier, _, _ = fitted(PCC, 2)
     P, groups = target_sample(500, 2)
     tally = tally_in_batches(Recipe(quantifier), P, groups, 500)
-    with pytest.raises(DataError, match=r"without intervals\. PCC is biased"):
-        compare_groups(estimate_groups(tally), "a", "b")
-    with pytest.raises(DataError, match="no covariance"):
-        compare_groups(estimate_groups(tally, assume="no-shift"), "a", "b")
+    for compare in (lambda found: compare_groups(found, "a", "b"), compare_all_groups):
+        with pytest.raises(DataError, match="without intervals: PCC is biased"):
+            compare(estimate_groups(tally))
+        plain = tally_in_batches(Recipe(fitted(SLD, 2, prior="uniform")[0]), P, groups, 500)
+        with pytest.raises(DataError, match="without intervals: without calibration SLD"):
+            compare(estimate_groups(plain))
+        with pytest.raises(DataError, match="calibrated posteriors give no interval of a difference"):
+            compare(estimate_groups(plain, assume="calibrated"))
+        with pytest.raises(DataError, match="All groups have too few items"):
+            compare(estimate_groups(tally_in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500), min_items=1000))
     with pytest.raises(DataError, match="There is no group 'z'; there are a, b, c"):
         compare_groups(estimate_groups(tally_in_batches(Recipe(fitted(PACC, 2)[0]), P, groups, 500)), "a", "z")
+
+
+@pytest.mark.parametrize("against", ["first", "previous", "all"])
+def test_comparing_all_groups_equals_the_differences_of_estimates(against):
+    quantifier, _, _ = fitted(PACC, 3)
+    P, groups = target_sample(2000, 3)
+    found = estimate_groups(tally_in_batches(Recipe(quantifier), P, groups, 600))
+    one_pass = differences(
+        [estimate(quantifier, Outputs.from_posteriors(P[groups == g], [0, 1, 2])) for g in "abc"], against
+    )
+    streamed = compare_all_groups(found, against)
+    pairs = {"first": ["ab", "ac"], "previous": ["ab", "bc"], "all": ["ab", "ac", "bc"]}
+    assert [first + second for first, second in zip(streamed.first, streamed.second, strict=True)] == pairs[against]
+    for attribute in ("change", "low", "high", "p_value", "p_single"):
+        np.testing.assert_allclose(getattr(streamed, attribute), getattr(one_pass, attribute), rtol=1e-6, atol=1e-9)
+
+
+def test_groups_to_compare_can_be_named_in_another_order_and_small_ones_are_left_out():
+    quantifier, _, _ = fitted(PACC, 2)
+    P, groups = target_sample(500, 2)
+    groups = np.where(np.arange(500) < 3, "few", groups)
+    found = estimate_groups(tally_in_batches(Recipe(quantifier), P, groups, 500))
+    assert found.comparable == ["a", "b", "c"]
+    named = compare_all_groups(found, names=["c", "a"])
+    assert (named.first, named.second) == (["c"], ["a"])
+    alone = compare_groups(found, "c", "a")
+    np.testing.assert_allclose(named.change[0], alone.change)
+    np.testing.assert_allclose(named.p_single[0], alone.p_value)
+    assert set(compare_all_groups(found, "all").second) == {"b", "c"}
+    with pytest.raises(DataError, match="'few' has too few items"):
+        compare_all_groups(found, names=["a", "few"])
+    with pytest.raises(DataError, match="at least two groups with enough items; there is 1 of 4"):
+        compare_all_groups(found, names=["a"])
+    with pytest.raises(DataError, match=r"against \(--against\) must be 'first', 'previous' or 'all'; got 'last'"):
+        compare_all_groups(found, "last")
+
+
+def test_only_likelihoods_have_intervals_that_assume_calibrated_posteriors():
+    P, groups = target_sample(500, 2)
+    for method in (PACC, PCC):
+        tally = tally_in_batches(Recipe(fitted(method, 2)[0]), P, groups, 500)
+        with pytest.raises(DataError, match=f"such as SLD, have intervals .* {method.__name__} does not"):
+            estimate_groups(tally, assume="calibrated")
+    with pytest.raises(DataError, match="assume must be one of None, 'calibrated'; got 'no-shift'"):
+        estimate_groups(tally, assume="no-shift")
 
 
 def test_mlpe_gives_the_training_shares_for_any_items():

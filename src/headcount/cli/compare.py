@@ -1,6 +1,6 @@
-"""`headcount compare`: the change of shares between two groups or two files."""
+"""`headcount compare`: changes of shares between two groups or files, or between many at once."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,13 +9,25 @@ from headcount.cli.model import model_from
 
 __all__ = ["compare"]
 
+_MAX_NAMES = 12
+"""Groups that are named in a sentence below the table."""
+
 
 def compare(
     model: options.MODEL,
     files: options.FILES,
     by: options.BY = None,
-    first: Annotated[str | None, options.option("--from", help="The first group.")] = None,
+    first: Annotated[
+        str | None, options.option("--from", help="The first group; without --to, all others are compared with it.")
+    ] = None,
     second: Annotated[str | None, options.option("--to", help="The second group.")] = None,
+    against: Annotated[
+        str | None,
+        options.option(
+            "--against",
+            help="Compare all groups or files: each with the first, with the previous one, or all pairs (all).",
+        ),
+    ] = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
     level: options.LEVEL = 0.95,
@@ -29,48 +41,97 @@ def compare(
     method: options.SCORED_METHOD = "auto",
     pile: options.PILE = False,
 ) -> None:
-    """Compare two groups, two periods or two files: by how much the share of each class differs, with an interval.
+    """Compare groups, periods or files, two or all of them: by how much the share of each class differs, with an interval.
 
-    Errors of the labelled side that both have in common cancel, which two intervals side by side do not show.
+    Errors of the labelled side that groups have in common cancel, which intervals side by side do not show. With --against,
+    intervals and p-values hold for all comparisons together.
 
     Example: headcount compare stars.headcount new.csv --by date:quarter --from 2016-Q1 --to 2016-Q4
 
+    Example: headcount compare stars.headcount new.csv --by date:month --against previous
+
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, print_table, show_result
-    from headcount.desk import compare_tables
+    from headcount.cli.output import check_outputs, show_result
+    from headcount.desk import Comparison, compare_tables
 
     check_outputs((), (model, *files), table=output)
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
-    comparison = compare_tables(
+    if first is not None and second is None and against is None:
+        against = "first"
+    chosen: Any = against  # compare_tables refuses other values
+    result = compare_tables(
         loaded,
         files,
         by=by,
         first=first,
         second=second,
+        against=chosen,
         level=level,
         estimand="sample" if sample or pile else "population",
         min_items=min_items,
         counts=confusion,
     )
-    records, verdicts = comparison.records(), comparison.verdicts()
+    records, verdicts = result.records(), result.verdicts()
+    answer: dict[str, Any]
+    if isinstance(result, Comparison):
+        title, note = f"Change from {result.first} to {result.second}", ""
+        answer = {"from": result.first, "to": result.second}
+    else:
+        title, note = _family_title(result), _left_out_note(result)
+        answer = {"against": result.against, "groups": result.names, "left_out": result.left_out}
+        answer["comparisons"] = len(result)
 
     def print_comparison() -> None:
-        columns = ("class", "left"), ("change", "right"), (f"{100 * level:g} % interval", "right"), ("p", "right")
-        rows = [
-            [
-                str(record["class"]),
-                f"{100 * record['change']:+.1f} points",
-                f"{100 * record['low']:+.1f} to {100 * record['high']:+.1f}",
-                f"{record['p_value']:.3g}",
-            ]
-            for record in records
-        ]
-        print_table(f"Change from {comparison.first} to {comparison.second}", columns, rows)
+        _print_changes(title, records, level)
+        if note:
+            typer.echo(note)
+        names_by_verdict: dict[str, list[str]] = {}
         for name, checked in verdicts.items():
             if checked["verdict"] != "trust":
-                typer.echo(f"{name}: {checked['verdict']}. {' '.join(checked['advice'])}")
+                sentence = f"{checked['verdict']}. {' '.join(checked['advice'])}"
+                names_by_verdict.setdefault(sentence, []).append(name)
+        for sentence, names in names_by_verdict.items():
+            typer.echo(f"{_listed(names)}: {sentence}")
 
-    names = {"from": comparison.first, "to": comparison.second}
-    answer = {**names, "level": level, "changes": records, "verdicts": verdicts}
+    answer |= {"level": level, "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)
+
+
+def _family_title(result: Any) -> str:
+    """Say what is compared, that the intervals hold together, and how many comparisons there are."""
+    pairs = {"first": f"each with {result.names[0]}", "previous": "each with the previous one", "all": "all pairs"}
+    return (
+        f"Changes between {len(result.names)} groups, {pairs[result.against]}: {len(result):,} comparisons, with "
+        f"intervals that hold together at {100 * result.differences.level:g} %"
+    )
+
+
+def _left_out_note(result: Any) -> str:
+    """Name the groups with too few items."""
+    return f"Left out, too few items (--min-items): {_listed(result.left_out)}." if result.left_out else ""
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
+
+
+def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
+    """Print changes, a row each class, and with many groups each pair of groups."""
+    from headcount.cli.output import print_table
+
+    several = "p_single" in records[0]
+    names = ("first", "second", "class") if several else ("class",)
+    figures = "change", f"{100 * level:g} % interval", "p (corrected)" if several else "p"
+    rows = [
+        [
+            *(str(record[name]) for name in names),
+            f"{100 * record['change']:+.1f} points",
+            f"{100 * record['low']:+.1f} to {100 * record['high']:+.1f}",
+            f"{record['p_value']:.3g}",
+        ]
+        for record in records
+    ]
+    typer.echo(title)  # not the table's own title, which is wrapped to the width of the table
+    print_table("", [*((name, "left") for name in names), *((name, "right") for name in figures)], rows)

@@ -28,7 +28,7 @@ def estimate(
     plot: options.PLOT = None,
     level: options.LEVEL = 0.95,
     sample: options.SAMPLE = False,
-    no_shift: options.NO_SHIFT = False,
+    calibrated: options.CALIBRATED = False,
     min_items: options.MIN_ITEMS = 30,
     scored: options.SCORED = False,
     confusion: options.CONFUSION = False,
@@ -64,7 +64,7 @@ def estimate(
             by=by,
             level=level,
             estimand="sample" if sample or pile else "population",
-            assume="no-shift" if no_shift else None,
+            assume="calibrated" if calibrated else None,
             min_items=min_items,
             counts=confusion,
             cluster=dask,
@@ -99,7 +99,7 @@ def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str
     for record in groups.records():
         share = {name: record[name] for name in ("share", "low", "high")}
         by_group[record["group"]]["shares"][str(record["class"])] = share
-    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "note")}
+    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}
     return {"by": by, **settings, "from": facts, "groups": by_group}
 
 
@@ -112,10 +112,10 @@ def _print_explanation(groups: Any) -> None:
     intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
     typer.echo(f"\n{groups.method}{intervals}, shares in {whose}. {verdict_summary(groups.verdicts, groups.advice)}")
     if groups.note:
-        typer.echo(f"No intervals: {groups.note}".replace("pass assume='no-shift'", "give --assume-no-shift"))
-    elif groups.estimate is not None and groups.estimate.parts is None:
+        typer.echo(f"No intervals: {groups.note}".replace("assume='calibrated'", "--assume-calibrated"))
+    elif groups.assume == "calibrated":
         typer.echo(
-            "The intervals assume that the shares have not changed since training, and omit the classifier's own bias."
+            "The intervals assume that the classifier's posteriors are calibrated: where they are not, intervals are too short."
         )
     names_by_advice: dict[str, list[str]] = {}
     for name, verdict, advice in zip(groups.names, groups.verdicts, groups.advice, strict=True):

@@ -30,11 +30,11 @@ SAMPLE = Annotated[
     bool,
     typer.Option("--sample", help="Estimate the shares among exactly these items, not in the process they came from."),
 ]
-NO_SHIFT = Annotated[
+CALIBRATED = Annotated[
     bool,
     typer.Option(
-        "--assume-no-shift",
-        help="Give intervals also to methods that do not adjust, if the shares can't have changed since training.",
+        "--assume-calibrated",
+        help="Intervals of the likelihood (SLD) that take the classifier's posteriors for calibrated.",
     ),
 ]
 PILE = Annotated[bool, typer.Option("--pile", hidden=True)]  # the former name of --sample

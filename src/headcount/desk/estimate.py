@@ -1,17 +1,24 @@
-"""From a model and tables of new items to shares of each group, changes between two groups, and checks."""
+"""From a model and tables of new items to shares of each group, and checks of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from headcount.exceptions import DataError
-from headcount.intervals import Difference
 from headcount.modelfile import Model, load_model
-from headcount.stream import GroupShares, Reading, Recipe, Tally, compare_groups, estimate_groups, tally_files
-from headcount.stream.group_shares import group_label, none_if_nan
+from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
+from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
 
-__all__ = ["Comparison", "check_tables", "compare_tables", "estimate_tables", "provenance"]
+__all__ = [
+    "check_level",
+    "check_tables",
+    "estimate_tables",
+    "file_title",
+    "listed_paths",
+    "loaded_model",
+    "provenance",
+    "tally_of",
+]
 
 _CHECK_FIGURES = ("p_label_shift", "p_items", "separation", "disagreement", "distance", "off")
 
@@ -23,7 +30,7 @@ def estimate_tables(
     by: str | None = None,
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
-    assume: Literal["no-shift"] | None = None,
+    assume: Literal["calibrated"] | None = None,
     min_items: int = 30,
     counts: bool = False,
     cluster: str | None = None,
@@ -44,8 +51,9 @@ def estimate_tables(
         Confidence level of the intervals.
     estimand : {"population", "sample"}, default="population"
         Estimate the shares in the process that the items came from, or those among these items.
-    assume : {"no-shift"}, optional
-        Give intervals to methods that do not adjust for shift, for shares that can't have changed since training.
+    assume : {"calibrated"}, optional
+        Take the classifier's posteriors for calibrated: methods that maximise a likelihood, such as SLD, then have intervals also
+        where they learn nothing from validation items.
     min_items : int, default=30
         Groups of fewer items are reported as too small.
     counts : bool, default=False
@@ -71,107 +79,11 @@ def estimate_tables(
     >>> groups.names, groups.shares.round(2).tolist()
     (['June', 'May'], [[0.14, 0.86], [0.7, 0.3]])
     """
-    _check_level(level)
-    tally = _tally(_loaded(model), _paths(files), by, counts, cluster, progress)
+    check_level(level)
+    model = loaded_model(model)
+    check_assumption(model.quantifier, assume)
+    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress)
     return estimate_groups(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Change of the shares from one group to another.
-
-    Attributes
-    ----------
-    first, second : str
-        Names of the groups.
-    difference : Difference
-        The change of each share, with its interval and p-value.
-    groups : GroupShares
-        The shares of both groups, with verdicts.
-    """
-
-    first: str
-    second: str
-    difference: Difference
-    groups: GroupShares
-
-    def records(self) -> list[dict[str, Any]]:
-        """Plain record of each class: class, change, low, high and p_value."""
-        columns = {"class": self.difference.classes} | {
-            name: getattr(self.difference, name) for name in ("change", "low", "high", "p_value")
-        }
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """Verdict and advice for both groups, by name."""
-        names = [group_label(name) for name in self.groups.names]
-        rows = {name: names.index(name) for name in (self.first, self.second)}
-        return {name: {"verdict": self.groups.verdicts[g], "advice": self.groups.advice[g]} for name, g in rows.items()}
-
-
-def compare_tables(
-    model: Model | str | Path,
-    files: str | Path | Sequence[str | Path],
-    *,
-    by: str | None = None,
-    first: str | None = None,
-    second: str | None = None,
-    level: float = 0.95,
-    estimand: Literal["population", "sample"] = "population",
-    min_items: int = 30,
-    counts: bool = False,
-) -> Comparison:
-    r"""Compare the shares of two groups of a table, or of two files.
-
-    Errors of the labelled side that both groups have in common cancel, so the interval of the difference is shorter than two
-    intervals side by side suggest.
-
-    Parameters
-    ----------
-    model, level, estimand, min_items, counts
-        As in `estimate_tables`.
-    files : path or sequence of paths
-        Tables to group, or, without ``by``, the two files to compare.
-    by : str, optional
-        As in `estimate_tables`.
-    first, second : str, optional
-        With ``by``: the groups to compare.
-
-    Returns
-    -------
-    Comparison
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from headcount.desk import confusion_model
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     matrix, may, june = (Path(folder, name) for name in ("confusion.csv", "may.csv", "june.csv"))
-    ...     _ = matrix.write_text("true,neg,pos\nneg,80,20\npos,10,90\n")
-    ...     _ = may.write_text("class,count\nneg,590\npos,410\n")
-    ...     _ = june.write_text("class,count\nneg,200\npos,800\n")
-    ...     comparison = compare_tables(confusion_model(matrix), [may, june], counts=True)
-    >>> comparison.second, comparison.difference.change.round(2).tolist()
-    ('june.csv', [-0.56, 0.56])
-    """
-    _check_level(level)
-    model, paths = _loaded(model), _paths(files)
-    if by is not None:
-        if first is None or second is None:
-            raise DataError("Name the two groups to compare: first and second (--from GROUP --to GROUP).")
-        tally = _tally(model, paths, by, counts)
-    else:
-        if first is not None or second is not None:
-            raise DataError("The groups to compare are values of a column: name it with by (--by COLUMN).")
-        if len(paths) != 2:
-            raise DataError("Name two files to compare, or a column to group by (--by COLUMN --from GROUP --to GROUP).")
-        first, second = _file_titles(paths)
-        tally, other = (_tally(model, [path], None, counts) for path in paths)
-        tally.names[:], other.names[:] = [first], [second]
-        tally = tally + other
-    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
-    return Comparison(str(first), str(second), compare_groups(groups, first, second), groups)
 
 
 def check_tables(
@@ -234,7 +146,7 @@ def provenance(model: Model, files: Sequence[str | Path], model_file: str | Path
     facts = {
         "Method": f"{model.method} over {model.learner}" if model.learner else model.method,
         "Labelled items": f"{source.get('rows', 0):,} in {source.get('name', '')}",
-        "Items estimated": ", ".join(map(_file_title, files)),
+        "Items estimated": ", ".join(map(file_title, files)),
     }
     if model.written:
         facts["Model"] = f"{Path(model_file).name}, written {model.written}, seed {model.seed}"
@@ -242,21 +154,23 @@ def provenance(model: Model, files: Sequence[str | Path], model_file: str | Path
     return facts
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
     """Check the level before files are read, which may take long."""
     if not 0.0 < level < 1.0:
         raise DataError(f"level must be between 0 and 1, such as 0.95; got {level:g}.")
 
 
-def _loaded(model: Model | str | Path) -> Model:
+def loaded_model(model: Model | str | Path) -> Model:
+    """Return a model, or read it from its file."""
     return model if isinstance(model, Model) else load_model(model)
 
 
-def _paths(files: str | Path | Sequence[str | Path]) -> list[str | Path]:
+def listed_paths(files: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    """Return one path or several as a list."""
     return [files] if isinstance(files, str | Path) else list(files)
 
 
-def _tally(
+def tally_of(
     model: Model,
     files: Sequence[str | Path],
     by: str | None,
@@ -264,6 +178,7 @@ def _tally(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
+    """Add up what the model's quantifier and the check need of each group of tables."""
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     columns = model.columns
     if counts and columns.kind != "decisions":
@@ -272,11 +187,6 @@ def _tally(
     return tally_files(files, reading, progress, cluster)
 
 
-def _file_title(path: str | Path) -> str:
+def file_title(path: str | Path) -> str:
+    """Return the name of a file for people to read."""
     return "standard input" if str(path) == "-" else Path(path).name
-
-
-def _file_titles(paths: Sequence[str | Path]) -> tuple[str, str]:
-    """Titles that tell two files apart."""
-    first, second = map(_file_title, paths)
-    return (first, second) if first != second else (str(paths[0]), f"{paths[1]} (second)")

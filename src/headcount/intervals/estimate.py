@@ -1,4 +1,4 @@
-"""`estimate`: shares with intervals, by the inference of the quantifier's family, or a sentence why there is none."""
+"""`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -62,15 +62,18 @@ def estimate(
 ) -> Estimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
-    The labelled ones are the validation items, on which ACC and PACC learn how wrong the classifier is, and on which
-    ``SLD(calibration="bcts")`` calibrates its posteriors. Plain SLD has no such part and takes the classifier's posteriors for
-    calibrated: where few labelled items trained it they are not, and the intervals are too short.
+    The labelled ones are the validation items, on which methods learn what the classifier gives for items of each class. Intervals
+    hold whatever the classifier is, calibrated or not, as long as only the class shares have changed since training: they invert a
+    test of each share, whose statistic has the mean of the mixture by construction. How often they held the truth, setting by
+    setting, is in the coverage table of the documentation.
+
+    Where a classifier does not tell some classes apart, all shares that explain the items equally well are in the interval.
 
     Parameters
     ----------
     quantifier : fitted quantifier
-        A method with an analytic interval (ACC, PACC, SLD), or a search over such methods. CC and PCC need ``assume``; others are
-        refused with the reason, unless ``method="bootstrap"`` is asked for.
+        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``), or a search over such methods. Others are
+        refused with the reason, unless ``method="bootstrap"`` or ``assume`` is asked for. CC and PCC have no interval at all.
     X : items, or their `Outputs`; or statistics of samples that were added up before
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
@@ -79,12 +82,13 @@ def estimate(
     estimand : {"population", "sample"}, default="population"
         The share in the population that the items were drawn from, or the share among these very items (a narrower interval).
     method : {"auto", "delta", "bootstrap"}, default="auto"
-        "delta": from the normal distribution of the error; with two classes by inverting a test, Fieller's for methods over sums
-        and the likelihood ratio's for methods over densities. "bootstrap": percentiles over replicates of both sides; for methods
-        without an analytic interval its coverage is not measured. "auto" is "delta".
-    assume : {"no-shift"}, optional
-        For CC and PCC: that the class shares have not changed since training. The interval is then that of the counted share; a
-        classifier whose mistakes do not balance makes it differ from the true one even so.
+        "delta": the shares that a test does not reject, with the variance at the tested share, quantiles for few labelled items, and
+        a correction for skewness. "bootstrap": percentiles over replicates of both sides; they hold less often where shares are near
+        0 or labelled items few, and for methods without an analytic interval their coverage is not measured. "auto" is "delta".
+    assume : {"calibrated"}, optional
+        For methods that maximise a likelihood, such as SLD: that their densities are right, which for plain SLD means that the
+        classifier's posteriors are calibrated. The interval is then that of the profile likelihood ratio, the shortest there is; where
+        posteriors are off, so are the intervals.
     simultaneous : {"classes", "samples", "both"}, optional
         Widen the intervals such that those of all classes, all samples or both hold together at the level (Bonferroni).
     n_replicates : int, default=1000
@@ -98,6 +102,9 @@ def estimate(
     References
     ----------
     Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16.
+    Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical Society B 54.
+    Wilks (1938). The large-sample distribution of the likelihood ratio for testing composite hypotheses. Annals of Mathematical
+    Statistics 9.
     Hesterberg (2015). What teachers should know about the bootstrap. The American Statistician 69.
 
     Examples

@@ -12,8 +12,10 @@ from headcount.simplex import sum_zero_basis
 
 __all__ = ["Evidence", "gather_evidence"]
 
-_PSEUDO_ITEMS = 1.0
-"""Items, spread over the extreme vectors, that are added to a class: few equal items do not show that the next one is equal."""
+_PSEUDO_RATE = 0.12
+"""Times the root of a class's size: items, spread over the extreme vectors, that are added to a class.
+
+Few equal items do not show that the next one is equal. Where they are very few, the quantiles for few degrees of freedom say so too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,8 @@ def class_third_moments(vectors: ItemVectors, s: int, projection: FloatArray) ->
         V = U[codes == j]
         mean, total, n = V.mean(axis=0), 0.0, float(len(V))
         if vectors.extremes_count:
-            total, n = _PSEUDO_ITEMS * ((extremes - mean) ** 3).mean(axis=0), n + _PSEUDO_ITEMS
+            added = _PSEUDO_RATE * np.sqrt(n)
+            total, n = added * ((extremes - mean) ** 3).mean(axis=0), n + added
         third[j] = (((V - mean) ** 3).sum(axis=0) + total) / n
     return third
 
@@ -194,8 +197,9 @@ def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> Flo
     """Return the covariance of a class's vectors, centred; ``off``: extreme vectors less the class mean."""
     n = len(centred)
     products = centred.T @ centred
-    extreme = _PSEUDO_ITEMS * off.T @ off / len(off)
-    total = n + _PSEUDO_ITEMS
+    added = _PSEUDO_RATE * np.sqrt(n)
+    extreme = added * off.T @ off / len(off)
+    total = n + added
     if add_extremes:
         added: FloatArray = (products + extreme) / max(total - 1.0, 1.0)
         return added

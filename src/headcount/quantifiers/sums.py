@@ -112,8 +112,3 @@ class SumsQuantifier(Quantifier):
     def can_stream(self) -> bool:
         """Whether the estimate is made of the representation's sums and of nothing else."""
         return self._is_inherited(SumsQuantifier, "reduce", "aggregate", "predict")
-
-    @property
-    def is_mean_vector(self) -> bool:
-        """Whether the estimate is the mean vector itself: counting without adjustment."""
-        return bool(self.is_solver_answer and not self.solver.uses_profiles)

@@ -71,7 +71,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         estimand=_ESTIMANDS[groups.estimand],
         method=groups.method,
         adjusts=groups.adjusts_for_shift,
-        calibrated=not groups.note and groups.estimate is not None and groups.estimate.evidence is None,
+        calibrated=groups.assume == "calibrated",
         checked=any(verdict not in (NOT_CHECKED, TOO_FEW) for verdict in groups.verdicts),
         note=groups.note,
         corrected=_corrected_title(groups),

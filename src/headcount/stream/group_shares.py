@@ -1,5 +1,6 @@
 """`GroupShares`: the shares of each group with intervals and verdicts, out of a tally."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,8 +10,8 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
 from headcount.checks import ItemFindings, Report, check_counted
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Estimate, difference, estimate, why_no_interval
-from headcount.quantifiers import Quantifier, SumsQuantifier
+from headcount.intervals import Difference, Differences, Estimate, difference, differences, estimate, why_no_interval
+from headcount.quantifiers import DensitiesQuantifier, Quantifier
 from headcount.significance import holm
 from headcount.stream.groups import MISSING
 from headcount.stream.tally import Tally
@@ -18,7 +19,16 @@ from headcount.stream.tally import Tally
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "NOT_CHECKED", "TOO_FEW", "GroupShares", "compare_groups", "estimate_groups"]
+__all__ = [
+    "MISSING",
+    "NOT_CHECKED",
+    "TOO_FEW",
+    "GroupShares",
+    "check_assumption",
+    "compare_all_groups",
+    "compare_groups",
+    "estimate_groups",
+]
 
 TOO_FEW, NOT_CHECKED = "too few items", "not checked"
 _MOST_GROUPS_OF_ITEMS = 100
@@ -51,6 +61,8 @@ class GroupShares:
         What each group's verdict goes by. It does not depend on the other groups.
     adjusts_for_shift : bool
         Whether the method adjusts for changed shares.
+    assume : {"calibrated"} or None
+        What the intervals assume beyond label shift.
     """
 
     classes: AnyArray
@@ -69,6 +81,7 @@ class GroupShares:
     estimate: Estimate | None = None
     reports: tuple[Report | None, ...] = ()
     adjusts_for_shift: bool = False
+    assume: str | None = None
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -82,6 +95,13 @@ class GroupShares:
         tested = ~np.isnan(p)
         p[tested] = holm(p[tested].tolist())
         return p
+
+    @property
+    def comparable(self) -> list[str]:
+        """The labels of the groups that have enough items to be compared."""
+        return [
+            group_label(name) for name, verdict in zip(self.names, self.verdicts, strict=True) if verdict != TOO_FEW
+        ]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -135,7 +155,7 @@ def estimate_groups(
     *,
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
-    assume: Literal["no-shift"] | None = None,
+    assume: Literal["calibrated"] | None = None,
     min_items: int = 30,
 ) -> GroupShares:
     """Estimate the shares of each group of a tally, with intervals where the method has them, and check them.
@@ -151,11 +171,12 @@ def estimate_groups(
     if tally.n_items == 0:
         raise DataError("There are no items to estimate the shares of.")
     quantifier, order = tally.recipe.quantifier, tally.in_order()
+    check_assumption(quantifier, assume)
     names, n = [tally.names[row] for row in order], tally.n[order]
     large = np.flatnonzero(n >= min_items)
     rows = np.array(order)[large]
     shares, low, high = (np.full((len(order), tally.recipe.k), np.nan) for _ in range(3))
-    note = "" if assume and _is_counted(quantifier) else why_no_interval(quantifier)
+    note = "" if assume else why_no_interval(quantifier)
     estimated = None
     if len(large):
         statistics: Any = tally.statistics(rows)
@@ -185,11 +206,19 @@ def estimate_groups(
         estimated,
         reports,
         quantifier.adjusts_for_shift,
+        assume,
     )
 
 
-def _is_counted(quantifier: Quantifier) -> bool:
-    return isinstance(quantifier, SumsQuantifier) and quantifier.is_mean_vector
+def check_assumption(quantifier: Quantifier, assume: str | None) -> None:
+    """Raise unless the method has intervals under this assumption."""
+    if assume not in (None, "calibrated"):
+        raise DataError(f"assume must be one of None, 'calibrated'; got {assume!r}.")
+    if assume and not (isinstance(quantifier, DensitiesQuantifier) and quantifier.is_most_likely):
+        raise DataError(
+            "Only methods that maximise a likelihood, such as SLD, have intervals that assume calibrated posteriors; "
+            f"{type(quantifier).__name__} does not: omit assume='calibrated' (--assume-calibrated)."
+        )
 
 
 def _checked(
@@ -232,11 +261,48 @@ def _checked_items(tally: Tally, rows: IntArray) -> list[ItemFindings] | None:
 
 def compare_groups(groups: GroupShares, first: Any, second: Any) -> Difference:
     """Return by how much the shares of one group differ from those of another, with the interval of the difference."""
-    if groups.estimate is None and not groups.note:
-        raise DataError("All groups have too few items to be compared.")
-    if groups.estimate is None:
-        raise DataError(f"Two groups can't be compared without intervals. {groups.note}".rstrip())
+    _check_comparable(groups)
     return difference(_one(groups, first), _one(groups, second))
+
+
+def compare_all_groups(
+    groups: GroupShares,
+    against: Literal["first", "previous", "all"] = "first",
+    names: Sequence[Any] | None = None,
+) -> Differences:
+    """Compare several groups, with intervals and p-values that hold for all comparisons together.
+
+    Parameters
+    ----------
+    groups : GroupShares
+    against : {"first", "previous", "all"}, default="first"
+        Compare each group with the first, with the one before it, or each pair.
+    names : sequence, optional
+        The groups to compare, in this order; by default all that have enough items, in the order of ``groups``.
+    """
+    if against not in ("first", "previous", "all"):
+        raise DataError(f"against (--against) must be 'first', 'previous' or 'all'; got {against!r}.")
+    _check_comparable(groups)
+    compared = groups.comparable if names is None else [group_label(name) for name in names]
+    if len(compared) < 2:
+        raise DataError(
+            f"A comparison needs at least two groups with enough items; there {'is' if len(compared) == 1 else 'are'} "
+            f"{len(compared)} of {len(groups)}."
+        )
+    changes = differences([_one(groups, name) for name in compared], against)
+    first, second = ([compared[position] for position in side] for side in (changes.first, changes.second))
+    return replace(changes, first=first, second=second)
+
+
+def _check_comparable(groups: GroupShares) -> None:
+    if groups.note:
+        raise DataError(f"Groups can't be compared without intervals: {groups.note}")
+    if groups.estimate is None:
+        raise DataError("All groups have too few items to be compared.")
+    if groups.estimate.evidence is None:
+        raise DataError(
+            "Intervals that assume calibrated posteriors give no interval of a difference: use PACC, or SLD with calibration."
+        )
 
 
 def _one(groups: GroupShares, name: Any) -> Estimate:
@@ -247,6 +313,4 @@ def _one(groups: GroupShares, name: Any) -> Estimate:
     estimated, group = groups.estimate, by_label[str(name)]
     if estimated is None or estimated.names is None or group not in estimated.names:
         raise DataError(f"Group {str(name)!r} has too few items to be compared.")
-    if estimated.parts is None:
-        raise DataError("Without shift there is no covariance to compare by: use ACC, PACC or SLD.")
     return estimated.take(estimated.names.index(group))

@@ -87,7 +87,8 @@ class Recipe:
         self.check_sums = "scores"
         """The reduction that holds the sums of scores for the check."""
         if isinstance(quantifier, SumsQuantifier):
-            products = quantifier.has_interval or quantifier.is_mean_vector
+            # Intervals of an equation need second moments; those of cell frequencies need the counts alone.
+            products = quantifier.has_interval and quantifier.solver.has_equation
             self.reductions["method"] = quantifier.representation, products
         if self.cells is not None:
             scores: Representation = Decisions() if self.cells.decided else Posteriors()

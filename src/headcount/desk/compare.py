@@ -1,0 +1,246 @@
+"""From a model and tables of new items to changes of shares: between two groups or files, or between many of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from headcount.desk.estimate import check_level, file_title, listed_paths, loaded_model, tally_of
+from headcount.exceptions import DataError
+from headcount.intervals import Difference, Differences
+from headcount.modelfile import Model
+from headcount.stream import GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
+from headcount.stream.group_shares import group_label
+
+__all__ = ["Comparison", "Comparisons", "compare_tables"]
+
+Against = Literal["first", "previous", "all"]
+_AGAINST = ("first", "previous", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Change of the shares from one group to another.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the groups.
+    difference : Difference
+        The change of each share, with its interval and p-value.
+    groups : GroupShares
+        The shares of both groups, with verdicts.
+    """
+
+    first: str
+    second: str
+    difference: Difference
+    groups: GroupShares
+
+    def records(self) -> list[dict[str, Any]]:
+        """Plain record of each class: class, change, low, high and p_value."""
+        columns = {"class": self.difference.classes} | {
+            name: getattr(self.difference, name) for name in ("change", "low", "high", "p_value")
+        }
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """Verdict and advice for both groups, by name."""
+        return _verdicts(self.groups, (self.first, self.second))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Changes of the shares between several groups, with intervals and p-values that hold together.
+
+    Attributes
+    ----------
+    against : {"first", "previous", "all"}
+        Whether each group is compared with the first, with the one before it, or with each other one.
+    names : list of str
+        The groups that are compared, in their order.
+    left_out : list of str
+        Groups with too few items.
+    differences : Differences
+        The change of each share of each pair, with its interval and p-values.
+    groups : GroupShares
+        The shares of all groups, with verdicts.
+    """
+
+    against: Against
+    names: list[str]
+    left_out: list[str]
+    differences: Differences
+    groups: GroupShares
+
+    def __len__(self) -> int:
+        return int(self.differences.change.size)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Plain record of each pair and class: first, second, class, change, low, high, p_value (corrected) and p_single."""
+        frame = self.differences.to_frame()
+        return [
+            dict(zip(frame.columns, row, strict=True)) for row in zip(*(frame[c].tolist() for c in frame), strict=True)
+        ]
+
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """Verdict and advice for each group that is compared, by name."""
+        return _verdicts(self.groups, self.names)
+
+
+def _verdicts(groups: GroupShares, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    rows = {group_label(name): g for g, name in enumerate(groups.names)}
+    return {name: {"verdict": groups.verdicts[rows[name]], "advice": groups.advice[rows[name]]} for name in names}
+
+
+@overload
+def compare_tables(
+    model: Model | str | Path,
+    files: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    first: str | None = None,
+    second: str | None = None,
+    against: None = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    min_items: int = 30,
+    counts: bool = False,
+) -> Comparison: ...
+
+
+@overload
+def compare_tables(
+    model: Model | str | Path,
+    files: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    first: str | None = None,
+    second: str | None = None,
+    against: Against,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    min_items: int = 30,
+    counts: bool = False,
+) -> Comparisons: ...
+
+
+def compare_tables(
+    model: Model | str | Path,
+    files: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    first: str | None = None,
+    second: str | None = None,
+    against: Against | None = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    min_items: int = 30,
+    counts: bool = False,
+) -> Comparison | Comparisons:
+    r"""Compare the shares of two groups of a table or two files, or of many groups or files at once.
+
+    Errors of the labelled side that groups have in common cancel, so the interval of a difference is shorter than two intervals
+    side by side suggest. Of many comparisons some look like a change by chance: with ``against``, intervals and p-values hold for
+    all of them together (`headcount.differences`).
+
+    Parameters
+    ----------
+    model, level, estimand, min_items, counts
+        As in `estimate_tables`.
+    files : path or sequence of paths
+        Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
+    by : str, optional
+        As in `estimate_tables`.
+    first, second : str, optional
+        With ``by``: the groups to compare. With ``against="first"``, ``first`` names the group that all others are compared with.
+    against : {"first", "previous", "all"}, optional
+        Compare each group with the first, with the one before it, or each pair. Groups are in the order of `estimate_tables`, files
+        as they are given; groups with too few items are left out.
+
+    Returns
+    -------
+    Comparison, or with ``against`` Comparisons
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount.desk import confusion_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     matrix, may, june = (Path(folder, name) for name in ("confusion.csv", "may.csv", "june.csv"))
+    ...     _ = matrix.write_text("true,neg,pos\nneg,80,20\npos,10,90\n")
+    ...     _ = may.write_text("class,count\nneg,590\npos,410\n")
+    ...     _ = june.write_text("class,count\nneg,200\npos,800\n")
+    ...     comparison = compare_tables(confusion_model(matrix), [may, june], counts=True)
+    ...     many = compare_tables(confusion_model(matrix), [may, june, may], counts=True, against="previous")
+    >>> comparison.second, comparison.difference.change.round(2).tolist()
+    ('june.csv', [-0.56, 0.56])
+    >>> many.differences.change.round(2).tolist()
+    [[-0.56, 0.56], [0.56, -0.56]]
+    """
+    check_level(level)
+    paths = listed_paths(files)
+    _check_asked(paths, by, first, second, against)
+    model = loaded_model(model)
+    if by is None:
+        titles = _file_titles(paths)
+        tally = _tally_of_files(model, paths, titles, counts)
+    else:
+        titles, tally = [], tally_of(model, paths, by, counts)
+    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    if against is None:
+        one, other = titles if by is None else (str(first), str(second))
+        return Comparison(one, other, compare_groups(groups, one, other), groups)
+    ordered = titles or [group_label(name) for name in groups.names]
+    enough = groups.comparable
+    names = [name for name in ordered if name in enough]
+    left_out = [name for name in ordered if name not in enough]
+    if first is not None:
+        names = [first, *(name for name in names if name != first)]
+    return Comparisons(against, names, left_out, compare_all_groups(groups, against, names), groups)
+
+
+def _check_asked(
+    paths: Sequence[str | Path], by: str | None, first: str | None, second: str | None, against: str | None
+) -> None:
+    """Raise if it is not clear what to compare, before files are read, which may take long."""
+    if against is not None and against not in _AGAINST:
+        raise DataError(f"against (--against) must be 'first', 'previous' or 'all'; got {against!r}.")
+    if against is not None and second is not None:
+        raise DataError("A second group (--to) is for comparing two groups; against (--against) compares all of them.")
+    if against in ("previous", "all") and first is not None:
+        raise DataError(
+            "A first group (--from) that all others are compared with needs against='first' (--against first)."
+        )
+    if by is None and (first is not None or second is not None):
+        raise DataError("The groups to compare are values of a column: name it with by (--by COLUMN).")
+    if by is None and (len(paths) < 2 or (len(paths) > 2 and against is None)):
+        raise DataError(
+            "Name two files to compare, several with --against first, previous or all, or a column to group by (--by COLUMN)."
+        )
+    if by is not None and against is None and (first is None or second is None):
+        raise DataError(
+            "Name the two groups to compare (--from GROUP --to GROUP), or compare all groups (--against first, previous or all)."
+        )
+
+
+def _tally_of_files(model: Model, paths: Sequence[str | Path], titles: Sequence[str], counts: bool) -> Tally:
+    """Return a tally with one group for each file."""
+    tallies = []
+    for path, title in zip(paths, titles, strict=True):
+        tally = tally_of(model, [path], None, counts)
+        tally.names[:] = [title]
+        tallies.append(tally)
+    return sum(tallies[1:], tallies[0])
+
+
+def _file_titles(paths: Sequence[str | Path]) -> list[str]:
+    """Titles that tell files apart: names, or paths where two names are equal, numbered where a path comes again."""
+    titles = [file_title(path) for path in paths]
+    if len(set(titles)) == len(titles):
+        return titles
+    texts = [str(path) for path in paths]
+    ordinals = ["", " (second)", " (third)"]
+    times = [texts[:i].count(text) for i, text in enumerate(texts)]
+    return [text + (ordinals[n] if n < 3 else f" ({n + 1}th)") for text, n in zip(texts, times, strict=True)]
