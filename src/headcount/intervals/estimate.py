@@ -82,13 +82,13 @@ def estimate(
     estimand : {"population", "sample"}, default="population"
         The share in the population that the items were drawn from, or the share among these very items (a narrower interval).
     method : {"auto", "delta", "bootstrap"}, default="auto"
-        "delta": the shares that a test does not reject, with the variance at the tested share, quantiles for few labelled items, and
-        a correction for skewness. "bootstrap": percentiles over replicates of both sides; they hold less often where shares are near
-        0 or labelled items few, and for methods without an analytic interval their coverage is not measured. "auto" is "delta".
+        "delta": the shares that a test does not reject, with the variance at the tested share, quantiles for few labelled items,
+        and a correction for skewness. "bootstrap": percentiles over replicates of both sides; they hold less often where shares are
+        near 0 or labelled items few; for methods without an analytic interval their coverage is not measured. "auto" is "delta".
     assume : {"calibrated"}, optional
         For methods that maximise a likelihood, such as SLD: that their densities are right, which for plain SLD means that the
-        classifier's posteriors are calibrated. The interval is then that of the profile likelihood ratio, the shortest there is; where
-        posteriors are off, so are the intervals.
+        classifier's posteriors are calibrated. The interval is then that of the profile likelihood ratio, the shortest there is;
+        where posteriors are off, so are the intervals.
     simultaneous : {"classes", "samples", "both"}, optional
         Widen the intervals such that those of all classes, all samples or both hold together at the level (Bonferroni).
     n_replicates : int, default=1000

@@ -15,7 +15,7 @@ __all__ = ["Evidence", "gather_evidence"]
 _PSEUDO_RATE = 0.12
 """Times the root of a class's size: items, spread over the extreme vectors, that are added to a class.
 
-Few equal items do not show that the next one is equal. Where they are very few, the quantiles for few degrees of freedom say so too."""
+Few equal items do not show that the next is equal. Where they are very few, quantiles for few degrees of freedom say so too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> Flo
     extreme = added * off.T @ off / len(off)
     total = n + added
     if add_extremes:
-        added: FloatArray = (products + extreme) / max(total - 1.0, 1.0)
-        return added
+        widened: FloatArray = (products + extreme) / max(total - 1.0, 1.0)
+        return widened
     covariance: FloatArray = products / max(n - 1, 1)
     return covariance if np.trace(covariance) > np.trace(extreme) / total else extreme / total
