@@ -75,8 +75,6 @@ def make_estimate(method: str, q: Any, X: Any, cell: Cell, samples: Any = None) 
     options: dict[str, Any] = {"level": cell.level, "estimand": cell.estimand}
     if cell.interval == "bootstrap":
         options |= {"method": "bootstrap", "n_replicates": 400, "random_state": 0}
-    if method in ("CC", "PCC"):
-        options["assume"] = "no-shift"
     if method != "SLD plain":
         return hc.estimate(q, X, samples, **options)
     try:

@@ -170,7 +170,9 @@ def test_features_of_texts_are_learnt_without_the_validation_items():
     auto = quick_auto(methods=["PACC"], learners=["lr", "nb"]).fit(documents, y)
     assert auto.kind_ == "text"
     fitted = auto.best_estimator_
-    assert fitted.classifier_[0].idf_.shape == (len(fitted.classifier_[0].vocabulary_),)
+    vocabularies = [set(one[0].vocabulary_) for one in fitted.classifier_.classifiers_]
+    assert len(vocabularies) == 5
+    assert any(words != vocabularies[0] for words in vocabularies)  # each learnt without the items of its fold
     assert len(fitted.validation_codes_) == 180  # 60 %: the others judged the candidates
     assert np.abs(auto.predict(documents)[1] - y.mean()) < 0.1
 
@@ -363,7 +365,8 @@ def test_sample_weights_reach_the_learners():
     np.testing.assert_array_equal(pipeline[-1].coef_, expected[-1].coef_)
     assert not np.array_equal(pipeline[-1].coef_, clone(pipeline).fit(X, Y)[-1].coef_)
     kept = quick_auto(methods=["PACC"], learners=["lr"]).fit(X, Y, sample_weight=weights).best_estimator_
-    assert not np.array_equal(kept.classifier_[-1].coef_, clone(kept).fit(X, Y).classifier_[-1].coef_)
+    weighted, plain = (q.classifier_.classifiers_[0][-1].coef_ for q in (kept, clone(kept).fit(X, Y)))
+    assert not np.array_equal(weighted, plain)
 
 
 def test_the_order_of_classes_is_kept():

@@ -173,13 +173,18 @@ def test_an_overridden_reduce_is_refused_by_a_stream():
         Recipe(fitted(Odd))
 
 
-def test_hdy_has_a_bootstrap_only_on_request():
-    q = fitted(HDy)
-    with pytest.raises(DataError, match="No interval for HDy: HDy's estimates are biased"):
+def test_hdy_with_another_solver_has_a_bootstrap_only_on_request():
+    class Other(HDy):
+        def solve(self, statistics):
+            return super().solve(statistics)
+
+    q = fitted(Other)
+    with pytest.raises(DataError, match="No interval for Other: Other declares no estimating equation"):
         estimate(q, all_positive())
     answer = estimate(q, all_positive(), method="bootstrap", n_replicates=100, random_state=0)
     assert "not measured" in answer.method
     assert "not measured" in repr(answer)
+    assert estimate(fitted(HDy), all_positive()).method == "delta"
 
 
 def test_every_method_is_at_most_two_classes_below_the_base():

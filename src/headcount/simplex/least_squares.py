@@ -10,7 +10,7 @@ __all__ = ["mixture_least_squares"]
 
 _CHUNK = 128
 """Samples solved by one thread at a time."""
-_DEPENDENT, _PENALTY = 1e-10, 1e-8
+_DEPENDENT, _PENALTY = 1e-10, 1e-10
 """Singular value of the scaled M below which its columns are dependent, and the weight of the sum of squares then."""
 _GAP = 1e-14
 """Duality gap at which the algorithm stops; M is scaled to entries of at most 1 first."""
