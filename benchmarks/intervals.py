@@ -32,11 +32,12 @@ def main() -> bool:
         calibrating = hc.SLD(pool.classifier, calibration="bcts")
         q = calibrating.fit(pool.P_validation, pool.y_validation) if "," in name else ours(name, pool)
         out = q.outputs(sample)
-        bootstrap = {"method": "bootstrap", "n_replicates": REPLICATES, "random_state": 0}
+        assumed = {"assume": "calibrated"} if name == "SLD" else {}
+        bootstrap = {"method": "bootstrap", "n_replicates": REPLICATES, "random_state": 0, **assumed}
         hc.estimate(q, out, **bootstrap)
-        hc.estimate(q, out)
+        hc.estimate(q, out, **assumed)
         ours_s = seconds(lambda q=q, out=out, bootstrap=bootstrap: hc.estimate(q, out, **bootstrap))
-        delta = seconds(lambda q=q, out=out: hc.estimate(q, out))
+        delta = seconds(lambda q=q, out=out, assumed=assumed: hc.estimate(q, out, **assumed))
         model = AggregativeBootstrap(theirs(name.partition(",")[0], pool), n_test_samples=REPLICATES, random_state=0)
         model.fit(pool.P_validation, pool.y_validation)
         with joblib.parallel_config(backend="sequential"):  # otherwise it starts processes on all cores

@@ -19,7 +19,7 @@ from benchmarks.coverage.cells import all_cells
 from benchmarks.coverage.figures import Figures, failures, merged
 from benchmarks.coverage.page import text_table, write_page
 
-SEED = 0
+SEED = 65777590
 """A placeholder: drawn when the code is final, and then not changed."""
 Blocks = dict[str, list[dict[str, Any]]]
 
