@@ -175,11 +175,11 @@ def _class_moments(
     kept = values > max(1e-10 * values[0], 1e-12) if values.size else np.zeros(0, dtype=bool)
     B = directions @ (right[kept].T / values[kept]) @ left[:, kept].T
     spread = np.stack([np.einsum("ja,ab,jb->j", B, S[j], B) for j in range(k)])
-    third = class_third_moments(vectors, s, B)
+    third = _third_moments(vectors, s, B)
     return G, S, B, spread, third, int(kept.sum())
 
 
-def class_third_moments(vectors: ItemVectors, s: int, projection: FloatArray) -> FloatArray:
+def _third_moments(vectors: ItemVectors, s: int, projection: FloatArray) -> FloatArray:
     """Return third central moments of an item's projected vector in each class, for sample s: shape (n_classes, n_directions)."""
     U, extremes, codes = vectors.labelled(s) @ projection.T, vectors.extremes(s) @ projection.T, vectors.codes
     third = np.empty((codes.max() + 1, len(projection)))

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import norm
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.intervals.evidence import Evidence
-from headcount.intervals.inversion import joint_p_values
+from headcount.intervals.inversion import class_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +59,8 @@ class Estimate:
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
 
-        The region holds the shares that Hotelling's test of the same statistic as the intervals' does not reject, with the variance
-        at the given shares.
+        The region is the box of the intervals of all classes that hold together at the level (Bonferroni's correction; two classes
+        stand and fall together). An ellipsoid would be smaller, but with few labelled items it holds the truth less often.
         """
         if self.evidence is None:
             raise DataError("This estimate has no joint region: its intervals were found class by class.")
@@ -70,9 +71,10 @@ class Estimate:
                 f"Shares of {estimated.shape[1]} classes for one or for each of {len(estimated)} samples are needed; got shape "
                 f"{given.shape}."
             )
-        inside = joint_p_values(self.evidence, np.broadcast_to(given, estimated.shape)) >= 1.0 - self.level
-        # The estimate itself belongs to the region, though the nearest mixture by the region's distance may be another one.
-        inside |= np.abs(given - estimated).max(axis=1) < 1e-9
+        k = len(self.classes)
+        low, high = class_intervals(self.evidence, float(norm.isf((1.0 - self.level) / 2.0 / (k if k > 2 else 1))))
+        low, high = np.minimum(low, estimated), np.maximum(high, estimated)
+        inside = ((low <= given + 1e-9) & (given - 1e-9 <= high)).all(axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
     def take(self, s: int) -> "Estimate":
