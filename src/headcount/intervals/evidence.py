@@ -12,10 +12,11 @@ from headcount.simplex import sum_zero_basis
 
 __all__ = ["Evidence", "gather_evidence"]
 
-_PSEUDO_RATE = 0.12
-"""Times the root of a class's size: items, spread over the extreme vectors, that are added to a class.
+_ADDED_RATE, _LEAST_ITEMS = 0.12, 1.0
+"""Items, spread over the extreme vectors, that stand for what few items of a class do not show: that the next one may differ.
 
-Few equal items do not show that the next is equal. Where they are very few, quantiles for few degrees of freedom say so too."""
+Vectors of cells, 0 or 1, get so many times the root of the class's size added; where they are very few, quantiles for few degrees
+of freedom count the same thing. Other vectors vary by at least what the second number of items would add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ def _third_moments(vectors: ItemVectors, s: int, projection: FloatArray) -> Floa
         V = U[codes == j]
         mean, total, n = V.mean(axis=0), 0.0, float(len(V))
         if vectors.extremes_count:
-            added = _PSEUDO_RATE * np.sqrt(n)
+            added = _ADDED_RATE * np.sqrt(n)
             total, n = added * ((extremes - mean) ** 3).mean(axis=0), n + added
         third[j] = (((V - mean) ** 3).sum(axis=0) + total) / n
     return third
@@ -197,7 +198,7 @@ def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> Flo
     """Return the covariance of a class's vectors, centred; ``off``: extreme vectors less the class mean."""
     n = len(centred)
     products = centred.T @ centred
-    added = _PSEUDO_RATE * np.sqrt(n)
+    added = _ADDED_RATE * np.sqrt(n) if add_extremes else _LEAST_ITEMS
     extreme = added * off.T @ off / len(off)
     total = n + added
     if add_extremes:

@@ -74,7 +74,7 @@ class Estimate:
         k = len(self.classes)
         low, high = class_intervals(self.evidence, float(norm.isf((1.0 - self.level) / 2.0 / (k if k > 2 else 1))))
         low, high = np.minimum(low, estimated), np.maximum(high, estimated)
-        inside = ((low <= given + 1e-9) & (given - 1e-9 <= high)).all(axis=1)
+        inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
     def take(self, s: int) -> "Estimate":
