@@ -233,21 +233,33 @@ def profile_bounds(
         greatest = _log_likelihood(part, w, shares[s])
         for j in range(k):
             for bound in (0.0, 1.0):
-                inside, outside = shares[s, j], bound
+                inside, below, outside = shares[s, j], -z[s, j], bound
                 p = shares[s].copy()
                 # Not the end itself: items that only class j explains make its likelihood 0 there.
-                reached = 2.0 * (greatest - _constrained_maximum(part, w, j, abs(bound - 1e-9), p)) <= z[s, j] ** 2
-                if reached or abs(inside - bound) < 1e-9:
-                    inside = bound
+                least = _constrained_maximum(part, w, j, abs(bound - 1e-9), p)
+                above = np.sqrt(max(2.0 * (greatest - least), 0.0)) - z[s, j]
+                if above <= 0.0 or abs(inside - bound) < 1e-9:
+                    inside = outside = bound
+                last = 0
                 for _ in range(_MAX_STEPS):
                     if abs(outside - inside) < 1e-7:
                         break
-                    middle = (inside + outside) / 2.0
+                    # Regula falsi by the Illinois rule: the root is nearly proportional to the distance from the estimate.
+                    middle = inside - below * (outside - inside) / (above - below)
+                    if not min(inside, outside) < middle < max(inside, outside):
+                        middle = (inside + outside) / 2.0
                     p[:] = shares[s]
-                    if 2.0 * (greatest - _constrained_maximum(part, w, j, middle, p)) <= z[s, j] ** 2:
-                        inside = middle
+                    reached = _constrained_maximum(part, w, j, middle, p)
+                    height = np.sqrt(max(2.0 * (greatest - reached), 0.0)) - z[s, j]
+                    if height <= 0.0:
+                        above *= 0.5 if last < 0 else 1.0
+                        inside, below, last = middle, height, -1
                     else:
-                        outside = middle
+                        below *= 0.5 if last > 0 else 1.0
+                        outside, above, last = middle, height, 1
+                    if abs(height) < 1e-5:
+                        inside = middle
+                        break
                 if bound == 0.0:
                     low[s, j] = inside
                 else:
