@@ -49,7 +49,7 @@ class LabelledItems:
         every_class = np.unique(self.codes).size == self.P.shape[1]
         if target is None or not every_class:
             return ItemFindings()
-        test = item_test(self.features, self.codes, self.P, target, P)
+        test = item_test(self.features, self.codes, self.P, target, P, level)
         if not test.p_value < level:
             return ItemFindings(test.p_value)
         columns = np.array(test.differs, dtype=np.int64)
@@ -82,6 +82,7 @@ def item_test(
     phi_labelled: FloatArray,
     target: ItemFeatures,
     phi_target: FloatArray,
+    level: float = 0.05,
     seed: int = 0,
 ) -> ItemTest:
     """Test whether target items look like a mixture of labelled ones of the classes.
@@ -93,6 +94,8 @@ def item_test(
         Classes of the labelled items.
     phi_labelled, phi_target : arrays of shape (n_items, n_coordinates)
         Vectors by which shares are found, such as posteriors of a classifier that was trained on neither side.
+    level : float, default=0.05
+        Columns that differ are looked for only if the p-value is below it.
     seed : int
         Of the folds.
     """
@@ -105,7 +108,10 @@ def item_test(
     M = np.column_stack([phi_labelled[codes == j].mean(axis=0) for j in range(k)])
     B = mixture_inverse(M)
     p = mixture_least_squares(M, phi_target.mean(axis=0)[None])[0]
-    X, is_target = _stacked(labelled, target), np.repeat([False, True], [len(codes), n])
+    X, columns = _stacked(labelled, target)
+    if columns.size == 0:
+        return ItemTest()
+    is_target = np.repeat([False, True], [len(codes), n])
     strata = np.concatenate([codes, np.full(n, k)])
     fold = np.empty(len(strata), dtype=np.int64)
     fold[np.lexsort((rng.random(len(strata)), strata))] = np.arange(len(strata)) % _FOLDS
@@ -131,7 +137,10 @@ def item_test(
         return ItemTest()
     z = float(g[is_target].mean() - p @ means) / error
     p_value = float(student.sf(z, student_dof(parts, np.append(sizes, n))))
-    return ItemTest(p_value, z, _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p)))
+    if not p_value < level:
+        return ItemTest(p_value, z)
+    different = _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p))
+    return ItemTest(p_value, z, columns[different].tolist())
 
 
 def _mean(values: FloatArray, otherwise: float) -> float:
@@ -156,23 +165,21 @@ def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
     return weights
 
 
-def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> Any:
-    """Return the features of both sides: terms weighted by how rare they are, numbers on a common scale."""
+def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> tuple[Any, IntArray]:
+    """Return the features of both sides, terms weighted by rarity, numbers on a common scale; and which columns they are."""
     if not labelled.is_sparse:
         X = np.vstack([labelled.X, target.X]).astype(np.float64)
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        return np.clip(X, -6.0, 6.0)
+        return np.clip(X, -6.0, 6.0), np.arange(X.shape[1])
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import TfidfTransformer
 
     X = vstack([labelled.X, target.X]).tocsr()
-    held = np.bincount(X.indices, minlength=X.shape[1])
-    rare = held < _MIN_DOCUMENTS
-    X.data[rare[X.indices]] = 0.0
-    X.eliminate_zeros()
+    columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= _MIN_DOCUMENTS)
+    X = X[:, columns]
     signed = X.data.size and X.data.min() < 0
-    return X if signed else TfidfTransformer(sublinear_tf=True).fit_transform(X)
+    return (X if signed else TfidfTransformer(sublinear_tf=True).fit_transform(X)), columns
 
 
 def _linear(X: Any, y: AnyArray, weights: FloatArray) -> Any:
