@@ -89,45 +89,33 @@ class Evidence:
         solved: FloatArray = start + (self.B @ off[:, :, None])[:, :, 0]
         return solved
 
-    def covariance(self) -> FloatArray:
-        """Return the covariance of each sample's free shares, at the estimate."""
-        p, n = self.shares, self.n[:, None]
-        weights = p / n + p**2 / self.sizes
-        inner = np.einsum("sl,slab->sab", weights, np.broadcast_to(self.S, (len(p), *self.S.shape[1:])))
-        total: FloatArray = self.B @ inner @ np.swapaxes(self.B, 1, 2)
-        if not self.within:
-            k = p.shape[1]
-            composition = np.einsum("sa,ab->sab", p, np.eye(k)) - p[:, :, None] * p[:, None, :]
-            total = total + composition / n[:, :, None]
-        return total
-
 
 def gather_evidence(
     quantifier: Quantifier, statistics: Statistics | SampleItems, effective: FloatArray, within: bool
 ) -> Evidence:
     """Return the evidence of samples for a quantifier that has an interval."""
     shares = quantifier.solve(statistics)
-    return _evidence(item_vectors(quantifier, statistics, shares), shares, effective, within)
+    evidence = _evidence(item_vectors(quantifier, statistics, shares), shares, effective, within)
+    return evidence if within else replace(evidence, n=effective / _excess_spread(evidence))
 
 
-def _evidence(vectors: ItemVectors, shares: FloatArray, effective: FloatArray, within: bool) -> Evidence:
+def _evidence(vectors: ItemVectors, shares: FloatArray, n: FloatArray, within: bool) -> Evidence:
     k = shares.shape[1]
     sizes = _mean_sizes(vectors.codes, vectors.folds, k)
     z = np.ascontiguousarray(vectors.means())
     by_sample = [_class_moments(vectors, s, k) for s in range(1 if vectors.is_shared else len(shares))]
     G, S, B, spread, third, rank = (np.stack(parts) for parts in zip(*by_sample, strict=True))
-    n = effective if within else effective / _excess_spread(vectors.observed(), shares, G, S, B)
     return Evidence(vectors, np.arange(len(shares)), shares, z, n, G, S, sizes, B, spread, third, rank, within)
 
 
-def _excess_spread(
-    observed: FloatArray | None, shares: FloatArray, G: FloatArray, S: FloatArray, B: FloatArray
-) -> FloatArray:
+def _excess_spread(evidence: Evidence) -> FloatArray:
     """Return how many times the items of each sample vary more than those of the mixture should; at least 1.
 
     The classes' spread is known from few labelled items. Where it is too small by chance, all comparisons of samples, in which the
     labelled side's own error cancels, would be too sure at once.
     """
+    observed, shares = evidence.vectors.observed(), evidence.shares
+    G, S, B = evidence.G, evidence.S, evidence.B
     if observed is None:
         return np.ones(len(shares))
     implied = np.einsum("sl,slab->sab", shares, np.broadcast_to(S, (len(shares), *S.shape[1:])))
