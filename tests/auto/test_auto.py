@@ -167,7 +167,9 @@ def test_four_classes_with_string_labels():
 
 def test_features_of_texts_are_learnt_without_the_validation_items():
     documents, y = texts(300)
-    documents = [f"{text} w{i % 23}" for i, text in enumerate(documents)]  # words that are not equally frequent in all folds
+    documents = [
+        f"{text} w{i % 23}" for i, text in enumerate(documents)
+    ]  # words that are not equally frequent in all folds
     auto = quick_auto(methods=["PACC"], learners=["lr", "nb"]).fit(documents, y)
     assert auto.kind_ == "text"
     fitted = auto.best_estimator_
