@@ -49,7 +49,7 @@ def run(cells: list[Cell], arguments: argparse.Namespace) -> dict[str, Figures]:
     settings = {cell.name: cell.setting for cell in cells}
     for name in list(done):
         done[name] = [row for row in done[name] if row["setting"] == settings.get(name)]
-    missing = list(_missing(cells, done, arguments))
+    missing = [] if arguments.page_only else list(_missing(cells, done, arguments))
     total, start = sum(n for _, _, n in missing), time.time()
     parallel = joblib.Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
     finished = 0
@@ -121,6 +121,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the page here; by default only a short table is printed")
     parser.add_argument(
         "--dry-run", action="store_true", help="measure a few simulations a cell and print how long all would take"
+    )
+    parser.add_argument(
+        "--page-only", action="store_true", help="simulate nothing: show the figures that --cells has, however many"
     )
     parser.add_argument("--list", action="store_true", help="print the names of the cells")
     arguments = parser.parse_args()

@@ -88,11 +88,14 @@ def write_page(
 ) -> None:
     """Write the page: a summary with the worst cells first, then one section for each group of cells."""
     seconds = sum(f.seconds for f in figures.values())
+    counts = sorted({f.simulations for f in figures.values()})
     lines = [
         "# How often the intervals hold the truth",
         "",
         f"Made by `make coverage-table`: seed {seed}, headcount {hc.__version__} (source {code}), numpy {version('numpy')}, scipy "
-        f"{version('scipy')}, scikit-learn {version('scikit-learn')}; {seconds / 60:.0f} minutes of one core.",
+        f"{version('scipy')}, scikit-learn {version('scikit-learn')}; {' or '.join(map(str, counts))} simulations a cell (Monte "
+        f"Carlo error of 95 %: {100 * error(0.95, counts[-1]):.1f} to {100 * error(0.95, counts[0]):.1f} points), "
+        f"{seconds / 60:.0f} minutes of one core.",
         "",
         INTRODUCTION,
         "",
