@@ -10,10 +10,12 @@ from headcount._typing import FloatArray
 from headcount.intervals._profile_kernels import (
     MAX_STEPS,
     ROUNDS,
-    TOL,
+    bracket,
     covariance,
+    is_found,
     nearest_mixture,
     nearest_shares,
+    next_end,
     quantile,
     skewness_shift,
     whiten,
@@ -166,7 +168,7 @@ def shape_of_difference(
 
 
 @kernel(error_model="numpy")
-def difference_excess(
+def _difference_excess(
     side: float,
     j: int,
     delta: float,
@@ -218,60 +220,31 @@ def difference_bounds(
         if k == 2 and j == 0:
             continue
         for side in (-1.0, 1.0):
-            p = nearest.copy()
-            inside, below, outside = nearest[1, j] - nearest[0, j], -normal, side
-            above = difference_excess(
-                side,
-                j,
-                side,
-                z,
-                G,
-                S,
-                shared,
-                spread[:, :, j],
-                third[:, :, j],
-                common[:, j],
-                sizes,
-                n,
-                within,
-                normal,
-                table,
-                p,
-            )
+            search = bracket(nearest[1, j] - nearest[0, j], -normal, side)
             end = side
-            if above > 0.0 and abs(inside - side) > TOL:
-                last = 0
-                for _ in range(MAX_STEPS):
-                    end = inside - below * (outside - inside) / (above - below)
-                    if not min(inside, outside) < end < max(inside, outside):
-                        end = (inside + outside) / 2.0
-                    p[:] = nearest
-                    excess = difference_excess(
-                        side,
-                        j,
-                        end,
-                        z,
-                        G,
-                        S,
-                        shared,
-                        spread[:, :, j],
-                        third[:, :, j],
-                        common[:, j],
-                        sizes,
-                        n,
-                        within,
-                        normal,
-                        table,
-                        p,
-                    )
-                    if excess <= 0.0:
-                        above *= 0.5 if last < 0 else 1.0
-                        inside, below, last = end, excess, -1
-                    else:
-                        below *= 0.5 if last > 0 else 1.0
-                        outside, above, last = end, excess, 1
-                    if abs(outside - inside) < TOL or abs(excess) < 1e-6:
-                        break
+            for _ in range(MAX_STEPS):
+                end = next_end(search)
+                p = nearest.copy()
+                excess = _difference_excess(
+                    side,
+                    j,
+                    end,
+                    z,
+                    G,
+                    S,
+                    shared,
+                    spread[:, :, j],
+                    third[:, :, j],
+                    common[:, j],
+                    sizes,
+                    n,
+                    within,
+                    normal,
+                    table,
+                    p,
+                )
+                if is_found(search, end, excess):
+                    break
             if side < 0.0:
                 low[j] = end
             else:

@@ -4,7 +4,7 @@ import numpy as np
 
 from headcount._compile import kernel
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount.intervals._profile_kernels import minimise_quadratic
+from headcount.intervals._profile_kernels import bracket, is_found, minimise_quadratic, next_end
 from headcount.quantifiers._kernels import _slope, gather, newton_two
 
 _MAX_STEPS, _TOL = 60, 1e-11
@@ -233,34 +233,16 @@ def profile_bounds(
         greatest = _log_likelihood(part, w, shares[s])
         for j in range(k):
             for bound in (0.0, 1.0):
-                inside, below, outside = shares[s, j], -z[s, j], bound
-                p = shares[s].copy()
-                # Not the end itself: items that only class j explains make its likelihood 0 there.
-                least = _constrained_maximum(part, w, j, abs(bound - 1e-9), p)
-                above = np.sqrt(max(2.0 * (greatest - least), 0.0)) - z[s, j]
-                if above <= 0.0 or abs(inside - bound) < 1e-9:
-                    inside = outside = bound
-                last = 0
+                search = bracket(shares[s, j], -z[s, j], bound)
+                end = bound
                 for _ in range(_MAX_STEPS):
-                    if abs(outside - inside) < 1e-7:
-                        break
-                    # Regula falsi by the Illinois rule: the root is nearly proportional to the distance from the estimate.
-                    middle = inside - below * (outside - inside) / (above - below)
-                    if not min(inside, outside) < middle < max(inside, outside):
-                        middle = (inside + outside) / 2.0
-                    p[:] = shares[s]
-                    reached = _constrained_maximum(part, w, j, middle, p)
-                    height = np.sqrt(max(2.0 * (greatest - reached), 0.0)) - z[s, j]
-                    if height <= 0.0:
-                        above *= 0.5 if last < 0 else 1.0
-                        inside, below, last = middle, height, -1
-                    else:
-                        below *= 0.5 if last > 0 else 1.0
-                        outside, above, last = middle, height, 1
-                    if abs(height) < 1e-5:
-                        inside = middle
+                    end = next_end(search)
+                    p = shares[s].copy()
+                    # Not the ends of [0, 1] themselves: items that only class j explains make the likelihood 0 there.
+                    reached = _constrained_maximum(part, w, j, min(max(end, 1e-9), 1.0 - 1e-9), p)
+                    if is_found(search, end, np.sqrt(max(2.0 * (greatest - reached), 0.0)) - z[s, j]):
                         break
                 if bound == 0.0:
-                    low[s, j] = inside
+                    low[s, j] = end
                 else:
-                    high[s, j] = inside
+                    high[s, j] = end

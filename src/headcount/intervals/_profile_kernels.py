@@ -287,6 +287,37 @@ def _excess(
 
 
 @kernel(error_model="numpy")
+def bracket(inside: float, below: float, bound: float) -> FloatArray:
+    """Return a bracket of an interval's end: a value inside and its excess, the bound and its excess, the side moved last."""
+    return np.array([inside, below, bound, np.inf, 0.0])
+
+
+@kernel(error_model="numpy")
+def next_end(b: FloatArray) -> float:
+    """Return the value to test next: the bound first, then regula falsi, since the root is nearly proportional to the distance."""
+    if b[3] == np.inf:
+        return b[2]  # type: ignore[no-any-return]
+    end = b[0] - b[1] * (b[2] - b[0]) / (b[3] - b[1])
+    inside = min(b[0], b[2]) < end < max(b[0], b[2])
+    return end if inside else (b[0] + b[2]) / 2.0  # type: ignore[no-any-return]
+
+
+@kernel(error_model="numpy")
+def is_found(b: FloatArray, end: float, excess: float) -> bool:
+    """Narrow the bracket by the excess at a tested value (Illinois rule); whether this value is the interval's end."""
+    if b[3] == np.inf:  # the bound itself
+        b[3] = excess
+        return excess <= 0.0 or abs(b[0] - end) <= TOL
+    if excess <= 0.0:
+        b[3] *= 0.5 if b[4] < 0.0 else 1.0
+        b[0], b[1], b[4] = end, excess, -1.0
+    else:
+        b[1] *= 0.5 if b[4] > 0.0 else 1.0
+        b[2], b[3], b[4] = end, excess, 1.0
+    return abs(b[2] - b[0]) < TOL or abs(excess) < 1e-6
+
+
+@kernel(error_model="numpy")
 def class_bounds(
     z: FloatArray,
     G: FloatArray,
@@ -312,59 +343,29 @@ def class_bounds(
             if k == 2 and j == 0:
                 continue
             for side in (-1.0, 1.0):
-                p = nearest.copy()
-                bound = 0.0 if side < 0.0 else 1.0
-                inside, below = nearest[j], -normal
-                outside = bound
-                above = _excess(
-                    side,
-                    j,
-                    bound,
-                    z[s],
-                    G[m],
-                    S[m],
-                    spread[m, :, j],
-                    third[m, :, j],
-                    sizes,
-                    n[s],
-                    within,
-                    normal,
-                    table,
-                    p,
-                )
-                end = bound
-                if above > 0.0 and abs(inside - bound) > TOL:
-                    # Regula falsi by the Illinois rule: the root is nearly proportional to the distance from the estimate.
-                    last = 0
-                    for _ in range(MAX_STEPS):
-                        end = inside - below * (outside - inside) / (above - below)
-                        if not min(inside, outside) < end < max(inside, outside):
-                            end = (inside + outside) / 2.0
-                        p[:] = nearest
-                        excess = _excess(
-                            side,
-                            j,
-                            end,
-                            z[s],
-                            G[m],
-                            S[m],
-                            spread[m, :, j],
-                            third[m, :, j],
-                            sizes,
-                            n[s],
-                            within,
-                            normal,
-                            table,
-                            p,
-                        )
-                        if excess <= 0.0:
-                            above *= 0.5 if last < 0 else 1.0
-                            inside, below, last = end, excess, -1
-                        else:
-                            below *= 0.5 if last > 0 else 1.0
-                            outside, above, last = end, excess, 1
-                        if abs(outside - inside) < TOL or abs(excess) < 1e-6:
-                            break
+                search = bracket(nearest[j], -normal, 0.0 if side < 0.0 else 1.0)
+                end = nearest[j]
+                for _ in range(MAX_STEPS):
+                    end = next_end(search)
+                    p = nearest.copy()
+                    excess = _excess(
+                        side,
+                        j,
+                        end,
+                        z[s],
+                        G[m],
+                        S[m],
+                        spread[m, :, j],
+                        third[m, :, j],
+                        sizes,
+                        n[s],
+                        within,
+                        normal,
+                        table,
+                        p,
+                    )
+                    if is_found(search, end, excess):
+                        break
                 if side < 0.0:
                     low[s, j] = end
                 else:
