@@ -92,8 +92,8 @@ def _hasher() -> Any:
     return HashingVectorizer(n_features=_N_TERMS, alternate_sign=False, norm=None, dtype=np.float32)
 
 
-def term_names(places: IntArray, texts: Items) -> list[str]:
-    """Return the most frequent term at each of these places, by the texts that hold them; places without one are left out.
+def term_names(columns: IntArray, texts: Items) -> list[str]:
+    """Return the most frequent term at each of these columns, by the texts that hold them; columns without one are left out.
 
     >>> term_names(item_features(["unheard"]).X.indices, ["an unheard melody"])
     ['unheard']
@@ -104,9 +104,9 @@ def term_names(places: IntArray, texts: Items) -> list[str]:
 
     split = _hasher().build_analyzer()
     counts: Counter[str] = Counter(term for text in texts for term in split(text[:_LETTERS]))
-    wanted, found = {int(place) for place in places}, {}
+    wanted, terms = {int(column) for column in columns}, {}
     for term, _ in counts.most_common():
-        place = abs(murmurhash3_32(term, seed=0)) % _N_TERMS
-        if place in wanted and place not in found:
-            found[place] = term
-    return [found[int(place)] for place in places if int(place) in found]
+        column = abs(murmurhash3_32(term, seed=0)) % _N_TERMS
+        if column in wanted and column not in terms:
+            terms[column] = term
+    return [terms[int(column)] for column in columns if int(column) in terms]

@@ -125,10 +125,10 @@ def item_test(
     # are those of the other folds, so that they and the means of phi in this one are not of the same items.
     for f in range(_FOLDS):
         others = (fold != f) & ~is_target
-        own = np.array([_mean(g[others & (strata == j)], g[others].mean()) for j in range(k)])
-        r = own @ B
+        class_means = np.array([_mean(g[others & (strata == j)], g[others].mean()) for j in range(k)])
+        r = class_means @ B
         here = fold == f
-        g[here] -= phi[here] @ r + (p @ own - r @ M @ p)
+        g[here] -= phi[here] @ r + (p @ class_means - r @ M @ p)
     within = _variances(g[~is_target], codes, k)
     means = np.array([g[strata == j].mean() for j in range(k)])
     parts = np.append(p**2 * within / sizes, g[is_target].var(ddof=1) / n)
@@ -150,9 +150,9 @@ def _mean(values: FloatArray, otherwise: float) -> float:
 def _variances(g: FloatArray, codes: IntArray, k: int) -> FloatArray:
     """Return the variance within each class; that of few items is not taken to be smaller than half of all classes'."""
     sizes = np.bincount(codes, minlength=k)
-    own = np.array([g[codes == j].var(ddof=1) for j in range(k)])
-    pooled = float(own @ sizes / sizes.sum())
-    variances: FloatArray = np.maximum(own, np.where(sizes < 10, pooled, 0.5 * pooled))
+    observed = np.array([g[codes == j].var(ddof=1) for j in range(k)])
+    pooled = float(observed @ sizes / sizes.sum())
+    variances: FloatArray = np.maximum(observed, np.where(sizes < 10, pooled, 0.5 * pooled))
     return variances
 
 
