@@ -100,6 +100,9 @@ def folds() -> Iterator[Cell]:
     yield replace(more, labelled=500, target=1000)
     large = replace(five, name="folds: LR 1,000 labelled, 10k", world=Gaussian(2, 2.0, 20), shares=(0.9, 0.1))
     yield replace(large, labelled=1000, target=10_000, methods=BINARY)
+    four = Cell("", "Folds", Gaussian(4, 4.0, 30), (0.05, 0.15, 0.3, 0.5), 240, 800, validation=5, simulations=FEW)
+    for learner in ("5 neighbours", "extra trees", "boosting"):
+        yield replace(four, name=f"folds: {learner}, 4 classes", learner=learner)
 
 
 def counting() -> Iterator[Cell]:
