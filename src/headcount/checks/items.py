@@ -7,6 +7,15 @@ estimation of p^. One-sided: where something differs, target items score higher 
 
 Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle
 of others can't be found by a straight line.
+
+Items may be repeated: draws with replacement, retweets, equal answers to a survey. Equal items of both sides are one group. A group
+lies in one fold, so that no item is scored by a classifier that has seen a copy of it; and the error of the statistic is that of
+sums over groups. That is right both for copies, which are not independent, and for independent items that happen to be equal, since
+the latter occur on both sides and cancel within their group. Leaving repeats out would be wrong for these: of 1,000 answers to a
+survey more kinds are distinct than of 200.
+
+Equal means equal features: texts up to case, white space, punctuation, one-letter words and order of words; numbers in single
+precision. Copies with a word or digit changed ("RT @name", a link, jitter) are taken for independent items: unify them beforehand.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +26,7 @@ from scipy.stats import t as student
 
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
-from headcount.checks.item_features import ItemFeatures, item_features, term_names
+from headcount.checks.item_features import ItemFeatures, equal_items, fill_missing, item_features, term_names
 from headcount.checks.low_confidence import mixture_inverse, student_dof
 from headcount.simplex import mixture_least_squares
 
@@ -104,7 +113,9 @@ def item_test(
     n = len(target)
     if n < _MIN_TARGET or len(codes) < _MIN_LABELLED or sizes.min() < 2 or not labelled.fits(target):
         return ItemTest()
-    rng = np.random.default_rng(seed)
+    group = equal_items(labelled, target)
+    if min(np.unique(group[: len(codes)][codes == j]).size for j in range(k)) < 2:
+        return ItemTest()
     M = np.column_stack([phi_labelled[codes == j].mean(axis=0) for j in range(k)])
     B = mixture_inverse(M)
     p = mixture_least_squares(M, phi_target.mean(axis=0)[None])[0]
@@ -113,13 +124,18 @@ def item_test(
         return ItemTest()
     is_target = np.repeat([False, True], [len(codes), n])
     strata = np.concatenate([codes, np.full(n, k)])
-    fold = np.empty(len(strata), dtype=np.int64)
-    fold[np.lexsort((rng.random(len(strata)), strata))] = np.arange(len(strata)) % _FOLDS
+    fold = _folds(strata, group, np.random.default_rng(seed))
+    sides = np.zeros((_FOLDS, 2))
+    np.add.at(sides, (fold, is_target.astype(int)), 1.0)
+    if (sides == sides.sum(axis=0)).any():  # all items of a side, or all but none, are copies of each other
+        return ItemTest()
     phi = np.vstack([phi_labelled, phi_target])
     g = np.empty(len(strata))
     with one_blas_thread():
         for f in range(_FOLDS):
             train = fold != f
+            if train.all():
+                continue
             g[~train] = _scores(X, is_target, _weights(strata, train, p), train, ~train)
     # The scores less what phi says of them: then an error of p^, to which the classifier adapts, is no difference. The class means
     # are those of the other folds, so that they and the means of phi in this one are not of the same items.
@@ -132,15 +148,41 @@ def item_test(
     within = _variances(g[~is_target], codes, k)
     means = np.array([g[strata == j].mean() for j in range(k)])
     parts = np.append(p**2 * within / sizes, g[is_target].var(ddof=1) / n)
-    error = float(np.sqrt(parts.sum()))
+    excess, dof = _repeats(
+        (g - np.append(means, g[is_target].mean())[strata]) * np.append(-p / sizes, 1.0 / n)[strata], group
+    )
+    error = float(np.sqrt(parts.sum() + excess))
     if not error > 0.0:
         return ItemTest()
     z = float(g[is_target].mean() - p @ means) / error
-    p_value = float(student.sf(z, student_dof(parts, np.append(sizes, n))))
+    p_value = float(student.sf(z, min(dof, float(student_dof(parts, np.append(sizes, n))))))
     if not p_value < level:
         return ItemTest(p_value, z)
     different = _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p))
     return ItemTest(p_value, z, columns[different].tolist())
+
+
+def _folds(strata: IntArray, group: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the fold of each item: that of its group. Strata are spread evenly over the folds, and so are large groups."""
+    copies = np.bincount(group)
+    first = np.unique(group, return_index=True)[1]
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[np.lexsort((rng.random(len(first)), strata[first], -copies))] = np.arange(len(first)) % _FOLDS
+    spread: IntArray = fold[group]
+    return spread
+
+
+def _repeats(influence: FloatArray, group: IntArray) -> tuple[float, float]:
+    """Return what repeats add to the variance of a sum of these influences of items, and the degrees of freedom of that variance.
+
+    The influences of equal items are added up before they are squared; without repeats nothing is added.
+    """
+    sums = np.bincount(group, weights=influence)
+    variance = float((sums**2).sum())
+    excess = variance - float((influence**2).sum())
+    if len(sums) == len(influence) or excess <= 0.0:
+        return 0.0, np.inf
+    return excess, max(variance**2 / float((sums**4).sum()), 1.0)
 
 
 def _mean(values: FloatArray, otherwise: float) -> float:
@@ -168,7 +210,7 @@ def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
 def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> tuple[Any, IntArray]:
     """Return the features of both sides, terms weighted by rarity, numbers on a common scale; and which columns they are."""
     if not labelled.is_sparse:
-        X = np.vstack([labelled.X, target.X]).astype(np.float64)
+        X = fill_missing(np.vstack([labelled.X, target.X]).astype(np.float64))
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         return np.clip(X, -6.0, 6.0), np.arange(X.shape[1])
