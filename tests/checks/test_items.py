@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from headcount import ACC, PACC, Outputs
-from headcount.checks import check, item_features
+from headcount.checks import ItemFindings, LabelledItems, check, item_features
+from headcount.checks.item_features import equal_items, fill_missing
 from headcount.checks.verdict import Findings, verdict_of
 from headcount.exceptions import DataError
 
@@ -108,10 +109,100 @@ def test_features_of_items():
     assert item_features(pd.DataFrame({"a": ["x"]})) is None
     assert item_features(np.array([["x", "y"]])) is None
     assert item_features(np.zeros(3)) is None
-    missing = item_features(np.array([[1.0, np.nan], [2.0, 3.0], [0.0, 4.0]])).X
-    assert missing[0, 1] < 3.0
-    assert item_features(np.full((2, 1), np.nan)).X.tolist() == [[0.0], [0.0]]
+    missing = item_features(np.array([[1.0, np.inf], [2.0, 3.0], [1e300, 4.0]])).X
+    assert np.isnan(missing).tolist() == [[False, True], [False, False], [True, False]]
+    assert fill_missing(missing)[0, 1] < 3.0
+    assert fill_missing(np.full((2, 1), np.nan)).tolist() == [[0.0], [0.0]]
     assert item_features(csr_matrix(np.eye(3)), np.array([0, 2])).X.shape == (2, 3)
+
+
+def test_equal_items_are_of_one_group():
+    texts = item_features(["Good film!", "a bad film", "film good", "bad film, bad", "bad bad film"])
+    assert equal_items(texts).tolist() == [0, 1, 0, 2, 2]
+    numbers = item_features([[0.0, np.nan], [-0.0, np.nan], [0.0, 1.0]])
+    assert equal_items(numbers, numbers).tolist() == [0, 0, 1, 0, 0, 1]
+    counts = csr_matrix((np.array([1.0, 0.0, 1.0]), np.array([0, 2, 0]), np.array([0, 2, 3])), shape=(2, 3))
+    assert equal_items(item_features(counts)).tolist() == [0, 0]
+
+
+def repeated_points(generator, random_state, labelled_too=False):
+    """Check points of a pool of 300 that are drawn with replacement."""
+    y, known = np.arange(300) % 5, np.arange(300) % 5
+    q = PACC(LogisticRegression(), validation=0.4, random_state=random_state).fit(draw_points(y, generator), y)
+    X = draw_points(known, generator)
+    if labelled_too:
+        rows = generator.integers(0, 60, 300) * 5 + known
+        X = X[rows]
+    pool = draw_points(generator.choice(5, 300, p=generator.dirichlet(np.ones(5))), generator)
+    return check(q, pool[generator.integers(0, 300, 1000)], labelled=(X, known))
+
+
+@pytest.mark.parametrize("labelled_too", [False, True])
+def test_points_drawn_with_replacement_raise_no_alarm(labelled_too):
+    generator = np.random.default_rng(0)
+    p_values = np.array([repeated_points(generator, s, labelled_too).p_items for s in range(20)])
+    assert (p_values < 0.025).sum() <= 1
+    assert (p_values < 0.25).sum() <= 9
+
+
+def test_texts_that_are_copied_raise_no_alarm_and_new_words_still_do():
+    generator = np.random.default_rng(1)
+    y = np.array(["good", "bad"])[np.arange(400) % 2]
+    q = PACC(make_pipeline(TfidfVectorizer(), LogisticRegression()), random_state=0).fit(draw_texts(y, generator), y)
+    alarms = []
+    for extra in ((), (), (), (), (), ("tablet", "charger")):
+        pool = draw_texts(generator.choice(["good", "bad"], 250, p=[0.7, 0.3]), generator, extra)
+        copied = [text.upper() + " !" for text in generator.choice(pool, 300)]
+        report = check(q, [*generator.choice(pool, 300), *copied])
+        alarms.append(report.p_items < 0.025)
+        assert extra or report.p_label_shift > 0.005
+    assert sum(alarms[:-1]) <= 1
+    assert alarms[-1]
+
+
+def test_items_of_few_values_are_tested_as_independent_ones():
+    generator = np.random.default_rng(0)
+
+    def answers(codes):
+        return np.clip(np.round(draw_points(codes, generator) / 3.0), -1, 1)
+
+    y = np.arange(500) % 3
+    q = PACC(LogisticRegression(), validation=0.4, random_state=0).fit(answers(y), y)
+    codes = generator.choice(3, 1000, p=[0.6, 0.2, 0.2])
+    assert check(q, answers(codes)).p_items > 0.025
+    codes[:300] = 4
+    assert check(q, answers(codes)).p_items < 0.025
+
+
+def test_copies_of_one_item_are_not_tested():
+    generator = np.random.default_rng(0)
+    y = np.arange(400) % 5
+    X = draw_points(y, generator)
+    q = PACC(LogisticRegression(), random_state=0).fit(X, y)
+    assert np.isnan(check(q, np.repeat(draw_points(y[:1], generator), 500, axis=0)).p_items)
+    X[y == 2] = X[2]
+    assert np.isnan(check(q, draw_points(y, generator), labelled=(X, y)).p_items)
+
+
+def test_copies_make_a_sample_as_noisy_as_fewer_items():
+    assert ItemFindings().effective_size(1000) == 1000
+    assert ItemFindings(copies=1.0).effective_size(1000) == pytest.approx(1.0)
+    # 100 items, each ten times: 9 of the 999 others are equal to an item
+    assert ItemFindings(copies=9 / 999).effective_size(1000) == pytest.approx(100.0)
+
+
+def test_missing_numbers_are_the_same_value_on_both_sides():
+    generator = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    p_values = []
+    for s in range(8):
+        X = generator.standard_normal((1200, 3)) + np.tile(y, 2)[:, None]
+        q = PACC(LogisticRegression(), validation=0.4, random_state=s).fit(X[:300], y[:300])
+        seen = np.where(generator.random(X.shape) < 0.2, np.nan, X)
+        labelled = item_features(seen[:600])
+        P = q.outputs(X, {"posteriors"}).posteriors
+        p_values.append(LabelledItems(labelled, y, P[:600]).check(seen[600:], P[600:]).p_value)
+    assert min(p_values) > 0.005
 
 
 def found(p_scores=0.5, p_items=np.nan, **changed):

@@ -1,6 +1,8 @@
 """Features of items for the check of the items themselves: terms of texts, or columns of numbers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 
-__all__ = ["ItemFeatures", "item_features", "term_names"]
+__all__ = ["ItemFeatures", "equal_items", "fill_missing", "item_features", "term_names"]
 
 _N_TERMS = 1 << 18
 """Places that terms are hashed to. A vocabulary would have to be learnt from one side, whose rare words it would then favour."""
@@ -24,6 +26,7 @@ class ItemFeatures:
     Attributes
     ----------
     X : sparse matrix of counts of terms, or dense array of numbers
+        A missing number is NaN.
     names : tuple of str
         Of the columns; empty for terms.
     is_texts : bool
@@ -62,7 +65,7 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
     if hasattr(items, "columns"):
         numeric = items.select_dtypes(["number", "bool"])
         names = tuple(map(str, numeric.columns))
-        return ItemFeatures(_complete(numeric.to_numpy(np.float64)), names) if names else None
+        return ItemFeatures(_finite(numeric.to_numpy(np.float64)), names) if names else None
     array = np.asarray(items, dtype=object) if isinstance(items, list | tuple) else np.asarray(items)
     if array.ndim == 1 and _num_samples(array) and all(isinstance(text, str) for text in array):
         return ItemFeatures(_hasher().transform([text[:_LETTERS] for text in array]), (), True)
@@ -72,18 +75,53 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
         return None
     if numbers.ndim != 2:
         return None
-    return ItemFeatures(_complete(numbers), tuple(f"column {j + 1}" for j in range(numbers.shape[1])))
+    return ItemFeatures(_finite(numbers), tuple(f"column {j + 1}" for j in range(numbers.shape[1])))
 
 
-def _complete(X: FloatArray) -> AnyArray:
-    """Return numbers in which a missing one is a value of its own, far from the others' middle."""
-    X = np.where(np.isinf(X), np.nan, X)
-    if np.isnan(X).any():
-        known = ~np.isnan(X).all(axis=0)
-        fill = np.zeros(X.shape[1])
-        fill[known] = np.nanmin(X[:, known], axis=0) - np.nanstd(X[:, known], axis=0)
-        X = np.where(np.isnan(X), fill, X)
-    return X.astype(np.float32)
+def _finite(X: FloatArray) -> AnyArray:
+    """Return numbers in single precision, NaN where they are not finite."""
+    with np.errstate(over="ignore"):
+        single = X.astype(np.float32)
+    return np.where(np.isfinite(single), single, np.float32(np.nan))
+
+
+def fill_missing(X: FloatArray) -> FloatArray:
+    """Return numbers in which a missing one is a value of its own, below the others of its column.
+
+    Items that are compared must be filled together: each side's own least value would tell the sides apart.
+
+    >>> fill_missing(np.array([[1.0], [np.nan], [3.0]])).ravel()
+    array([1., 0., 3.])
+    """
+    if not np.isnan(X).any():
+        return X
+    known = ~np.isnan(X).all(axis=0)
+    fill = np.zeros(X.shape[1])
+    fill[known] = np.nanmin(X[:, known], axis=0) - np.nanstd(X[:, known], axis=0)
+    return np.where(np.isnan(X), fill, X)
+
+
+def equal_items(*parts: ItemFeatures) -> IntArray:
+    """Return the group of each item, over all parts: items with equal features are of one group, numbered by first appearance.
+
+    Texts are equal if their terms are: case, white space, punctuation, one-letter words and the order of words do not matter.
+
+    >>> equal_items(item_features(["Good film!", "a book"]), item_features(["good  film"]))
+    array([0, 1, 0])
+    """
+    groups: dict[bytes, int] = {}
+    keys = (key for part in parts for key in _row_keys(part))
+    return np.array([groups.setdefault(key, len(groups)) for key in keys], dtype=np.int64)
+
+
+def _row_keys(features: ItemFeatures) -> Iterator[bytes]:
+    if not features.is_sparse:
+        return (row.tobytes() for row in np.ascontiguousarray(features.X) + np.float32(0.0))  # + 0: -0 is 0
+    X = features.X.tocsr(copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    indices, data, ends = X.indices.astype(np.int64), X.data, X.indptr
+    return (indices[a:b].tobytes() + data[a:b].tobytes() for a, b in pairwise(ends.tolist()))
 
 
 def _hasher() -> Any:

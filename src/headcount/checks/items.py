@@ -7,6 +7,16 @@ estimation of p^. One-sided: where something differs, target items score higher 
 
 Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle
 of others can't be found by a straight line.
+
+Items may be repeated: draws with replacement, retweets, equal answers to a survey. Equal items of both sides are one group. A group
+lies in one fold, so that no item is scored by a classifier that has seen a copy of it; and the error of the statistic is that of
+sums over groups. That is right both for copies, which are not independent, and for independent items that happen to be equal, since
+the latter occur on both sides and cancel within their group. Leaving repeats out would be wrong for these: of 1,000 answers to a
+survey more kinds are distinct than of 200. Where most items have one of a few values, each item is a group of its own: groups would
+be too few to find anything.
+
+Equal means equal features: texts up to case, white space, punctuation, one-letter words and order of words; numbers in single
+precision. Copies with a word or digit changed ("RT @name", a link, jitter) are taken for independent items: unify them beforehand.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +27,7 @@ from scipy.stats import t as student
 
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
-from headcount.checks.item_features import ItemFeatures, item_features, term_names
+from headcount.checks.item_features import ItemFeatures, equal_items, fill_missing, item_features, term_names
 from headcount.checks.low_confidence import mixture_inverse, student_dof
 from headcount.simplex import mixture_least_squares
 
@@ -29,6 +39,8 @@ _MIN_TARGET, _MIN_LABELLED = 50, 40
 """Fewest items of each side that the test is made for."""
 _FOLDS = 5
 _NEIGHBOURS = 60
+_COMMON, _FEW_VALUES = 3, 0.8
+"""Items have few values if this share of the labelled ones has a value that occurs so often, or more, on each side."""
 _NAMED = 5
 """Terms or columns that are named as differing."""
 _MIN_DOCUMENTS = 3
@@ -51,29 +63,39 @@ class LabelledItems:
             return ItemFindings()
         test = item_test(self.features, self.codes, self.P, target, P, level)
         if not test.p_value < level:
-            return ItemFindings(test.p_value)
+            return ItemFindings(test.p_value, copies=test.copies)
         columns = np.array(test.differs, dtype=np.int64)
         if target.is_texts:
-            return ItemFindings(test.p_value, tuple(term_names(columns, items)))
+            return ItemFindings(test.p_value, tuple(term_names(columns, items)), test.copies)
         names = self.features.names
-        return ItemFindings(test.p_value, tuple(names[j] if names else f"column {j + 1}" for j in columns.tolist()))
+        named = tuple(names[j] if names else f"column {j + 1}" for j in columns.tolist())
+        return ItemFindings(test.p_value, named, test.copies)
 
 
 @dataclass(frozen=True)
 class ItemFindings:
-    """What the check of the items themselves found: a p-value, NaN if it was not made, and what differs most."""
+    """What the check of the items themselves found: a p-value, NaN if it was not made, and what differs most.
+
+    ``copies`` is the share of pairs of target items that are equal, beyond what independent items would have.
+    """
 
     p_value: float = float("nan")
     differs: tuple[str, ...] = ()
+    copies: float = 0.0
+
+    def effective_size(self, n: float) -> float:
+        """Return the number of independent items whose mean is as noisy as that of n items with so many copies (Kish 1965)."""
+        return n / (1.0 + (n - 1.0) * self.copies)
 
 
 @dataclass(frozen=True)
 class ItemTest:
-    """The outcome: a p-value (NaN if the test could not be made) and the columns that differ most, by position."""
+    """The outcome: a p-value (NaN if the test could not be made), the columns that differ most, by position, and copies."""
 
     p_value: float = float("nan")
     statistic: float = float("nan")
     differs: list[int] = field(default_factory=list)
+    copies: float = 0.0
 
 
 def item_test(
@@ -104,22 +126,30 @@ def item_test(
     n = len(target)
     if n < _MIN_TARGET or len(codes) < _MIN_LABELLED or sizes.min() < 2 or not labelled.fits(target):
         return ItemTest()
-    rng = np.random.default_rng(seed)
+    group = _copies(equal_items(labelled, target), len(codes))
+    if min(np.unique(group[: len(codes)][codes == j]).size for j in range(k)) < 2:
+        return ItemTest()
     M = np.column_stack([phi_labelled[codes == j].mean(axis=0) for j in range(k)])
     B = mixture_inverse(M)
     p = mixture_least_squares(M, phi_target.mean(axis=0)[None])[0]
-    X, columns = _stacked(labelled, target)
+    X, columns = _stacked(labelled, target, group)
+    copies = _share_of_copies(group, p[codes] / sizes[codes])
     if columns.size == 0:
-        return ItemTest()
+        return ItemTest(copies=copies)
     is_target = np.repeat([False, True], [len(codes), n])
     strata = np.concatenate([codes, np.full(n, k)])
-    fold = np.empty(len(strata), dtype=np.int64)
-    fold[np.lexsort((rng.random(len(strata)), strata))] = np.arange(len(strata)) % _FOLDS
+    fold = _folds(strata, group, np.random.default_rng(seed))
+    sides = np.zeros((_FOLDS, 2))
+    np.add.at(sides, (fold, is_target.astype(int)), 1.0)
+    if (sides == sides.sum(axis=0)).any():  # all items of a side, or all but none, are copies of each other
+        return ItemTest(copies=copies)
     phi = np.vstack([phi_labelled, phi_target])
     g = np.empty(len(strata))
     with one_blas_thread():
         for f in range(_FOLDS):
             train = fold != f
+            if train.all():
+                continue
             g[~train] = _scores(X, is_target, _weights(strata, train, p), train, ~train)
     # The scores less what phi says of them: then an error of p^, to which the classifier adapts, is no difference. The class means
     # are those of the other folds, so that they and the means of phi in this one are not of the same items.
@@ -132,15 +162,68 @@ def item_test(
     within = _variances(g[~is_target], codes, k)
     means = np.array([g[strata == j].mean() for j in range(k)])
     parts = np.append(p**2 * within / sizes, g[is_target].var(ddof=1) / n)
-    error = float(np.sqrt(parts.sum()))
+    excess, dof = _repeats(
+        (g - np.append(means, g[is_target].mean())[strata]) * np.append(-p / sizes, 1.0 / n)[strata], group
+    )
+    error = float(np.sqrt(parts.sum() + excess))
     if not error > 0.0:
-        return ItemTest()
+        return ItemTest(copies=copies)
     z = float(g[is_target].mean() - p @ means) / error
-    p_value = float(student.sf(z, student_dof(parts, np.append(sizes, n))))
+    p_value = float(student.sf(z, min(dof, float(student_dof(parts, np.append(sizes, n))))))
     if not p_value < level:
-        return ItemTest(p_value, z)
+        return ItemTest(p_value, z, copies=copies)
     different = _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p))
-    return ItemTest(p_value, z, columns[different].tolist())
+    return ItemTest(p_value, z, columns[different].tolist(), copies)
+
+
+def _copies(group: IntArray, n_labelled: int) -> IntArray:
+    """Return groups of copies, given those of equal items: each item is a group of its own if the items have few values.
+
+    Equal items are independent then, such as answers to a survey of two questions, and can be tested as any others.
+    """
+    by_side = np.stack([np.bincount(side, minlength=group.max() + 1) for side in np.split(group, [n_labelled])])
+    common = by_side.min(axis=0) >= _COMMON
+    if by_side[0, common].sum() < _FEW_VALUES * n_labelled:
+        return group
+    return np.arange(len(group))
+
+
+def _share_of_copies(group: IntArray, weights: FloatArray) -> float:
+    """Return the share of pairs of target items that are equal, less that of pairs of a target item and a labelled one.
+
+    Independent items are as often equal to labelled ones, with these weights, as to each other; copies are not. Of the latter share
+    two standard errors are added, so that noise is not taken for copies.
+    """
+    target = np.bincount(group[len(weights) :], minlength=group.max() + 1).astype(float)
+    n = float(target.sum())
+    equal = target[group[: len(weights)]] / n
+    across = float(weights @ equal)
+    error = float(np.sqrt(weights**2 @ (equal - across) ** 2))
+    within = float(target @ (target - 1.0)) / (n * (n - 1.0))
+    return max(within - across - 2.0 * error, 0.0)
+
+
+def _folds(strata: IntArray, group: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the fold of each item: that of its group. Strata are spread evenly over the folds, and so are large groups."""
+    copies = np.bincount(group)
+    first = np.unique(group, return_index=True)[1]
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[np.lexsort((rng.random(len(first)), strata[first], -copies))] = np.arange(len(first)) % _FOLDS
+    spread: IntArray = fold[group]
+    return spread
+
+
+def _repeats(influence: FloatArray, group: IntArray) -> tuple[float, float]:
+    """Return what repeats add to the variance of a sum of these influences of items, and the degrees of freedom of that variance.
+
+    The influences of equal items are added up before they are squared; without repeats nothing is added.
+    """
+    sums = np.bincount(group, weights=influence)
+    variance = float((sums**2).sum())
+    excess = variance - float((influence**2).sum())
+    if len(sums) == len(influence) or excess <= 0.0:
+        return 0.0, np.inf
+    return excess, max(variance**2 / float((sums**4).sum()), 1.0)
 
 
 def _mean(values: FloatArray, otherwise: float) -> float:
@@ -165,10 +248,13 @@ def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
     return weights
 
 
-def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> tuple[Any, IntArray]:
-    """Return the features of both sides, terms weighted by rarity, numbers on a common scale; and which columns they are."""
+def _stacked(labelled: ItemFeatures, target: ItemFeatures, group: IntArray) -> tuple[Any, IntArray]:
+    """Return the features of both sides, terms weighted by rarity, numbers on a common scale; and which columns they are.
+
+    Copies count as one item for the frequency of a term: else the rare terms of copied items alone would be kept.
+    """
     if not labelled.is_sparse:
-        X = np.vstack([labelled.X, target.X]).astype(np.float64)
+        X = fill_missing(np.vstack([labelled.X, target.X]).astype(np.float64))
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         return np.clip(X, -6.0, 6.0), np.arange(X.shape[1])
@@ -176,10 +262,11 @@ def _stacked(labelled: ItemFeatures, target: ItemFeatures) -> tuple[Any, IntArra
     from sklearn.feature_extraction.text import TfidfTransformer
 
     X = vstack([labelled.X, target.X]).tocsr()
-    columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) >= _MIN_DOCUMENTS)
+    distinct = np.unique(group, return_index=True)[1]
+    columns = np.flatnonzero(np.bincount(X[distinct].indices, minlength=X.shape[1]) >= _MIN_DOCUMENTS)
     X = X[:, columns]
     signed = X.data.size and X.data.min() < 0
-    return (X if signed else TfidfTransformer(sublinear_tf=True).fit_transform(X)), columns
+    return (X if signed else TfidfTransformer(sublinear_tf=True).fit(X[distinct]).transform(X)), columns
 
 
 def _linear(X: Any, y: AnyArray, weights: FloatArray) -> Any:

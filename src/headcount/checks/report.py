@@ -1,7 +1,7 @@
 """`check`: all that can be said about a sample without its labels, and a verdict in words with what to do next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -164,12 +164,16 @@ def check_counted(
         That made the estimates. If it adjusts, it is also asked for the shares of the labelled items themselves, weighted to those
         that explain the scores: what it is off by there, it is off by here.
     items : sequence of ItemFindings, optional
-        What is known of the items themselves, for each sample.
+        What is known of the items themselves, for each sample. Copies among them make it as noisy as fewer items.
     """
-    n = counts.sum(axis=1)
-    test = labelled.test(counts, n, None if labelled.decided else sums)
+    total = counts.sum(axis=1)
+    n = total if items is None else np.array([one.effective_size(m) for one, m in zip(items, total, strict=True)])
+    test = labelled.test(counts, total, None if labelled.decided else sums)
+    if (n < total).any():  # the shares stay those of all items: fewer would be put into fewer, coarser cells
+        fewer = labelled.test(counts, n, None if labelled.decided else sums)
+        test = replace(test, p_value=fewer.p_value, tested=fewer.tested)
     M, sizes = labelled.means, labelled.sizes
-    matched = mixture_least_squares(M, sums / n[:, None])
+    matched = mixture_least_squares(M, sums / total[:, None])
     separation, separation_errors = _separation(labelled)
     # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
     # is uncorrelated with their difference (Hausman 1978), so that the variance of that is smaller than the other's.
