@@ -17,7 +17,7 @@ _ADDED_RATE, _LEAST_ITEMS = 0.12, 1.0
 
 Vectors of cells, 0 or 1, get so many times the root of the class's size added, spread over the extreme vectors; where they are very
 few, quantiles for few degrees of freedom count the same thing. Other vectors vary by at least what the second number of items would
-add, spread over the classes' mean vectors: posteriors between .45 and .55 are no less sure than those between 0 and 1."""
+add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +142,7 @@ def _class_moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, int]:
     """Return G, S, B, spread, third and rank for sample s."""
     U, codes, folds = vectors.labelled(s), vectors.codes, vectors.folds
+    extremes = vectors.extremes(s)
     d, plugged_in = U.shape[1], vectors.plugged_in(s)
     G, S = np.empty((d, k)), np.empty((k, d, d))
     centred = np.empty_like(U)
@@ -150,17 +151,13 @@ def _class_moments(
         V = U[rows]
         parts = folds[rows]
         G[:, j] = np.mean([V[parts == f].mean(axis=0) for f in np.unique(parts)], axis=0)
-    extremes = vectors.extremes(s) if vectors.extremes_count else G.T
-    for j in range(k):
-        rows = np.flatnonzero(codes == j)
-        V = U[rows]
         mean = V.mean(axis=0)
         centred[rows] = V - mean
         S[j] = _covariance(centred[rows], extremes - mean, vectors.extremes_count)
         if plugged_in is not None:
-            # What was learnt from an item puts its vector too near to its own class, what was learnt without it too far away. The
-            # mean of the class lies between: half the shift counts as its error, so that classes that look the same stay untold.
-            shift = 0.5 * (mean - plugged_in[rows].mean(axis=0))
+            # Learning without an item moves its vector away from its own class. That is noise, and must not tell apart classes
+            # that look the same: the mean shift counts as an error of the class mean.
+            shift = vectors.shift_counts * (mean - plugged_in[rows].mean(axis=0))
             S[j] += len(rows) * np.outer(shift, shift)
     directions = sum_zero_basis(k)
     differences = G @ directions

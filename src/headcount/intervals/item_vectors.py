@@ -42,6 +42,8 @@ class ItemVectors(ABC):
     """Whether all samples have the same vectors; else they are ratios at shares ``inside`` the simplex."""
     extremes_count: bool = False
     """Whether extreme vectors are added to each class, rather than taken only where a class has next to no spread."""
+    shift_counts: float = 1.0
+    """Share of what learning without an item shifts the class means that counts as their error."""
 
     def __init__(self, quantifier: Any) -> None:
         self.codes: IntArray = quantifier.validation_codes_
@@ -67,7 +69,7 @@ class ItemVectors(ABC):
 
     @abstractmethod
     def extremes(self, s: int) -> FloatArray:
-        """Return the vectors of items that belong to one class for sure, a row each class."""
+        """Return vectors that an item of another class could have, a row each class: as sure as the vectors' scale allows."""
 
     @abstractmethod
     def target(self, s: int, outputs: Outputs) -> FloatArray:
@@ -88,6 +90,7 @@ class _RepresentationVectors(ItemVectors):
         self.representation = quantifier.representation
         self.extremes_count = not self.representation.has_vectors
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
+        self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
         self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
         self._second: FloatArray | None = None
@@ -105,7 +108,9 @@ class _RepresentationVectors(ItemVectors):
         return self._labelled
 
     def extremes(self, s: int) -> FloatArray:
-        return np.ascontiguousarray(self.A.T)
+        # Posteriors have no scale of their own: regularised ones between .45 and .55 may be as sure as others between 0 and 1.
+        sure = self.class_means if self.representation.has_vectors else self.A
+        return np.ascontiguousarray(sure.T)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
         vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
@@ -181,6 +186,9 @@ class _DensityVectors(_RatioVectors):
 
 class _CellVectors(_RatioVectors):
     extremes_count = True
+    # Frequencies are linear in the items: what was learnt from an item puts its vector as much too near to its own class as what was
+    # learnt without it puts it too far away. The mean of the class lies in the middle.
+    shift_counts = 0.5
 
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:
         super().__init__(quantifier, shares)
