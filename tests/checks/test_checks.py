@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from headcount import ACC, CC, PACC, SLD, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.checks import check, check_counted, label_shift_test
 from headcount.checks.labelled_cells import LabelledCells
 from headcount.exceptions import DataError
-from tests.conftest import frozen, scored_items
+from tests.conftest import blobs, frozen, scored_items
 
 CENTRES = 3.5 / np.sqrt(2) * np.eye(3, 10)
 
@@ -317,3 +318,13 @@ def test_counted_shares_of_few_items_are_not_flagged():
         )[0]
         n_flagged += any("points off" in sentence for sentence in report.advice)
     assert n_flagged <= 5
+
+
+def test_few_validation_items_beside_many_labelled_ones_raise_no_alarm():
+    verdicts = []
+    for seed in range(12):
+        X, y = blobs(2100, 3, seed=seed)
+        few, many = slice(0, 100), slice(100, None)
+        q = PACC(GaussianNB(), validation=0.4, random_state=0).fit(X[few], y[few])
+        verdicts.append(check(q, blobs(500, 3, seed=100 + seed)[0], labelled=(X[many], y[many])).verdict)
+    assert verdicts.count("trust") >= 10

@@ -194,6 +194,17 @@ def test_splitters_may_repeat_or_omit_items():
     assert np.isfinite(sorted_items.M_).all()
 
 
+def test_items_that_are_validated_twice_do_not_shorten_the_interval():
+    X, y = blobs(300, 2, seed=0)
+    target = blobs(400, 2, seed=1)[0]
+    widths = []
+    for repeats in (1, 4):
+        splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=repeats, random_state=0)
+        answer = estimate(PACC(GaussianNB(), validation=splitter).fit(X, y), target)
+        widths.append(answer.high[0] - answer.low[0])
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+
 class Counting(GaussianNB):
     fits = 0
 

@@ -178,13 +178,16 @@ def check_counted(
     # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
     # is uncorrelated with their difference (Hausman 1978), so that the variance of that is smaller than the other's.
     by_decisions = labelled.decided or (quantifier is not None and "posteriors" not in quantifier.needs)
+    labelled_noise = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions)
+    other_items = 0.0 if quantifier is None else _sizes_by_validation(labelled, quantifier) * labelled_noise**2
+    labelled_noise = np.sqrt(labelled_noise**2 + other_items)
     own = labelled.matched_errors(test.shares, n, by_decisions) if adjusts else 0.5 / np.sqrt(n)[:, None]
+    own = np.sqrt(own**2 + other_items)
     noise = np.maximum(np.nan_to_num(test.errors, nan=1.0), own)
     gaps = np.abs(shares - test.shares)
     ratios = gaps / np.maximum(noise, 1e-12)
     if adjusts and quantifier is not None and not labelled.decided:
         biases = np.abs(labelled.answers(quantifier, test.shares) - test.shares)
-        labelled_noise = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions)
         ratios = np.maximum(ratios, biases / np.maximum(labelled_noise, 1e-3))
         gaps = np.maximum(gaps, biases)
     assumes_calibration = adjusts and quantifier is not None and not quantifier.uses_validation
@@ -218,6 +221,14 @@ def check_counted(
         figures |= {"p_items": found.p_value, "differs": found.differs}
         reports.append(Report(verdict, advice, **figures, classes=classes, shares=shares[s]))
     return reports
+
+
+def _sizes_by_validation(labelled: LabelledCells, quantifier: Quantifier) -> float:
+    """Return how many times more labelled items there are than the quantifier was validated on; 0 if these are the same ones."""
+    if not quantifier.uses_validation:
+        return 0.0
+    validated = np.bincount(quantifier.validation_codes_, minlength=labelled.k)
+    return 0.0 if np.array_equal(validated, labelled.sizes) else float((labelled.sizes / validated).max())
 
 
 def separation_of(M: FloatArray) -> float:

@@ -39,7 +39,7 @@ class Evidence:
     S : array of shape (one or n_samples, n_classes, n_coordinates, n_coordinates)
         Covariance of an item's vector in each class.
     sizes : array of shape (n_classes,)
-        Number of labelled items of each class; with folds of unequal sizes, slightly fewer.
+        Number of labelled items of each class, each counted once; with folds of unequal sizes, slightly fewer.
     B : array of shape (one or n_samples, n_classes, n_coordinates)
         Shares that solve z = G p, free to leave the simplex, change by B times a change of z.
     spread, third : arrays of shape (one or n_samples, n_classes, n_classes)
@@ -102,7 +102,7 @@ def gather_evidence(
 
 def _evidence(vectors: ItemVectors, shares: FloatArray, n: FloatArray, within: bool) -> Evidence:
     k = shares.shape[1]
-    sizes = _mean_sizes(vectors.codes, vectors.folds, k)
+    sizes = _mean_sizes(vectors.codes, vectors.folds, k) / vectors.repeats
     z = np.ascontiguousarray(vectors.means())
     by_sample = [_class_moments(vectors, s, k) for s in range(1 if vectors.is_shared else len(shares))]
     G, S, B, spread, third, rank = (np.stack(parts) for parts in zip(*by_sample, strict=True))

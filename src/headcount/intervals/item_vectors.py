@@ -49,6 +49,7 @@ class ItemVectors(ABC):
         self.codes: IntArray = quantifier.validation_codes_
         # Models of earlier versions know no folds.
         self.folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros_like(self.codes))
+        self.repeats: int = getattr(quantifier, "validation_repeats_", 1)
         self.inside: FloatArray = np.empty((0, 0))
 
     @abstractmethod
@@ -186,8 +187,8 @@ class _DensityVectors(_RatioVectors):
 
 class _CellVectors(_RatioVectors):
     extremes_count = True
-    # Frequencies are linear in the items: what was learnt from an item puts its vector as much too near to its own class as what was
-    # learnt without it puts it too far away. The mean of the class lies in the middle.
+    # Frequencies are linear in the items: learnt from an item, they put its vector as much too near to its own class as they put it
+    # too far away when learnt without it. The mean of the class lies in the middle.
     shift_counts = 0.5
 
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:

@@ -36,7 +36,8 @@ def fit_classifier(quantifier: Any, fits: Fits, codes: IntArray) -> Any:
 def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     """Fit the classifier beside validation items; keep these, their codes and folds, and its outputs for them.
 
-    Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_`` and ``validation_items_``. With
+    Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_``, ``validation_items_`` and
+    ``validation_repeats_`` (how often the splitter validates the item that it validates most often). With
     folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
     trained on; with ``refit=True`` it is another classifier, fitted on all items.
     """
@@ -48,6 +49,7 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
         items = fits.part(None if _is_everything(rows, len(codes)) else rows)[0]
     quantifier.validation_outputs_, quantifier.validation_codes_ = outputs, codes[rows]
     quantifier.validation_folds_, quantifier.validation_items_ = folds, items
+    quantifier.validation_repeats_ = int(np.bincount(rows).max())
     absent = np.bincount(quantifier.validation_codes_, minlength=len(quantifier.classes_)) == 0
     if absent.any():
         raise DataError(

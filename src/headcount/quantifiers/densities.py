@@ -68,6 +68,8 @@ class DensitiesQuantifier(Quantifier):
         The folds of these items; all 0 without folds.
     validation_items_ : items or None
         The validation items themselves; None if the quantifier was fitted on outputs.
+    validation_repeats_ : int
+        How often an item is validated at most; more than 1 for splitters that repeat themselves.
     """
 
     tol: float = 1e-6
@@ -77,6 +79,7 @@ class DensitiesQuantifier(Quantifier):
     validation_codes_: IntArray
     validation_folds_: IntArray
     validation_items_: Any
+    validation_repeats_: int
 
     @property
     def has_interval(self) -> bool:

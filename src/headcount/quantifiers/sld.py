@@ -79,7 +79,7 @@ class SLD(DensitiesQuantifier):
     classifier_ : fitted classifier
     prior_ : array of shape (n_classes,)
     calibration_ : BiasCorrectedTemperature or None
-    validation_outputs_, validation_codes_, validation_folds_, validation_items_
+    validation_outputs_, validation_codes_, validation_folds_, validation_items_, validation_repeats_
         Outputs, classes and folds of the validation items, and the items themselves, if there is a ``calibration``.
 
     References
@@ -134,7 +134,8 @@ class SLD(DensitiesQuantifier):
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
         self.calibration_: BiasCorrectedTemperature | None = None
-        for name in ("validation_outputs_", "validation_codes_", "validation_folds_", "validation_items_"):
+        kept = ("outputs", "codes", "folds", "items", "repeats")
+        for name in (f"validation_{one}_" for one in kept):
             if hasattr(self, name):
                 delattr(self, name)
         if self.calibration is None:

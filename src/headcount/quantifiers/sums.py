@@ -39,6 +39,8 @@ class SumsQuantifier(Quantifier):
         The folds of these items; all 0 without folds.
     validation_items_ : items or None
         The validation items themselves; None if the quantifier was fitted on outputs.
+    validation_repeats_ : int
+        How often an item is validated at most; more than 1 for splitters that repeat themselves.
     """
 
     representation: Representation
@@ -48,6 +50,7 @@ class SumsQuantifier(Quantifier):
     validation_codes_: IntArray
     validation_folds_: IntArray
     validation_items_: Any
+    validation_repeats_: int
 
     is_solver_answer: ClassVar[bool | None] = True
     """Whether the estimate is the solver's answer, so that the equation that the solver declares holds for it."""
