@@ -19,7 +19,7 @@ from benchmarks.coverage.cells import all_cells
 from benchmarks.coverage.figures import Figures, failures, merged
 from benchmarks.coverage.page import text_table, write_page
 
-SEED = 57163479
+SEED = 96502091
 """Drawn when the code was final, and not changed after the run."""
 Blocks = dict[str, list[dict[str, Any]]]
 

@@ -216,8 +216,11 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
         stop = min(start + chunk, _DRAWS)
         errors = np.stack([generator.standard_normal((stop - start, root.shape[1])) @ root.T for root in roots], axis=1)
         shared = generator.standard_normal((stop - start, len(influence))) @ influence
-        total = errors[:, second] - errors[:, first] + shared.reshape(stop - start, len(pairs), k)
-        largest[start:stop] = np.abs(total * scale).max(axis=(1, 2))
+        total = errors[:, second]
+        total -= errors[:, first]
+        total += shared.reshape(total.shape)
+        total *= scale
+        largest[start:stop] = np.maximum(total.max(axis=(1, 2)), -total.min(axis=(1, 2)))
     return largest
 
 

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtrit
 
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
@@ -67,7 +67,7 @@ class Pair:
         low, high = np.full(self.k, -1.0), np.full(self.k, 1.0)
         if self.identified:
             *arrays, shares = self._arrays
-            table = student_table(float(norm.sf(z)))
+            table = student_table(float(ndtr(-z)))
             _difference_kernels.difference_bounds(*arrays, self.both[0].within, z, table, shares, low, high)
         return low, high
 
@@ -91,7 +91,7 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
 
     def excess(z: float) -> float:
         shift = _profile_kernels.skewness_shift(z, third, along)
-        return float(t.isf(norm.sf(z), degrees) + np.copysign(shift, shift * root) - abs(root))
+        return float(-stdtrit(degrees, float(ndtr(-z))) + np.copysign(shift, shift * root) - abs(root))
 
     if excess(0.0) >= 0.0:
         return 1.0
@@ -100,5 +100,5 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
     while (height := excess(upper)) <= 0.0 and upper < _LARGEST_Z:
         upper += 2.0
     if height <= 0.0:
-        return float(2.0 * norm.sf(_LARGEST_Z))
-    return float(2.0 * norm.sf(brentq(excess, upper - 2.0, upper, xtol=1e-9)))
+        return float(2.0 * ndtr(-_LARGEST_Z))
+    return float(2.0 * ndtr(-brentq(excess, upper - 2.0, upper, xtol=1e-9)))
