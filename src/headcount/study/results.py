@@ -119,6 +119,10 @@ class Results:
         samples, true = protocol_of(self.plan, "test", len(classes)).draw(codes, classes)
         return (samples, codes, true) if np.array_equal(true, from_plain(truth["true"])) else None
 
+    def not_converged(self) -> list[tuple[int, str, str, str, str]]:
+        """Return run, method, learner, data set and text of each fit that did not converge."""
+        return []
+
     @cached_property
     def _select_tasks(self) -> list[Task]:
         return select_tasks(self.plan, self.plan.data_sets[0])
