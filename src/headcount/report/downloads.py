@@ -1,4 +1,4 @@
-"""What a reader of the page can save: tables as CSV, JSON and LaTeX, and everything in one zip file, as links that hold the data."""
+"""What a reader of the page can save: tables as CSV, JSON and LaTeX, and everything in one zip file, as data links."""
 
 import csv
 import json

@@ -28,6 +28,7 @@ __all__ = [
     "locate",
     "name_of",
     "new_figure",
+    "plain_ticks",
     "series_id",
     "to_svg",
 ]
@@ -123,6 +124,15 @@ def lay_out(figure: "Figure") -> None:
     engine: Any = figure.get_layout_engine()
     engine.execute(figure)
     figure.set_layout_engine("none")
+
+
+def plain_ticks(axis: Any) -> None:
+    """Write the ticks of a logarithmic axis as decimal numbers, at 1, 2 and 5 of each power of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(10.0, subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def axis_label(text: str, width: int = 44) -> str:

@@ -3,19 +3,11 @@
 import json
 
 from headcount.report.claims import HOLDS, HOLDS_NOT
+from headcount.report.curve_plots import diagonal_plots, prevalence_plots, shift_plots
 from headcount.report.downloads import archive_link, table_entry
 from headcount.report.drawing import Plot
 from headcount.report.page_contents import Contents
-from headcount.report.plots import (
-    bias_plots,
-    diagonal_plots,
-    difference_plots,
-    mean_error_plots,
-    prevalence_plots,
-    rank_plot,
-    shift_plots,
-    time_plots,
-)
+from headcount.report.row_plots import bias_plots, difference_plots, mean_error_plots, rank_plot, time_plots
 from headcount.report.scores import label_of
 
 __all__ = ["Section", "overview_plots", "render"]

@@ -77,7 +77,7 @@ class Comparison:
 def mean_ratio(comparisons: Sequence[Comparison]) -> tuple[float, float | None]:
     r"""Return the mean ratio of measured to published figures, and its Monte Carlo error over runs; None if it is unknown.
 
-    The error is :math:`s / \sqrt R` with s the standard deviation of the mean ratios of R runs: runs with one number share a seed, so
+    The error is :math:`s / \sqrt R`, s the standard deviation of the mean ratios of R runs. Runs with one number share a seed, so
     that figures of one run are averaged first. It is 0 where nothing is drawn at random, and unknown with one run of what is.
     """
     ratio = float(np.mean([c.ratio for c in comparisons]))
@@ -155,10 +155,10 @@ class Reproduction:
             columns += [Column("ratio", label)]
         table = Table(
             "Agreement with the published figures",
-            "Compared is the number of figures that were measured here, of all that the paper published for the method and learner on "
-            "its three data sets. Each is counted as within if it differs by at most the larger of the two tolerances. The ratio is "
-            "that of measured to published figures, averaged; after ± stands its Monte Carlo error over runs, which is ? where a "
-            "method that draws at random has one run, and is left out where nothing is drawn.",
+            "Compared is the number of figures that were measured here, of all that the paper published for the method and learner "
+            "on its three data sets. Each is counted as within if it differs by at most the larger of the two tolerances. The "
+            "ratio is that of measured to published figures, averaged; after ± stands its Monte Carlo error over runs, which is ? "
+            "where a method that draws at random has one run, and is left out where nothing is drawn.",
             ["method", "learner"],
             columns,
         )
@@ -191,9 +191,9 @@ class Reproduction:
         """Return each compared figure with the published one."""
         table = Table(
             "Measured and published figures",
-            "The ratio is that of measured to published; after ± stands the Monte Carlo error of the measured figure over runs, which "
-            "is ? with one run of a method that draws at random, and is left out where nothing is drawn. Bold ratios are outside "
-            + " and ".join(f"{t.label} ({label_of(t.measure)})" for t in _strictest())
+            "The ratio is that of measured to published; after ± stands the Monte Carlo error of the measured figure over runs, "
+            "which is ? with one run of a method that draws at random, and is left out where nothing is drawn. Bold ratios are "
+            + "outside  and ".join(f"{t.label} ({label_of(t.measure)})" for t in _strictest())
             + " of the published figure.",
             ["data set", "method", "learner", "optimised for"],
             [Column(name, label_of(m)) for m in self.published for name in ("measured", "published", "ratio")],
@@ -205,10 +205,10 @@ class Reproduction:
         for key, by_measure in by_key.items():
             cells: list[Cell] = []
             for measure in self.published:
-                c = by_measure.get(measure)
-                if c is None:
+                if measure not in by_measure:
                     cells += [Cell(None)] * 3
                     continue
+                c = by_measure[measure]
                 _, error = mean_ratio([c])
                 of_measured = None if error is None else error * c.published
                 details = {"monte_carlo_error": of_measured, "runs": len(c.runs), "files": c.files}

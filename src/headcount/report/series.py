@@ -1,4 +1,4 @@
-"""The data of the page's plots: mean errors, estimated against true shares, error against true share and shift, bias, ranks, time."""
+"""The data of the page's plots: mean errors, estimated against true shares, error by true share and by shift, bias, ranks, time."""
 
 from dataclasses import dataclass
 from typing import Any

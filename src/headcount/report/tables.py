@@ -114,11 +114,11 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     luck_corrected = _corrected({key: test[0].p_value for key, test in luck_tests.items() if test is not None})
     table = Table(
         "Table 5: optimised for x or for y",
-        "The mark >> says that the method errs less when optimised for x than for y, by a two-sided test at 0.001; > says so at 0.05, "
-        "and << and < say the same of y. The mark ~ stands for no significant difference, ? for a pair that is not judged. "
+        "The mark >> says that the method errs less when optimised for x than for y, by a two-sided test at 0.001; > says so at "
+        "0.05, and << and < say the same of y. The mark ~ stands for no significant difference, ? for a pair that is not judged. "
         + _LUCK_CAPTION
-        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets are the mark of the "
-        "paper's paired t-test (t) over all samples, the mark after Holm's correction over the whole table, Cohen's d, and the "
+        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets are the mark of "
+        "the paper's paired t-test (t) over all samples, the mark after Holm's correction over the whole table, Cohen's d, and the "
         "published mark if the data sets are the paper's. " + _runs_caption(errors, variants),
         ["x", "y"],
         [Column(name, label_of(measure), _EXPORTED) for measure, name in columns],
@@ -216,10 +216,10 @@ def overview_table(errors: Errors) -> Table:
     columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
         "Table 6: all methods",
-        "A figure is the mean error over the test samples. In brackets are the rank, the rank if the CC variants were left at their "
-        "learners' defaults, the p-values of two tests against the best, and where the data set is the paper's own the published "
-        "figure. Bold is best, and green to red is best to worst. By a two-sided test against the best, ‡ stands for p ≥ 0.05 (no "
-        "significant difference), † for p ≥ 0.001, and ? for a pair that is not judged. "
+        "A figure is the mean error over the test samples. In brackets are the rank, the rank if the CC variants were left at "
+        "their learners' defaults, the p-values of two tests against the best, and where the data set is the paper's own the "
+        "published figure. Bold is best, and green to red is best to worst. By a two-sided test against the best, ‡ stands for p ≥ "
+        "0.05 (no significant difference), † for p ≥ 0.001, and ? for a pair that is not judged. "
         + _LUCK_CAPTION
         + "Its p-value is p; t is that of the paper's paired t-test, which takes the samples as independent. "
         + _runs_caption(errors, list(dict.fromkeys(row.method for row in rows))),

@@ -132,9 +132,8 @@ class PoolMembership:
     def _influence(self, residuals: FloatArray) -> FloatArray:
         weights = self._factor * residuals[:, None]
         codes = self._codes[self._items]
-        influence = np.bincount(
-            self._items, weights=self._times * weights[self._rows, codes], minlength=len(self._codes)
-        )
+        of_items = self._times * weights[self._rows, codes]
+        influence = np.bincount(self._items, weights=of_items, minlength=len(self._codes)).astype(np.float64)
         influence -= (self._centre * weights).sum(axis=0)[self._codes]
         return influence
 
