@@ -6,7 +6,7 @@
   const key = (row, column) => {
     const cell = row.children[column];
     if (cell.dataset.value !== undefined && cell.dataset.value !== "") return Number(cell.dataset.value);
-    const text = cell.textContent.trim();
+    const text = cell.firstChild ? cell.firstChild.textContent.trim() : "";
     return text === "–" ? null : text;
   };
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
@@ -80,7 +80,8 @@
   const openTarget = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
-    for (let part = target.querySelector("details.fold"); part; part = part.parentElement.closest("details.fold")) part.open = true;
+    const first = target.matches("details.fold") ? target : target.querySelector("details.fold");
+    for (let part = first; part; part = part.parentElement.closest("details.fold")) part.open = true;
     target.scrollIntoView();
   };
   fold();
@@ -94,21 +95,37 @@
   });
   window.addEventListener("afterprint", () => closed.forEach((part) => { part.open = false; }));
 
-  // The hint: one element that is placed beside what it is about, and never leaves the window.
+  // The hint: one element that is placed beside what it is about, follows it when the page scrolls, and never leaves the window.
   const tip = document.getElementById("tip");
-  const hideTip = () => { tip.hidden = true; };
-  const showTip = (text, box) => {
-    if (tip.textContent !== text) tip.textContent = text;
+  let boxOfTip = null;
+  const hideTip = () => { tip.hidden = true; boxOfTip = null; };
+  const placeTip = () => {
+    if (boxOfTip === null) return;
+    const box = boxOfTip(), space = document.documentElement;
+    if (box.bottom < 0 || box.top > space.clientHeight) { tip.hidden = true; return; }
     tip.hidden = false;
     const { width, height } = tip.getBoundingClientRect();
-    const space = document.documentElement;
-    const x = Math.min(Math.max(4, box.left), space.clientWidth - width - 4);
+    const x = Math.max(4, Math.min(box.left, space.clientWidth - width - 4));
     const below = box.bottom + 8;
     const y = below + height <= space.clientHeight ? below : Math.max(4, box.top - height - 8);
     tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   };
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
-  document.addEventListener("scroll", hideTip, { capture: true, passive: true });
+  const showTip = (text, box) => {
+    if (tip.textContent !== text) tip.textContent = text;
+    boxOfTip = box;
+    placeTip();
+  };
+  // Moving the focus scrolls the page under a pointer that rests: only a pointer that moves takes the hint back.
+  let byKeyboard = false;
+  const rests = (event) => {
+    if (event.movementX !== 0 || event.movementY !== 0) byKeyboard = false;
+    return byKeyboard;
+  };
+  document.addEventListener("keydown", (event) => {
+    byKeyboard = true;
+    if (event.key === "Escape") hideTip();
+  }, { capture: true });
+  document.addEventListener("scroll", placeTip, { capture: true, passive: true });
 
   // Figures of tables: a hint on hover, tap and focus. One cell of a table is in the tab order; arrow keys move on from it.
   for (const table of all(".sortable table")) {
@@ -123,18 +140,18 @@
     table.setAttribute("role", "grid");
     const show = (event) => {
       const cell = event.target.closest("td[data-hint]");
-      if (cell) showTip(cell.dataset.hint, cell.getBoundingClientRect());
+      if (cell) showTip(cell.dataset.hint, () => cell.getBoundingClientRect());
       else hideTip();
     };
-    table.addEventListener("mouseover", show);
-    table.addEventListener("mouseleave", hideTip);
+    table.addEventListener("mousemove", (event) => { if (!rests(event)) show(event); });
+    table.addEventListener("mouseleave", (event) => { if (!rests(event)) hideTip(); });
     table.addEventListener("click", show);
     table.addEventListener("focusout", hideTip);
     table.addEventListener("focusin", (event) => {
       const cell = event.target.closest("td[data-hint]");
       if (!cell) return;
       cells.forEach((other) => { other.tabIndex = other === cell ? 0 : -1; });
-      requestAnimationFrame(() => { if (document.activeElement === cell) show({ target: cell }); });
+      show(event);
     });
     const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
     table.addEventListener("keydown", (event) => {
@@ -173,12 +190,10 @@
     const showPoint = () => {
       const { name, points: own } = series[at.series];
       const [x, y, text] = own[at.point];
-      const box = plot.getBoundingClientRect();
       pin.style.left = `${x * 100}%`;
       pin.style.top = `${y * 100}%`;
       pin.hidden = false;
-      const left = box.left + x * box.width, top = box.top + y * box.height;
-      showTip(`${name}\n${text}\n(${reading})`, { left: left + 8, right: left, top: top - 4, bottom: top + 4 });
+      showTip(`${name}\n${text}\n(${reading})`, () => pin.getBoundingClientRect());
     };
     const leave = () => { pin.hidden = true; hideTip(); };
     const nearest = (event) => {
@@ -194,9 +209,9 @@
       if (best < 60 ** 2) showPoint();
       else leave();
     };
-    plot.addEventListener("mousemove", nearest);
+    plot.addEventListener("mousemove", (event) => { if (!rests(event)) nearest(event); });
     plot.addEventListener("click", nearest);
-    plot.addEventListener("mouseleave", leave);
+    plot.addEventListener("mouseleave", (event) => { if (!rests(event)) leave(); });
     plot.addEventListener("blur", leave);
     const move = (step, next) => {
       const shown = series.map((one, i) => i).filter((i) => !isOut(series[i]));
@@ -206,7 +221,7 @@
       at.point = Math.min(Math.max(0, at.point + step), series[at.series].points.length - 1);
       showPoint();
     };
-    plot.addEventListener("focus", () => { if (plot.matches(":focus-visible")) requestAnimationFrame(() => move(0, 0)); });
+    plot.addEventListener("focus", () => { if (plot.matches(":focus-visible")) move(0, 0); });
     plot.addEventListener("keydown", (event) => {
       const keys = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
       if (!(event.key in keys)) return;
