@@ -57,6 +57,8 @@ def test_page_has_all_sections(page):
     parts += ["biases", "ranks", "times", "convergence", "provenance"]
     for part in parts:
         assert f'<section id="{part}">' in page
+    assert '<a href="#chosen-settings">' in page
+    assert 'id="chosen-settings"' in page
     assert 'id="missing"' not in page
     assert 'id="agreement"' not in page  # none of the data sets is the paper's
     assert page.count("<figure ") == page.count("</svg>") == 2 + 2 + 2 + 2 * 6 * 2 + 2 + 1 + 2

@@ -47,18 +47,23 @@ def test_published_figures_are_within_tolerance_of_themselves(plan):
     assert [near.near(tolerance) for tolerance in TOLERANCES] == [219, 219, 219]
     assert near.misses == []
     words = " ".join(near.in_words())
-    assert "Of 267 published AE values 219 can be compared here" in words
-    assert "of these 219, 219 (100%) are within the larger of 0.01 and 25% of the published one" in words
-    assert "219 (100%) are within the larger of 0.005 and 15% of the published one" in words
-    assert "Of 267 published RAE values 219 can be compared here" in words
-    assert "219 (100%) are within 25% of the published one" in words
+    assert (
+        "Of 267 published AE values 267 are of data sets of this study (imdb, kindle, hp), and 219 of these have"
+        in words
+    )
+    assert "Of these 219, 219 (100 %) are within the larger of 0.01 and 25 % of the published one" in words
+    assert "219 (100 %) are within the larger of 0.005 and 15 % of the published one" in words
+    assert "Of 267 published RAE values 267 are" in words
+    assert "219 (100 %) are within 25 % of the published one" in words
     assert "The median ratio of measured to published AE is 1.00" in words
 
 
 def test_denominators_are_those_of_the_paper_for_one_of_its_sets(plan):
     one = reproduction(Shifted(plan.only(["imdb"], None), lambda key, paper: 0.0))
     assert len(one.of("ae")) == 89 - 16
-    assert "Of 267 published AE values 73 can be compared here (those on imdb" in one.in_words()[0]
+    assert (
+        "Of 267 published AE values 89 are of data sets of this study (imdb), and 73 of these have" in one.in_words()[0]
+    )
     rows = {tuple(labels): cells for labels, cells in one.agreement().rows}
     assert (rows["CC", "svm"][0].value, rows["CC", "svm"][0].note) == (4, "of 12")
     assert (rows["SLD", "lr"][0].value, rows["SLD", "lr"][0].note) == (1, "of 3")
@@ -113,9 +118,9 @@ def test_tables_show_ratios_with_their_errors(plan):
     near = reproduction(Shifted(plan.only(["imdb"], None), lambda key, paper: 0.1 * paper))
     rows = {tuple(labels): cells for labels, cells in near.agreement().rows}
     assert rows["ACC", "lr"][3].text() == "1.10"
-    assert rows["ACC", "lr"][3].note == "± 0.11"
+    assert rows["ACC", "lr"][3].note == "± 0.110"
     assert rows["CC", "lr"][3].note == ""
-    assert rows["ACC", "lr"][1].note == "100%"
+    assert rows["ACC", "lr"][1].note == "100 %"
     figures = {tuple(labels): cells for labels, cells in near.figures().rows}
     cells = figures["imdb", "ACC", "lr", "ae"]
     paper = published(Key("imdb", "ACC", "lr", "ae"), "ae")

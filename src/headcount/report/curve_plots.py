@@ -71,8 +71,7 @@ def prevalence_plots(curves: Sequence[Curve], measure: str, classes: Mapping[str
             svg = to_svg(figure, f"{label_of(measure)} against true share on {data_set}")
         caption = (
             "A line is the mean error of a method at each true share; its colour is that of the method, its dashes are those of "
-            "the learner. All data sets have one scale; means below it lie at the lower edge. "
-            "The buttons above choose methods and learners."
+            "the learner. All data sets have one scale; means below it lie at the lower edge."
         )
         reading = f"true share: mean {label_of(measure)} (middle 80 %)"
         title = f"{label_of(measure)} against true share on {data_set}"
@@ -118,7 +117,7 @@ def shift_plots(curves: Sequence[Curve], label: str) -> list[Plot]:
     def draw(axes: "Axes", shown: Sequence[Curve], colours: Mapping[str, str]) -> None:
         _draw_lines(axes, shown, colours)
         axes.set(ylabel=label, xlim=(0.0, right or 1.0), ylim=(0.0, top or 1.0))
-        axes.set_xlabel(axis_label("shift: mean |share − training share|", 34))
+        axes.set_xlabel(axis_label("mean |share − training share|", 34))
 
     caption = (
         "Samples are grouped by how far their shares are from those of the training part. The line is their mean error, and the "

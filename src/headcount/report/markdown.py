@@ -70,7 +70,9 @@ def _shown(sections: Sequence[Section], folder: str) -> list[str]:
     parts = []
     for name, title, plots in sections:
         parts += [f"### {title}", *dict.fromkeys(escape_markdown(plot.caption) for plot in plots)]
-        parts += [f"![{escape_markdown(plot.title)}]({folder}/{file})" for file, plot in _named(name, plots)]
+        for file, plot in _named(name, plots):
+            picture = escape_markdown(plot.title)
+            parts += [f"**{picture}**", f"![{picture}]({folder}/{file})"]
     return parts
 
 

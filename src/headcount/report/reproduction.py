@@ -15,6 +15,10 @@ from headcount.study.plan import OWN
 __all__ = ["TOLERANCES", "Comparison", "Reproduction", "Tolerance", "reproduction"]
 
 
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %"
+
+
 class Tolerance(NamedTuple):
     """How far a measured figure may be from the published one: the larger of a difference and a share of the published figure."""
 
@@ -25,13 +29,13 @@ class Tolerance(NamedTuple):
     @property
     def label(self) -> str:
         """The tolerance as a column's name has it."""
-        return f"{self.absolute:g} or {self.relative:.0%}" if self.absolute else f"{self.relative:.0%}"
+        return f"{self.absolute:g} or {_percent(self.relative)}" if self.absolute else _percent(self.relative)
 
     def in_words(self) -> str:
         """Return the tolerance as a sentence has it."""
         if not self.absolute:
-            return f"within {self.relative:.0%} of the published one"
-        return f"within the larger of {self.absolute:g} and {self.relative:.0%} of the published one"
+            return f"within {_percent(self.relative)} of the published one"
+        return f"within the larger of {self.absolute:g} and {_percent(self.relative)} of the published one"
 
 
 TOLERANCES = (Tolerance("ae", 0.01, 0.25), Tolerance("ae", 0.005, 0.15), Tolerance("rae", 0.0, 0.25))
@@ -127,20 +131,20 @@ class Reproduction:
             return ["The study has no figures on the paper's own data sets."]
         sentences = []
         names = list(dict.fromkeys(c.key.data_set for c in self.comparisons))
-        where = f"{', '.join(names)}: the other data sets of the paper are not part of this study"
         for measure, total in self.published.items():
-            compared = self.of(measure)
+            compared, label = self.of(measure), label_of(measure)
             counts = [
-                f"{self.near(t)} ({self.near(t) / len(compared):.0%}) are {t.in_words()}"
+                f"{self.near(t)} ({_percent(self.near(t) / len(compared))}) are {t.in_words()}"
                 for t in TOLERANCES
                 if t.measure == measure
             ]
             ratios = np.quantile([c.ratio for c in compared], (0.5, 0.1, 0.9))
-            only = f" (those on {where})" if len(compared) < total else ""
+            of_sets = sum(by == measure and key.data_set in names for key, by in published_keys())
+            have = "all of these have" if len(compared) == of_sets else f"{len(compared)} of these have"
             sentences.append(
-                f"Of {total} published {label_of(measure)} values {len(compared)} can be compared here{only}; of these "
-                f"{len(compared)}, {' and '.join(counts)}. The median ratio of measured to published {label_of(measure)} is "
-                f"{ratios[0]:.2f}, and 80 % of the ratios are between {ratios[1]:.2f} and {ratios[2]:.2f}."
+                f"Of {total} published {label} values {of_sets} are of data sets of this study ({', '.join(names)}), and "
+                f"{have} results here. Of these {len(compared)}, {' and '.join(counts)}. The median ratio of measured to "
+                f"published {label} is {ratios[0]:.2f}, and 80 % of the ratios are between {ratios[1]:.2f} and {ratios[2]:.2f}."
             )
         return sentences
 
@@ -239,8 +243,8 @@ def _agreement_cells(compared: Sequence[Comparison], total: int) -> list[Cell]:
     near = [sum(c.within(t) for c in compared) for t in TOLERANCES if t.measure == compared[0].measure]
     return [
         Cell(n, digits=0, note=f"of {total}", details={"of": total}),
-        *(Cell(k, digits=0, note=f"{k / n:.0%}", shade=min(0.0, k / n - 1.0)) for k in near),
-        Cell(ratio, digits=2, note=_error_text(error, 2), details={"monte_carlo_error": error}),
+        *(Cell(k, digits=0, note=_percent(k / n), shade=min(0.0, k / n - 1.0)) for k in near),
+        Cell(ratio, digits=2, note=_error_text(error, 3), details={"monte_carlo_error": error}),
     ]
 
 
