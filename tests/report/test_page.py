@@ -50,7 +50,6 @@ def test_page_has_all_sections(page):
         "differences",
         "prevalences",
         "tables",
-        "settings",
         "diagonals",
         "shifts",
     ]

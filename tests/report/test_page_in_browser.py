@@ -113,7 +113,7 @@ def test_filters_by_data_set_learner_and_method(opened):
     assert set(last_table(opened, 1)) == {"lr"}
     click(opened, "fieldset[data-filter=method] button", "PACC")
     assert last_table(opened, 0) == ["PACC"]
-    assert len(texts(opened, "#tables .sortable table")) == 3  # of PACC, of tests, of all methods
+    assert len(texts(opened, "#tables .sortable table")) == 4  # of PACC, of tests, of all methods, of settings
     shown = opened.execute_script(
         "const marks = [...document.querySelectorAll('figure:not(.out) [data-series-method]:not(.out)')];"
         "return [...new Set(marks.map(e => e.dataset.seriesMethod + ' ' + e.dataset.seriesLearner))]"

@@ -52,6 +52,8 @@ def test_cells_of_markdown_do_not_wrap_and_further_notes_are_folded():
     assert "d\u00a0=\u00a0+0.10" in folded
     assert "d\u00a0=" not in before
     assert folded.rstrip().endswith("</details>")
+    words = Table("T", "C", ["a"], [Column("b")], [(["r"], [Cell("a setting that is long; " * 4)])])
+    assert "\u00a0" not in words.to_markdown()  # what is long may wrap
 
 
 def test_each_note_of_html_keeps_together_and_all_are_there():

@@ -149,7 +149,7 @@ class Table:
         head = [escape_markdown(name) for name in [*self.labels, *(names[i] for i in which)]]
         lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(which)]
         for labels, cells in self.rows:
-            escaped = [(escape_markdown(text_of(cells[i])).replace(" ", _NO_BREAK), cells[i].bold) for i in which]
+            escaped = [(_keep_together(escape_markdown(text_of(cells[i]))), cells[i].bold) for i in which]
             texts = [f"**{text}**" if bold and text else text for text, bold in escaped]
             lines.append(f"| {' | '.join([*map(escape_markdown, labels), *texts])} |")
         return "\n".join(lines)
@@ -235,6 +235,8 @@ class Table:
 
 _NO_BREAK = "\u00a0"
 """A space at which no line is broken."""
+_LONGEST_LINE = 48
+"""Characters up to which the text of a cell is kept on one line."""
 _LONGEST_SIGN = 3
 """Characters up to which a text is a sign, such as >>, and not words."""
 _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
@@ -254,6 +256,11 @@ _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 def escape_markdown(text: str) -> str:
     """Escape the characters that Markdown gives a meaning."""
     return re.sub(r"([\\|<>*_`])", r"\\\1", text)
+
+
+def _keep_together(text: str) -> str:
+    """Return text that is not broken into lines, unless it is long."""
+    return text if len(text) > _LONGEST_LINE else text.replace(" ", _NO_BREAK)
 
 
 def _tex(text: str) -> str:

@@ -194,19 +194,20 @@ def _test_details(
     }
 
 
-def _in_words(test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None) -> list[str]:
+def _in_words(
+    test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None, against: str = ""
+) -> list[str]:
     """Return a sentence on each of the two tests."""
-    judged = test.p_value is not None
-    said = (
-        f"finds p = {test.p_value:.3g}, after Holm p = {luck_corrected:.3g}"
-        if judged
-        else f"can't judge: {test.reason}"
-    )
+    found = f"finds {_p(test.p_value)}, after Holm {_p(luck_corrected)}"
+    said = found if test.p_value is not None else f"can't judge: {test.reason}"
     return [
-        f"The test over test pools and runs {said}.",
-        f"The paired t-test finds p = {paired.p_value:.3g}, n = {paired.n:,}, after Holm p = {corrected:.3g}, "
-        f"d = {paired.effect:+.2f}.",
+        f"{against}{'t' if against else 'T'}he test over test pools and runs {said}.",
+        f"The paired t-test finds {_p(paired.p_value)}, n = {paired.n:,}, after Holm {_p(corrected)}, d = {paired.effect:+.2f}.",
     ]
+
+
+def _p(p: float | None) -> str:
+    return "no p" if p is None else "p < 1e-15" if p < 1e-15 else f"p = {p:.3g}"
 
 
 def overview_table(errors: Errors) -> Table:
@@ -264,7 +265,7 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             mark = "?" if p is None else "‡" if p >= 0.05 else "†" if p >= 0.001 else ""
             notes = [f"p {p_text(p)}", f"t {p_text(tests[i].p_value)}", *notes]
             details |= _test_details(*both)
-            hint += [f"Against the best, {rows[best].name}:", *_in_words(*both)]
+            hint += _in_words(*both, against=f"Against the best, {rows[best].name}, ")
         note = f"{ranks[i]:g}, {unoptimised_ranks[i]:g}"
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
         value = errors.mean(key, measure)
