@@ -94,11 +94,6 @@ class Plot:
     reading: str = ""
     series: list[Series] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        """A name of the plot for files and ids."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
-
     def standalone(self) -> str:
         """Return the SVG as a file of its own: black on white, because an image in a document does not know the page's colours."""
         svg = self.svg.replace("currentColor", "#1c1f24")

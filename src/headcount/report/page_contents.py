@@ -68,7 +68,7 @@ class Contents:
     missing: list[str]
     provenance: list[tuple[str, str]]
     reproduction: Reproduction
-    not_converged: list[tuple[int, str, str, str, str]]
+    not_converged: Sequence[tuple[int, str, str, str, str]]
 
     @property
     def agreement(self) -> list[Table]:
