@@ -20,7 +20,9 @@ INCLUDED_PAGES = {
     "studies/paper.md": "studies/paper.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""
-INCLUDED_FILES = {"studies/ten-trees.toml": "studies/ten-trees.toml"}
+INCLUDED_FILES = {"studies/ten-trees.toml": "studies/ten-trees.toml"} | {
+    path: path for picture in (ROOT / "studies").glob("*/*.svg") for path in [picture.relative_to(ROOT).as_posix()]
+}
 """Other files of the repository that pages link to."""
 APPENDED = {"examples.md": '\n\n## The script\n\n```python\n--8<-- "examples/device_reviews.py"\n```\n'}
 """Text that is added at the end of an included page."""

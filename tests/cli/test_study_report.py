@@ -1,6 +1,8 @@
 """`headcount study claims`, `summary` and `report` from a store alone."""
 
 import json
+import re
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -63,18 +65,25 @@ def test_with_json_to_the_terminal_stdout_is_json_only(called, tmp_path):
 
 def test_missing_results_are_reported(called, tmp_path):
     result = called("report", "--on", "even,odd", "-o", str(tmp_path / "page.html"))
-    assert "Missing: odd, svm: nothing" in result.stderr
+    assert "Missing: odd, svm: there are no results" in result.stderr
     result = called("report", "--on", "odd,strange", "-o", str(tmp_path / "page.html"))
     assert "and 3 more like these." in result.stderr
-    assert "Missing: odd, svm: nothing" in called("tables", "--on", "even,odd").stderr
-    assert "Missing: odd, svm: nothing" in called("claims", "--on", "even,odd").stderr
+    assert "Missing: odd, svm: there are no results" in called("tables", "--on", "even,odd").stderr
+    assert "Missing: odd, svm: there are no results" in called("claims", "--on", "even,odd").stderr
 
 
 def test_summary(called, tmp_path):
     assert "## Provenance" in called("summary", "--on", "even", "--runs", "1").stdout
     result = called("summary", "-o", str(tmp_path / "summary.md"))
     assert result.stdout == f"Summary: {tmp_path / 'summary.md'}\n"
-    assert "headcount study summary" in (tmp_path / "summary.md").read_text()
+    text = (tmp_path / "summary.md").read_text()
+    assert "headcount study summary" in text
+    pictures = [tmp_path / name for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text)]
+    assert len(pictures) == 2 + 2 + 2
+    for picture in pictures:
+        assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+        assert "currentColor" not in picture.read_text()
+    assert sorted(pictures) == sorted((tmp_path / "summary-pictures").iterdir())
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,17 @@ import csv
 import json
 import re
 import shutil
+from base64 import b64decode
 from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
 from headcount._writing import write_all
-from headcount.report import gather, render, to_csv, to_json
+from headcount.report import gather, render, summary, to_csv, to_json, to_latex
 from headcount.report.claims import OPEN
 from headcount.report.scores import Errors, Key
 from headcount.report.sentences import in_words
@@ -40,10 +43,24 @@ def test_names_are_escaped(page):
 
 
 def test_page_has_all_sections(page):
-    for part in ("words", "claims", "tables", "diagonals", "shifts", "biases", "ranks", "times", "provenance"):
+    parts = [
+        "words",
+        "claims",
+        "mean-errors",
+        "differences",
+        "prevalences",
+        "tables",
+        "diagonals",
+        "shifts",
+    ]
+    parts += ["biases", "ranks", "times", "convergence", "provenance"]
+    for part in parts:
         assert f'<section id="{part}">' in page
+    assert '<a href="#chosen-settings">' in page
+    assert 'id="chosen-settings"' in page
     assert 'id="missing"' not in page
-    assert page.count("<figure ") == page.count("</svg>") == 2 * 6 * 2 + 2 + 1 + 2
+    assert 'id="agreement"' not in page  # none of the data sets is the paper's
+    assert page.count("<figure ") == page.count("</svg>") == 2 + 2 + 2 + 2 * 6 * 2 + 2 + 1 + 2
 
 
 def test_ids_on_the_page_are_distinct(page):
@@ -51,19 +68,83 @@ def test_ids_on_the_page_are_distinct(page):
     assert len(ids) == len(set(ids))
 
 
-def test_each_figure_of_the_tables_names_its_files(page, study_results):
+def test_hints_of_figures_have_values_and_settings_not_files(page, contents):
     cells = re.findall(r'<td class="figure[^>]*data-value="([0-9.]+)"[^>]*title="([^"]*)"', page)
     assert len(cells) == 4 * 12 * 4 + 16 * 4
-    for _, title in cells:
-        names = re.findall(r"test/\S+\.result", title)
-        assert names
-        assert all((study_results.store.folder / name).is_file() for name in names)
+    for value, title in cells:
+        assert f" {float(value):.4f}" in title
+        assert ".result" not in title
+    assert sum("Setting: " in title for _, title in cells) == 4 * 9 * 4 + 15 * 4  # not for defaults, nor for MLPE
+    assert "Setting: C = " in cells[-5][1]
+
+
+def test_each_figure_of_the_tables_names_its_files_in_the_data(contents, study_results):
+    for table in contents.tables[:4] + contents.tables[5:]:
+        for record in table.to_records():
+            assert record["files"]
+            assert all((study_results.store.folder / name).is_file() for name in record["files"])
+
+
+def test_tables_and_all_figures_can_be_saved(page, contents):
+    links = dict(re.findall(r'<a download="([^"]+)" href="data:[^;]*;base64,([^"]*)"', page))
+    names = [f"table-{i}.{ending}" for i in range(1, 7) for ending in ("csv", "json", "tex")]
+    assert {*names, "chosen-settings.csv", "whole.zip"} <= set(links)
+    assert b64decode(links["table-6.csv"]).decode() == contents.tables[5].to_csv()
+    assert b64decode(links["table-6.tex"]).decode() == contents.tables[5].to_latex()
+    records = json.loads(b64decode(links["table-6.json"]))
+    assert records[0]["value"] == contents.tables[5].rows[0][1][0].value
+    with ZipFile(BytesIO(b64decode(links["whole.zip"]))) as archive:
+        assert archive.testzip() is None
+        assert json.loads(archive.read("figures.json")) == json.loads(to_json(contents))
+        assert set(archive.namelist()) == {"figures.json", "tables.tex", *to_csv(contents)}
+        assert archive.read("tables.tex").decode() == to_latex(contents)
+
+
+def test_points_of_plots_have_the_values_of_the_data(page, contents):
+    points = json.loads(re.search(r'id="points">(.*?)</script>', page, re.S)[1])
+    assert set(points) == set(re.findall(r'data-plot="([^"]+)"', page))
+    entry = contents.mean_errors[0]
+    series = points["mean-errors-0"]["series"][0]
+    assert (series["method"], series["learner"]) == (entry.method, entry.learner)
+    assert series["points"][0][2].startswith(f"{entry.data_set}: {entry.mean:.4f}")
+    for plot in points.values():
+        assert plot["reading"]
+        for x, y, text in (point for series in plot["series"] for point in series["points"]):
+            assert 0.0 <= x <= 1.0
+            assert 0.0 <= y <= 1.0
+            assert text
+
+
+def test_settings_are_shown_with_their_runs(contents, study_results):
+    table = contents.settings
+    row = {tuple(labels): cells for labels, cells in table.rows}["PACC", "lr", "ae"]
+    chosen = [c.params for c in study_results.cells if (c.data_set, *c_key(c)) == ("even", "PACC", "lr", "ae")]
+    assert len(chosen) == 2
+    for params in chosen:
+        assert f"C = {params['C']:g}, class_weight = {params['class_weight'] or 'none'}" in row[0].value
+    distinct = len({str(params) for params in chosen})
+    assert row[0].value.count("(1 run)") == (2 if distinct == 2 else 0)
+    assert not any(labels[2] == "none" for labels, _ in table.rows)
+
+
+def c_key(cell):
+    return cell.method, cell.learner, cell.target
+
+
+def test_fits_that_did_not_converge_are_listed(contents, page):
+    assert "All fits whose results are shown here report that they converged." in page
+    fit = (1, "PACC", "lr", "even", "lr at C = 10 stopped at a gap of 0.01")
+    listed = render(replace(contents, not_converged=[fit]))
+    assert "even, PACC lr, run 2: lr at C = 10 stopped at a gap of 0.01" in listed
+    assert "Some fits did not converge" in listed
+    text = summary(replace(contents, not_converged=[fit]), "command")
+    assert "- even, PACC lr, run 2: lr at C = 10 stopped at a gap of 0.01" in text
 
 
 def test_each_plot_names_its_files_on_the_page(page, study_results):
     figures = re.findall(r"<figure .*?</figure>", page, flags=re.S)
     for figure in figures:
-        (listed,) = re.findall(r"<summary>files of the store</summary><p>([^<]*)</p>", figure)
+        (listed,) = re.findall(r'<p class="files">Files of the store: ([^<]*)</p>', figure)
         assert listed
         assert all((study_results.store.folder / name).exists() for name in listed.split(", "))
 
@@ -85,7 +166,7 @@ def test_the_same_store_gives_the_same_page(page, study_results):
 def test_sentences_name_the_best_method_and_the_test(contents, study_results):
     text = " ".join(contents.words)
     first = contents.ranks[0]
-    assert f"The best by mean rank is {first.method}" in text
+    assert f"The best by mean rank over all measures and data sets is {first.method}" in text
     assert "Holm's correction" in text
     assert "from" in text
     assert "p-values are too small" in text
@@ -185,7 +266,8 @@ def test_table_5_is_corrected_over_the_whole_table(contents, study_results):
         better = "" if test is None else (">" if test.statistic < 0 else "<")
         paired = "~" if test is None or test.pvalue >= 0.05 else better * (2 if test.pvalue < 0.001 else 1)
         assert (cell.value, cell.details["p_pool_and_runs"]) == (luck.mark(), luck.p_value)
-        assert cell.note.startswith(f"Holm {luck.mark(luck_p)}, t {paired}, d = ")
+        assert cell.note == f"t {paired}"
+        assert cell.more.startswith(f"Holm {luck.mark(luck_p)}, d = ")
         fewer.add(len(cell.value.strip("~")) - len(paired.strip("~")))
     assert min(fewer) < 0  # the paired t-test finds more than there is
 
@@ -211,7 +293,7 @@ def test_table_6_is_corrected_over_its_column(contents, study_results):
 
 def test_json_has_everything(contents):
     whole = json.loads(to_json(contents))
-    assert [table["title"][:7] for table in whole["tables"]] == [f"Table {i}" for i in range(1, 7)]
+    assert [table["title"][:7] for table in whole["tables"]] == [*(f"Table {i}" for i in range(1, 7)), "Chosen "]
     cell = whole["tables"][5]["cells"][0]
     assert {
         "method",
@@ -228,6 +310,7 @@ def test_json_has_everything(contents):
     } <= set(cell)
     assert len(whole["claims"]) == 14
     assert {"diagonals", "shifts", "biases", "ranks", "times", "missing", "provenance"} <= set(whole)
+    assert {"mean_errors", "prevalences", "differences", "not_converged", "reproduction"} <= set(whole)
 
 
 def test_csv_has_everything(contents, tmp_path):
@@ -235,6 +318,11 @@ def test_csv_has_everything(contents, tmp_path):
     names = {path.stem for path in (tmp_path / "figures").iterdir()}
     assert names == {
         *(f"table-{i}" for i in range(1, 7)),
+        "chosen-settings",
+        "mean_errors",
+        "prevalences",
+        "differences",
+        "not_converged",
         "claims",
         "diagonals",
         "shifts",
@@ -272,7 +360,7 @@ def test_missing_cells_are_reported(study_results, tmp_path):
     next((tmp_path / "store" / "test" / "even" / "lr").iterdir()).write_text("broken")
     part = gather(Results(study_results.plan, tmp_path / "store"))
     text = " ".join(part.missing)
-    assert "even, mnb: nothing" in text
+    assert "even, mnb: there are no results" in text
     assert "uneven, methods without a learner of the plan: 1 of 2 runs are missing" in text
     assert "It is left out" in text
     page = render(part)
@@ -287,5 +375,5 @@ def test_page_of_a_plan_without_results_says_so(study_results):
     nothing = gather(Results(read_plan("stand-ins"), study_results.store.folder))
     page = render(nothing)
     assert "no results of this plan yet" in page
-    assert "nothing (" in page
+    assert "there are no results (" in page
     assert {claim.verdict for claim in nothing.claims} == {"cannot be judged here"}

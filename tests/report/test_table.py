@@ -18,9 +18,13 @@ TABLE = Table(
         (["CC", "lr"], [Cell(0.1234, bold=True), Cell(0.5, note="+10.0%", shade=-0.5), Cell(None)]),
         (
             ["SVM(Q)", ""],
-            [Cell(0.2, mark="‡", note="2"), Cell(float("nan")), Cell(6.1, digits=1, shade=0.9, title="a file")],
+            [
+                Cell(0.2, mark="‡", note="2"),
+                Cell(float("nan")),
+                Cell(6.1, digits=1, shade=0.9, hint=["in full", "and more"]),
+            ],
         ),
-        (["x|y", "~"], [Cell(">>", note="~, d = +0.10"), Cell(1.0), Cell(2.0)]),
+        (["x|y", "~"], [Cell(">>", note="~", more="d = +0.10, n = 7"), Cell(1.0), Cell(2.0)]),
     ],
 )
 
@@ -36,9 +40,31 @@ def test_text_is_aligned_and_marks_missing_figures():
 
 def test_markdown_has_as_many_columns_in_each_row():
     rows = [line for line in TABLE.to_markdown().splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
+    # Two groups of columns, twice: the figures, then the further notes, folded.
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == ([5] * 5 + [4] * 5) * 2
     assert "**0.123**" in rows[2]
     assert r"x\|y" in rows[4]
+
+
+def test_cells_of_markdown_do_not_wrap_and_further_notes_are_folded():
+    before, folded = TABLE.to_markdown().split("<details", 1)
+    assert "0.500\u00a0(+10.0%)" in before
+    assert "d\u00a0=\u00a0+0.10" in folded
+    assert "d\u00a0=" not in before
+    assert folded.rstrip().endswith("</details>")
+    words = Table("T", "C", ["a"], [Column("b")], [(["r"], [Cell("a setting that is long; " * 4)])])
+    assert "\u00a0" not in words.to_markdown()  # what is long may wrap
+
+
+def test_each_note_of_html_keeps_together_and_all_are_there():
+    text = TABLE.to_html()
+    assert '<span class="note several">(<span>~</span>, <span>d = +0.10</span>, <span>n = 7</span>)</span>' in text
+    assert '<span class="note">(<span>+10.0%</span>)</span>' in text
+
+
+def test_first_label_of_html_names_the_row_in_full_for_narrow_screens():
+    assert '<th scope="row">CC<span class="rest">lr</span></th>' in TABLE.to_html()
+    assert TABLE.to_html("some-id").startswith('<table aria-labelledby="some-id"><thead>')
 
 
 def test_html_is_well_formed_and_escaped():
@@ -63,7 +89,7 @@ def test_html_is_well_formed_and_escaped():
     assert parser.cells[0]["data-value"] == "0.1234"
     assert "worse" in parser.cells[1]["class"]
     assert parser.cells[2]["data-value"] == ""
-    assert parser.cells[5]["title"] == "a file"
+    assert parser.cells[5]["title"] == "in full\nand more"
     assert "&lt;these&gt;" in TABLE.to_html()
 
 

@@ -1,5 +1,6 @@
 """The six tables of a small study: each figure is the mean that its cells give, each test that of its pairs."""
 
+import re
 import shutil
 from dataclasses import replace
 from io import StringIO
@@ -54,7 +55,10 @@ def test_figures_and_changes(results):
     cell = next(cells[0] for labels, cells in table.rows if labels == ["lr", "ae"])
     assert cell.note == f"{optimised / default - 1:+.1%}"
     assert np.sign(cell.shade) == np.sign(default - optimised)
-    assert cell.title.endswith(".result")
+    assert f"AE {optimised:.4f}" in cell.hint[0]
+    assert f"defaults it is {default:.4f}" in cell.hint[1]
+    assert cell.hint[-1].startswith("Setting: C = ")
+    assert not any(".result" in line for line in cell.hint)  # values, not names of files
 
 
 def test_targets_that_a_variant_lacks_have_no_figure(results):
@@ -89,9 +93,9 @@ def test_tests_with_common_targets(results, tmp_path, data_folder):
     )
     expected = ttest_rel(x, y)
     cell = table.rows[1][1][0]
-    assert f"p = {expected.pvalue:.3g}, n = {len(x)}" in cell.title
+    assert f"p = {expected.pvalue:.3g}, n = {len(x)}" in " ".join(cell.hint)
     better = "~" if expected.pvalue >= 0.05 else (">" if expected.statistic < 0 else "<")
-    assert f", t {better}" in cell.note
+    assert cell.note.startswith(f"t {better}")
     # CC over a forest has one run, so that only LR is judged.
     test, n_judged = Errors(more).target_luck_test("CC", ("ae", "none"), "ae")
     assert n_judged == cell.details["judged_pairs"] == 1
@@ -105,6 +109,7 @@ def test_the_overview_ranks_and_marks(results):
     best = int(np.argmin(means))
     assert [cells[0].bold for _, cells in table.rows].index(True) == best
     assert table.rows[best][1][0].note.startswith("1, ")
+    assert "Its rank is 1" in table.rows[best][1][0].hint[1]
     assert [labels for labels, _ in table.rows][-2:] == [["SVM(AE)", "", "ae"], ["MLPE", "", "none"]]
     errors = Errors(results)
     keys = [Row(*labels).on("small") for labels, _ in table.rows]
@@ -119,7 +124,7 @@ def test_the_overview_ranks_and_marks(results):
         paired = ttest_rel(errors_of(results, *labels, "ae"), errors_of(results, *table.rows[best][0], "ae")).pvalue
         assert cell.details["p_value"] == pytest.approx(paired)
         assert cell.details["p_pool_and_runs"] == p
-        assert f", p {p_text(p)}, t {p_text(paired)}" in cell.note
+        assert cell.more.startswith(f"p {p_text(p)}, t {p_text(paired)}")
         marks.append(cell.mark)
     # A forest is drawn once by CC and PCC, so that their luck is unknown.
     unknown = {labels[0] for labels, cells in table.rows if cells[0].mark == "?" and labels[1] == "rf"}
@@ -135,7 +140,8 @@ def test_table_6_shows_both_tests_in_every_form(results):
     for text in (table.to_text(), table.to_markdown(), table.to_latex(), table.to_html()):
         assert "paired t-test" in " ".join(text.split())
         assert "one run" in " ".join(text.split())
-        unescaped = text.replace("textless{}", "").replace("&lt;", "").replace("<", "").replace("\\", "")
+        unescaped = re.sub(r"</?span[^>]*>", "", text).replace("\u00a0", " ").replace("textless{}", "")
+        unescaped = unescaped.replace("&lt;", "").replace("<", "").replace("\\", "")
         assert f"p {p_text(p)}, t {p_text(paired)}".replace("<", "") in unescaped
     frame = read_csv(StringIO(table.to_csv()))
     assert frame.loc[row, "AE small p"] == pytest.approx(p)

@@ -27,11 +27,14 @@ def overview(
 
     Example: headcount study overview paper --store results --target ae --target none
     """
+    from headcount.errors import get_error
     from headcount.study.overview import overview as overview_of
 
     table = overview_of(results, method, target)
     columns = [(name, "left") for name in ("method", "learner", "optimised for")]
-    columns += [(name, "right") for name in (*table.columns, "mean rank")]
+    columns += [
+        (name, "right") for name in (*table.columns, f"mean rank by {get_error(results.plan.measures[0]).label}")
+    ]
     rows = []
     for row in table.rows:
         figures = ["–" if isnan(error) else f"{error:.3f}" for error in row.errors]
@@ -100,21 +103,27 @@ def summary(
 ) -> None:
     """Write the summary of a study as Markdown: measured and published figures, claims, tables, provenance.
 
+    Its pictures are SVG files in a folder beside it, NAME-pictures; the terminal gets none.
+
     Example: headcount study summary paper --store results -o studies/paper.md
     """
     from headcount._writing import write_all
-    from headcount.report import gather
+    from headcount.report import gather, overview_plots, pictures
     from headcount.report import summary as summary_of
 
     results = results_of(plan, store, only, runs, on)
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
-    text = summary_of(gather(results), command)
+    contents = gather(results)
     if output is None:
-        typer.echo(text, nl=False)
+        typer.echo(summary_of(contents, command), nl=False)
     else:
-        write_all({output: text})
+        if not output.name or output.is_dir():
+            raise DataError(f"{output} is a folder: name a file to write to.")
+        sections, folder = overview_plots(contents), output.parent / f"{output.stem}-pictures"
+        texts = {output: summary_of(contents, command, sections, folder.name)}
+        write_all(texts | {folder / name: svg for name, svg in pictures(sections).items()}, [folder])
         typer.echo(f"Summary: {output.resolve()}")
 
 

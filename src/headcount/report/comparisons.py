@@ -1,6 +1,7 @@
 """Tests of a study's methods against each other, over test pools and runs, from the errors of each run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,16 +60,40 @@ class Comparisons:
         n = sum(map(len, by_set.values()))
         return combined_test(tests, [len(same_set) / n for same_set in by_set.values()]), len(judged)
 
+    def all_pairs(self, methods: Sequence[Mapping[str, Any]], measure: str) -> dict[tuple[int, int], LuckTest]:
+        """Test each method against each other over the data sets that both have figures on.
+
+        The influence of the pool's items on a mean error is linear, so that it is summed once for each method, not for each pair.
+
+        Parameters
+        ----------
+        methods : sequence of dict of data set to key
+        """
+        by_pair: dict[tuple[int, int], list[LuckTest]] = {}
+        for data_set in dict.fromkeys(name for keys in methods for name in keys):
+            pool = self._pool(data_set)
+            present = [i for i, keys in enumerate(methods) if data_set in keys]
+            sides = {i: self._side([methods[i][data_set]], measure) for i in present}
+            influences = {i: pool.influence(side.errors.mean(axis=0)) for i, side in sides.items()} if pool else {}
+            for i, j in combinations(present, 2):
+                influence = influences[i] - influences[j] if influences else None
+                by_pair.setdefault((i, j), []).append(_luck_test(sides[i], sides[j], pool, influence))
+        tests = {}
+        for pair, of_sets in by_pair.items():
+            judged = [test for test in of_sets if test.p_value is not None] or of_sets
+            tests[pair] = combined_test(judged, [1.0 / len(judged)] * len(judged))
+        return tests
+
     def _test(self, pairs: Sequence[tuple[Any, Any]], measure: str) -> LuckTest:
         x, y = (self._side(keys, measure) for keys in zip(*pairs, strict=True))
         pool = self._pool(pairs[0][0].data_set)
-        return luck_test(x.errors, y.errors, pool, draws=(x.draws, y.draws), paired=x.runs == y.runs)
+        return _luck_test(x, y, pool)
 
     def _side(self, keys: Sequence[Any], measure: str) -> _Side:
         """Return the mean errors over the keys, for each run that all keys have which draw at random."""
         by_key, drawn = [], []
         for key in keys:
-            positions, draws = self._runs_of(key)
+            positions, draws = self.distinct_runs(key)
             losses = self._losses_of(key, measure)[positions]
             numbers = [self._cells[key][i].run for i in positions]
             by_key.append((losses, numbers, draws))
@@ -80,13 +105,14 @@ class Comparisons:
         ]
         return _Side(np.mean(parts, axis=0), runs, bool(drawn))
 
-    def _runs_of(self, key: Any) -> tuple[list[int], bool]:
+    def distinct_runs(self, key: Any) -> tuple[list[int], bool]:
+        """Return the positions of the runs of a figure that have a seed of their own, and whether the method draws at random."""
         if key not in self._runs:
             self._runs[key] = distinct_runs(self._results.plan, self._cells[key])
         return self._runs[key]
 
     def _is_judged(self, key: Any) -> bool:
-        positions, draws = self._runs_of(key)
+        positions, draws = self.distinct_runs(key)
         return not draws or len(positions) > 1
 
     def _pool(self, data_set: str) -> PoolMembership | None:
@@ -94,6 +120,11 @@ class Comparisons:
             drawn = self._results.drawn(data_set)
             self._pools[data_set] = None if drawn is None else PoolMembership(*drawn)
         return self._pools[data_set]
+
+
+def _luck_test(x: _Side, y: _Side, pool: PoolMembership | None, influence: FloatArray | None = None) -> LuckTest:
+    draws = x.draws, y.draws
+    return luck_test(x.errors, y.errors, pool, draws=draws, paired=x.runs == y.runs, influence=influence)
 
 
 def p_text(p_value: float | None) -> str:

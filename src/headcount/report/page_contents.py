@@ -11,9 +11,11 @@ from headcount._version import __version__
 from headcount.data import PAPER_SETS
 from headcount.report import series
 from headcount.report.claims import Claim, claims
+from headcount.report.differences import Differences, differences
 from headcount.report.reproduction import Reproduction, reproduction
 from headcount.report.scores import Errors
 from headcount.report.sentences import in_words
+from headcount.report.settings import settings_table
 from headcount.report.table import Table
 from headcount.report.tables import tables
 from headcount.study import Cell, Results
@@ -33,7 +35,9 @@ class Contents:
         Sentences on the best method and its lead.
     tables : list of Table
     claims : list of Claim
-    diagonals, shifts, biases, ranks, times : list
+    settings : Table
+        The settings that were chosen.
+    mean_errors, prevalences, differences, diagonals, shifts, biases, ranks, times : list
         Data of the plots.
     classes : dict
         Names of the classes of each data set.
@@ -43,12 +47,18 @@ class Contents:
         What the figures were computed from, and with.
     reproduction : Reproduction
         Measured figures compared with published ones.
+    not_converged : list of (run, method, learner, data set, text)
+        Fits that did not converge.
     """
 
     plan: Plan
     words: list[str]
     tables: list[Table]
     claims: list[Claim]
+    settings: Table
+    mean_errors: list[series.MeanError]
+    prevalences: list[series.Curve]
+    differences: list[Differences]
     diagonals: list[series.Curve]
     shifts: list[series.Curve]
     biases: list[series.Bias]
@@ -58,6 +68,17 @@ class Contents:
     missing: list[str]
     provenance: list[tuple[str, str]]
     reproduction: Reproduction
+    not_converged: Sequence[tuple[int, str, str, str, str]]
+
+    @property
+    def agreement(self) -> list[Table]:
+        """The number of figures that agree with the published ones, and these figures; empty if none can be compared."""
+        compared = self.reproduction.comparisons
+        return [self.reproduction.agreement(), self.reproduction.figures()] if compared else []
+
+    def all_tables(self) -> list[Table]:
+        """Return all tables: the paper's six, the chosen settings, and those of the agreement with the paper."""
+        return [*self.tables, self.settings, *self.agreement]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
@@ -66,14 +87,14 @@ class Contents:
             "words": self.words,
             "claims": [claim.to_dict() for claim in self.claims],
             "tables": [
-                {"title": table.title, "caption": table.caption, "cells": table.to_records()} for table in self.tables
+                {"title": table.title, "caption": table.caption, "cells": table.to_records()}
+                for table in self.all_tables()
             ],
-            **{
-                name: [asdict(entry) for entry in getattr(self, name)]
-                for name in ("diagonals", "shifts", "biases", "ranks", "times")
-            },
+            "reproduction": self.reproduction.in_words(),
+            **{name: [asdict(entry) for entry in getattr(self, name)] for name in _PLOTTED},
             "classes": self.classes,
             "measure_of_shifts": self.plan.measures[0],
+            "not_converged": [dict(zip(_FIT, fit, strict=True)) for fit in self.not_converged],
             "missing": self.missing,
             "provenance": [{"what": what, "value": value} for what, value in self.provenance],
         }
@@ -81,11 +102,15 @@ class Contents:
         return finite
 
 
+_PLOTTED = ("mean_errors", "prevalences", "differences", "diagonals", "shifts", "biases", "ranks", "times")
+_FIT = ("run", "method", "learner", "data_set", "text")
+
+
 def _without_nan(value: Any) -> Any:
     """Replace NaN and infinite numbers by None: JSON has neither."""
     if isinstance(value, dict):
         return {key: _without_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_without_nan(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -100,6 +125,10 @@ def gather(results: Results) -> Contents:
         words=in_words(errors, ranks),
         tables=tables(results, errors),
         claims=claims(results, errors),
+        settings=settings_table(errors),
+        mean_errors=series.mean_errors(errors),
+        prevalences=series.prevalences(errors),
+        differences=list(filter(None, (differences(errors, measure) for measure in plan.measures))),
         diagonals=series.diagonals(errors),
         shifts=series.shifts(errors),
         biases=series.biases(errors),
@@ -109,6 +138,7 @@ def gather(results: Results) -> Contents:
         missing=missing_of(results),
         provenance=_provenance(results),
         reproduction=reproduction(errors),
+        not_converged=results.not_converged(),
     )
 
 
@@ -122,7 +152,7 @@ def missing_of(results: Results) -> list[str]:
         missing = [cell for cell in cells if cell.missing]
         name = f"{data_set}, {learner or 'methods without a learner of the plan'}"
         if len(missing) == len(cells):
-            sentences.append(f"{name}: nothing ({_reasons(missing)}).")
+            sentences.append(f"{name}: there are no results ({_reasons(missing)}).")
         elif missing:
             uses = dict.fromkeys(f"{cell.method} for {cell.target}" for cell in missing)
             named = ", ".join(list(uses)[:6]) + (f" and {len(uses) - 6} more" if len(uses) > 6 else "")

@@ -1,5 +1,6 @@
 """The numbers that tables, claims and plots are made of: errors of each test sample, compared rows, ranks, paired tests."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +23,7 @@ __all__ = [
     "losses",
     "majority",
     "ranks_of",
+    "settings_text",
     "unoptimised",
 ]
 
@@ -131,6 +133,29 @@ class Errors:
         """Return the number of runs that a figure is the mean of, and the number that the plan has."""
         return len(self.cells.get(key, [])), self.planned.get(key.method, 1)
 
+    def run_means(self, key: Key, measure: str) -> tuple[dict[int, float], bool]:
+        """Return the mean error of each run with a seed of its own, by number of run, and whether the method draws at random."""
+        positions, draws = self.comparisons.distinct_runs(key)
+        means = self.runs_of(key, measure)[positions].mean(axis=1)
+        return {self.cells[key][i].run: float(mean) for i, mean in zip(positions, means, strict=True)}, draws
+
+    def run_error(self, key: Key, measure: str) -> float | None:
+        """Return the Monte Carlo error of a mean error over runs: 0 if nothing is drawn at random, None with one run of what is."""
+        means, draws = self.run_means(key, measure)
+        if not draws:
+            return 0.0
+        return float(np.std(list(means.values()), ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
+
+    def settings(self, key: Key) -> list[tuple[dict[str, Any], int]]:
+        """Return the settings that the runs of a figure chose, the most frequent first, with the number of runs of each."""
+        cells = self.cells.get(key, [])
+        by_setting = {cell.setting: cell.params for cell in cells}
+        return [
+            (by_setting[setting], n)
+            for setting, n in Counter(c.setting for c in cells).most_common()
+            if setting != "[]"
+        ]
+
     def files(self, *keys: Key) -> list[str]:
         """Return the files of the store that figures come from."""
         return [self.results.store.name_of(cell.file) for key in keys for cell in self.cells.get(key, [])]
@@ -192,6 +217,23 @@ class Errors:
             for learner in learners
         ]
         return [both for both in keys if all(key in self.cells for key in both)] if known else keys
+
+
+def settings_text(settings: Sequence[tuple[dict[str, Any], int]]) -> str:
+    """Return chosen settings as text, each with its number of runs if they differ.
+
+    >>> settings_text([({"C": 1.0, "class_weight": None}, 8), ({"C": 10.0, "class_weight": "balanced"}, 2)])
+    'C = 1, class_weight = none (8 runs); C = 10, class_weight = balanced (2 runs)'
+    """
+    texts = [", ".join(f"{name} = {_value_text(value)}" for name, value in params.items()) for params, _ in settings]
+    if len(settings) == 1:
+        return texts[0]
+    runs = [f"{n} run{'s' if n > 1 else ''}" for _, n in settings]
+    return "; ".join(f"{text} ({n})" for text, n in zip(texts, runs, strict=True))
+
+
+def _value_text(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def majority(truth: Any) -> int:

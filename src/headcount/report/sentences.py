@@ -41,13 +41,14 @@ def _best(ranks: Sequence[Ranks]) -> str:
     lowest = {column: min(rank for e in ranks if (rank := e.ranks[column]) is not None) for column in ranked}
     wins = sum(first.ranks[column] == rank for column, rank in lowest.items())
     equal = [e for e in ranks if (e.ranks.count(None), e.mean) == (first.ranks.count(None), first.mean)]
-    who, name = f"The best by mean rank is {_name(first)}", "it comes"
+    who, name = f"The best by mean rank over all measures and data sets is {_name(first)}", "it comes"
     if len(equal) > 1:
-        who, name = f"{_and([_name(e) for e in equal])} share the best mean rank", f"{_name(first)} comes"
+        names = _and([_name(e) for e in equal])
+        who, name = f"{names} share the best mean rank over all measures and data sets", f"{_name(first)} comes"
     where = f"{len(ranked)} {'column' if len(ranked) == 1 else 'columns'} of table 6"
     if len(ranked) < len(first.ranks):
         where = f"the {where} that it has figures in"
-    return f"{who} with {first.mean:.1f}; {name} first in {wins} of {where}."
+    return f"{who}, at {first.mean:.1f}; {name} first in {wins} of {where}."
 
 
 def _sets(errors: Errors) -> str:
@@ -67,7 +68,7 @@ def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
             figures = f"{x.mean():.3f} against {y.mean():.3f} on {name}"
             compared.append((figures, errors.comparisons.test(keys[0], keys[1], measure), paired))
     if not compared:
-        return f"Next is {_name(second)} with a mean rank of {second.mean:.1f}; the two share no data set."
+        return f"Next is {_name(second)}, at {second.mean:.1f}; the two share no data set."
     judged = [test.p_value for _, test, _ in compared if test.p_value is not None]
     corrected = iter(holm(judged).tolist())
     parts, reasons = [], []
@@ -77,13 +78,13 @@ def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
         verdict = "not judged" if test.p_value is None else _significance(next(corrected))
         parts.append(f"{figures} ({verdict}; paired t-test {_p(paired.p_value)}, d = {paired.effect:+.2f})")
     sentence = (
-        f"Next is {_name(second)} with a mean rank of {second.mean:.1f}: {label_of(measure)} {'; '.join(parts)}. "
+        f"Next is {_name(second)}, at {second.mean:.1f}; the {label_of(measure)} of the two is {'; '.join(parts)}. "
         "The first test counts the luck of test items and runs (Holm's correction over data sets); the paired t-test, the paper's, "
         "takes samples that share items as independent, and its p-values are too small; d below 0 favours the first."
     )
     whys = "; ".join(dict.fromkeys(reasons))
     return (
-        f"{sentence} Not judged: {whys}; the difference holds for these fits, not for the methods."
+        f"{sentence} Not judged means that {whys}; the difference holds for these fits, not for the methods."
         if whys
         else sentence
     )

@@ -1,4 +1,4 @@
-"""The data of the page's plots: estimated against true shares, error against shift, bias, ranks, time."""
+"""The data of the page's plots: mean errors, estimated against true shares, error by true share and by shift, bias, ranks, time."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,20 @@ from headcount._typing import AnyArray, FloatArray
 from headcount.report.scores import Errors, label_of, majority, ranks_of
 from headcount.study import Results
 
-__all__ = ["Bias", "Curve", "Ranks", "Spent", "biases", "diagonals", "rank_chart", "shifts", "times"]
+__all__ = [
+    "Bias",
+    "Curve",
+    "MeanError",
+    "Ranks",
+    "Spent",
+    "biases",
+    "diagonals",
+    "mean_errors",
+    "prevalences",
+    "rank_chart",
+    "shifts",
+    "times",
+]
 
 _STEP = 0.05
 """Width of bins, where values do not lie on a grid."""
@@ -42,6 +55,20 @@ class Curve:
     low: list[float]
     high: list[float]
     n: list[int]
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class MeanError:
+    """The mean error of a method by a measure, with its Monte Carlo error over runs: 0 if nothing is drawn, None with one run."""
+
+    data_set: str
+    method: str
+    learner: str
+    target: str
+    measure: str
+    mean: float
+    run_error: float | None
     files: list[str]
 
 
@@ -102,6 +129,30 @@ def diagonals(errors: Errors) -> list[Curve]:
         Curve(*key, **_binned(*map(_plotted_shares, errors.shares(key))), files=errors.files(key))
         for key in errors.compared()
     ]
+
+
+def mean_errors(errors: Errors) -> list[MeanError]:
+    """Return the mean errors of each compared method by each measure, row by row of table 6."""
+    entries = []
+    keys = [
+        row.on(data_set) for row in errors.rows for data_set in errors.data_sets if row.on(data_set) in errors.cells
+    ]
+    for measure in errors.plan.measures:
+        for key in keys:
+            mean: Any = errors.mean(key, measure)
+            entries.append(MeanError(*key, measure, mean, errors.run_error(key, measure), errors.files(key)))
+    return entries
+
+
+def prevalences(errors: Errors) -> list[Curve]:
+    """Return error against true share of each compared method: of the second of two classes, or of the largest of more."""
+    curves = []
+    for key in errors.compared():
+        true = errors.shares(key)[0]
+        share = true[:, 1] if true.shape[1] == 2 else true.max(axis=1)
+        runs = errors.runs_of(key, errors.plan.measures[0])
+        curves.append(Curve(*key, **_binned(share, runs.ravel()), files=errors.files(key)))
+    return curves
 
 
 def shifts(errors: Errors) -> list[Curve]:

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
@@ -26,14 +26,16 @@ class Cell:
         Digits after the decimal point.
     note : str
         Shown in brackets after it, such as a change in percent or a rank.
+    more : str
+        Shown in the brackets too, where there is room: not in Markdown, whose cells would wrap.
     shade : float
         From -1 (much worse than what it is compared with) to 1 (much better); 0 is no colour.
     bold : bool
         Whether it is the best of its column.
     mark : str
         A sign after it: whether it differs from the best.
-    title : str
-        Tooltip: the files that it comes from.
+    hint : list of str
+        What hovering over the figure or moving to it by keyboard shows: the figure in full, its spread, tests and setting.
     details : dict
         Further data of the exported records: tests, ranks, the published figure, files.
     """
@@ -41,10 +43,11 @@ class Cell:
     value: float | str | None
     digits: int = 3
     note: str = ""
+    more: str = ""
     shade: float = 0.0
     bold: bool = False
     mark: str = ""
-    title: str = ""
+    hint: Sequence[str] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
@@ -53,10 +56,19 @@ class Cell:
             return "–"
         return self.value if isinstance(self.value, str) else f"{self.value:.{self.digits}f}"
 
-    def whole(self) -> str:
-        """Return the figure with its mark and note."""
+    def short(self) -> str:
+        """Return the figure with its mark and its short note."""
         text = self.text() + self.mark
         return f"{text} ({self.note})" if self.note else text
+
+    def whole(self) -> str:
+        """Return the figure with its mark and all notes."""
+        text = self.text() + self.mark
+        return f"{text} ({', '.join(self.notes())})" if self.notes() else text
+
+    def notes(self) -> list[str]:
+        """Return the notes one by one."""
+        return [note for part in (self.note, self.more) if part for note in part.split(", ")]
 
 
 @dataclass(frozen=True)
@@ -120,14 +132,27 @@ class Table:
         return "\n".join([self.title, "", aligned[0], rule, *aligned[1:], "", caption]) + "\n"
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        head = [escape_markdown(name) for name in [*self.labels, *self._names()]]
-        lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(self.columns)]
+        """Return the table as Markdown: one for each group of columns, no cell wraps, further notes in a table that is folded."""
+        groups = list(dict.fromkeys(column.group for column in self.columns))
+        parts = [f"### {escape_markdown(self.title)}", escape_markdown(self.caption)]
+        parts += [self._markdown_part(group, lambda cell: cell.short()) for group in groups]
+        if any(cell.more for _, cells in self.rows for cell in cells):
+            parts.append('<details markdown="1"><summary>Further figures of this table</summary>')
+            parts += [self._markdown_part(group, lambda cell: cell.more) for group in groups]
+            parts.append("</details>")
+        return "\n\n".join(parts) + "\n"
+
+    def _markdown_part(self, group: str, text_of: Callable[[Cell], str]) -> str:
+        """Return the columns of a group as a table whose cells do not wrap."""
+        which = [i for i, column in enumerate(self.columns) if column.group == group]
+        names = self._names()
+        head = [escape_markdown(name) for name in [*self.labels, *(names[i] for i in which)]]
+        lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(self.labels) + "---:|" * len(which)]
         for labels, cells in self.rows:
-            escaped = [escape_markdown(cell.whole()) for cell in cells]
-            texts = [f"**{text}**" if cell.bold else text for text, cell in zip(escaped, cells, strict=True)]
+            escaped = [(_keep_together(escape_markdown(text_of(cells[i]))), cells[i].bold) for i in which]
+            texts = [f"**{text}**" if bold and text else text for text, bold in escaped]
             lines.append(f"| {' | '.join([*map(escape_markdown, labels), *texts])} |")
-        return "\n".join([f"### {escape_markdown(self.title)}", "", *lines, "", escape_markdown(self.caption)]) + "\n"
+        return "\n".join(lines)
 
     def to_latex(self) -> str:
         """Return the table as LaTeX (packages booktabs, graphicx, and xcolor with the option table), no wider than the text."""
@@ -151,8 +176,11 @@ class Table:
         ]
         return "\n".join(lines) + "\n"
 
-    def to_html(self) -> str:
-        """Return the table as HTML, with values, methods and learners as data attributes for sorting and filtering."""
+    def to_html(self, labelled_by: str = "") -> str:
+        """Return the table as HTML, with values, methods and learners as data attributes for sorting and filtering.
+
+        It has its title and caption, or is labelled by the element with an id.
+        """
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.labels)
         head += "".join(
             f'<th scope="col" class="figure" data-column="{escape(column.name)}">{escape(name)}</th>'
@@ -162,11 +190,16 @@ class Table:
         for labels, cells in self.rows:
             named = {**self.about, **dict(zip(self.labels, labels, strict=True))}
             data = "".join(f' data-{name}="{escape(named[name])}"' for name in ("method", "learner") if named.get(name))
-            heads = "".join(f'<th scope="row">{escape(label)}</th>' for label in labels)
+            first, *others = labels
+            # On a narrow screen only the first column stays in view, and names the row in full.
+            rest = escape(", ".join(filter(None, others)))
+            heads = f'<th scope="row">{escape(first)}<span class="rest">{rest}</span></th>'
+            heads += "".join(f'<th scope="row">{escape(label)}</th>' for label in others)
             figures = "".join(map(_html_cell, cells, self.columns))
             body.append(f"<tr{data}>{heads}{figures}</tr>")
         caption = f"<caption><strong>{escape(self.title)}.</strong> {escape(self.caption)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
+        start = f'<table aria-labelledby="{escape(labelled_by)}">' if labelled_by else f"<table>{caption}"
+        return f"{start}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>\n"
 
     def to_csv(self) -> str:
         """Return the figures, without notes and marks, and the exported details as CSV."""
@@ -200,6 +233,12 @@ class Table:
         return pd.DataFrame(rows, columns=names)
 
 
+_NO_BREAK = "\u00a0"
+"""A space at which no line is broken."""
+_LONGEST_LINE = 48
+"""Characters up to which the text of a cell is kept on one line."""
+_LONGEST_SIGN = 3
+"""Characters up to which a text is a sign, such as >>, and not words."""
 _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "–": "--",
@@ -219,6 +258,11 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\|<>*_`])", r"\\\1", text)
 
 
+def _keep_together(text: str) -> str:
+    """Return text that is not broken into lines, unless it is long."""
+    return text if len(text) > _LONGEST_LINE else text.replace(" ", _NO_BREAK)
+
+
 def _tex(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in text)
 
@@ -236,10 +280,14 @@ def _tex_cell(cell: Cell) -> str:
 def _html_cell(cell: Cell, column: Column) -> str:
     value: Any = cell.value if isinstance(cell.value, float | int) and cell.value == cell.value else ""
     classes = "figure best" if cell.bold else "figure"
+    classes += " words" if isinstance(cell.value, str) and len(cell.value) > _LONGEST_SIGN else ""
     shade = f' style="--shade:{abs(cell.shade):.2f}"' if abs(cell.shade) >= 0.05 else ""
     tone = " better" if cell.shade >= 0.05 else " worse" if cell.shade <= -0.05 else ""
-    note = f' <span class="note">({escape(cell.note)})</span>' if cell.note else ""
+    # Each note is a span that does not wrap; the cell wraps between them, so that columns stay narrow.
+    notes = ", ".join(f"<span>{escape(note)}</span>" for note in cell.notes())
+    several = " several" if len(cell.notes()) > 1 else ""
+    note = f' <span class="note{several}">({notes})</span>' if notes else ""
     mark = f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
-    title = f' title="{escape(cell.title)}"' if cell.title else ""
+    title = f' title="{escape(chr(10).join(cell.hint))}"' if cell.hint else ""
     data = f'data-column="{escape(column.name)}" data-value="{value}"'
     return f'<td class="{classes}{tone}" {data}{shade}{title}>{escape(cell.text())}{mark}{note}</td>'

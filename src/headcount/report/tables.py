@@ -9,7 +9,7 @@ import numpy as np
 from headcount.data import PAPER_SETS
 from headcount.report.comparisons import p_text
 from headcount.report.published import published, published_test
-from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of
+from headcount.report.scores import VARIANTS, Errors, Key, label_of, losses, ranks_of, settings_text
 from headcount.report.table import Cell, Column, Table
 from headcount.significance import LuckTest, PairedTest, holm, paired_t
 from headcount.study import Results
@@ -34,8 +34,8 @@ def optimisation_table(errors: Errors, method: str) -> Table:
     columns = list(product(plan.measures, plan.data_sets))
     table = Table(
         f"Table {VARIANTS.index(method) + 1}: {method}",
-        "Mean error over the test samples; in brackets the change against the learner's defaults (negative: better) and, where the "
-        "data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
+        "A figure is the mean error over the test samples. In brackets are its change against the learner's defaults (negative is "
+        "better) and, where the data set is the paper's own, the published figure. Green is better than the defaults, red worse. "
         + _runs_caption(errors, [method]),
         ["learner", "optimised for"],
         [Column(data_set, label_of(measure)) for measure, data_set in columns],
@@ -50,15 +50,31 @@ def optimisation_table(errors: Errors, method: str) -> Table:
 def _change_cell(errors: Errors, key: Key, measure: str) -> Cell:
     """Return a mean error with its change against the learner's defaults."""
     value = errors.mean(key, measure)
+    if value is None:
+        return Cell(None)
     default = errors.mean(key._replace(target=DEFAULT), measure) if key.target != DEFAULT else None
     notes, details = _notes_and_details(errors, key, measure)
-    shade, change = 0.0, None
-    if value is not None and default:
+    shade, change, hint = 0.0, None, _hint(errors, key, measure)
+    if default:
         change = value / default - 1.0
-        notes = [f"{change:+.1%}", *notes]
         shade = float(np.clip(-losses(change, measure), -1.0, 1.0))
+        hint.insert(1, f"At the learner's defaults it is {default:.4f}; the change is {change:+.1%}.")
+    note = "" if change is None else f"{change:+.1%}"
     details = {"change": change, **details}
-    return Cell(value, note=", ".join(notes), shade=shade, title=errors.where(key), details=details)
+    return Cell(value, note=note, more=", ".join(notes), shade=shade, hint=hint, details=details)
+
+
+def _hint(errors: Errors, key: Key, measure: str) -> list[str]:
+    """Return what is shown of a mean error on demand: the figure, its spread over runs, the published one, the settings."""
+    name = " ".join(filter(None, (key.method, key.learner)))
+    target = "at its defaults" if key.target == DEFAULT else f"optimised for {key.target}"
+    error, n = errors.run_error(key, measure), errors.runs(key)[0]
+    spread = " from one run" if error is None else f" ± {error:.4f} (Monte Carlo error over {n} runs)" if error else ""
+    lines = [f"{name}, {target}, on {key.data_set}: {label_of(measure)} {errors.mean(key, measure):.4f}{spread}."]
+    paper = published(key, measure)
+    lines += [] if paper is None else [f"The published figure is {paper:.3f}."]
+    chosen = errors.settings(key)
+    return lines + ([f"Setting: {settings_text(chosen)}."] if chosen else [])
 
 
 def _notes_and_details(errors: Errors, key: Key, measure: str) -> tuple[list[str], dict[str, Any]]:
@@ -74,9 +90,9 @@ def _runs_caption(errors: Errors, methods: Sequence[str]) -> str:
     """Return the sentence of a caption that says how many runs and test samples the figures are means over."""
     plan = errors.plan
     several = [f"{name} {errors.planned[name]}" for name in methods if errors.planned[name] > 1]
-    runs = f"means over runs ({', '.join(several)}) and" if several else "one run, means over"
+    runs = f"runs ({', '.join(several)}; one of each other method) and" if several else "one run of each method and"
     n = plan.protocol.n_prevalences * plan.protocol.test_repeats
-    return f"Plan {plan.name}: {runs} {n:,} test samples of {plan.protocol.sample_size:,}."
+    return f"The plan {plan.name} has means over {runs} {n:,} test samples of {plan.protocol.sample_size:,} documents."
 
 
 def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
@@ -98,10 +114,11 @@ def tests_table(errors: Errors, variants: Sequence[str]) -> Table:
     luck_corrected = _corrected({key: test[0].p_value for key, test in luck_tests.items() if test is not None})
     table = Table(
         "Table 5: optimised for x or for y",
-        ">> (<<): x (y) errs less, two-sided test at 0.001; > (<): at 0.05; ~: no significant difference; ?: not judged. "
+        "The mark >> says that the method errs less when optimised for x than for y, by a two-sided test at 0.001; > says so at "
+        "0.05, and << and < say the same of y. The mark ~ stands for no significant difference, ? for a pair that is not judged. "
         + _LUCK_CAPTION
-        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets the mark after "
-        "Holm's correction over the whole table, the mark of the paper's paired t-test (t) over all samples, Cohen's d, and the "
+        + "Data sets and learners with one run of a method that draws at random are left out of it. In brackets are the mark of "
+        "the paper's paired t-test (t) over all samples, the mark after Holm's correction over the whole table, Cohen's d, and the "
         "published mark if the data sets are the paper's. " + _runs_caption(errors, variants),
         ["x", "y"],
         [Column(name, label_of(measure), _EXPORTED) for measure, name in columns],
@@ -149,16 +166,17 @@ def _test_cell(
     if paired is None or luck is None:
         return Cell(None)
     test, n_pairs = luck
-    notes = [f"Holm {test.mark(luck_corrected)}", f"t {paired.mark()}", f"d = {paired.effect:+.2f}"]
-    notes += [f"paper {paper}"] if paper else []
+    more = [f"Holm {test.mark(luck_corrected)}", f"d = {paired.effect:+.2f}"]
+    more += [f"paper {paper}"] if paper else []
     details = {
         **_test_details(test, luck_corrected, paired, corrected),
         "judged_pairs": n_pairs,
         "published": paper,
         "files": files,
     }
-    title = f"{_in_words(test, luck_corrected, paired, corrected)}; over {n_pairs} data sets and learners; {', '.join(files)}"
-    return Cell(test.mark(), note=", ".join(notes), title=title, details=details)
+    hint = _in_words(test, luck_corrected, paired, corrected)
+    hint.append(f"The first test is over {n_pairs} pairs of data set and learner.")
+    return Cell(test.mark(), note=f"t {paired.mark()}", more=", ".join(more), hint=hint, details=details)
 
 
 def _test_details(
@@ -176,12 +194,20 @@ def _test_details(
     }
 
 
-def _in_words(test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None) -> str:
-    """Return both tests as a tooltip says them."""
-    judged = test.p_value is not None
-    first = f"p = {test.p_value:.3g}, after Holm p = {luck_corrected:.3g}" if judged else f"not judged: {test.reason}"
-    second = f"p = {paired.p_value:.3g}, n = {paired.n:,}, after Holm p = {corrected:.3g}, d = {paired.effect:+.2f}"
-    return f"{first}; paired t-test {second}"
+def _in_words(
+    test: LuckTest, luck_corrected: float | None, paired: PairedTest, corrected: float | None, against: str = ""
+) -> list[str]:
+    """Return a sentence on each of the two tests."""
+    found = f"finds {_p(test.p_value)}, after Holm {_p(luck_corrected)}"
+    said = found if test.p_value is not None else f"can't judge: {test.reason}"
+    return [
+        f"{against}{'t' if against else 'T'}he test over test pools and runs {said}.",
+        f"The paired t-test finds {_p(paired.p_value)}, n = {paired.n:,}, after Holm {_p(corrected)}, d = {paired.effect:+.2f}.",
+    ]
+
+
+def _p(p: float | None) -> str:
+    return "no p" if p is None else "p < 1e-15" if p < 1e-15 else f"p = {p:.3g}"
 
 
 def overview_table(errors: Errors) -> Table:
@@ -191,10 +217,10 @@ def overview_table(errors: Errors) -> Table:
     columns = [_ranked_cells(errors, measure, data_set) for measure, data_set in keys]
     table = Table(
         "Table 6: all methods",
-        "Mean error over the test samples; in brackets the rank, the rank if the CC variants were left at their learners' "
-        "defaults, the p-values of two tests against the best, and where the data set is the paper's own the published figure. "
-        "Bold is best, green to red is best to worst; two-sided test against the best: ‡ p ≥ 0.05 (not different), † p ≥ 0.001, "
-        "? not judged. "
+        "A figure is the mean error over the test samples. In brackets are the rank, the rank if the CC variants were left at "
+        "their learners' defaults, the p-values of two tests against the best, and where the data set is the paper's own the "
+        "published figure. Bold is best, and green to red is best to worst. By a two-sided test against the best, ‡ stands for p ≥ "
+        "0.05 (no significant difference), † for p ≥ 0.001, and ? for a pair that is not judged. "
         + _LUCK_CAPTION
         + "Its p-value is p; t is that of the paper's paired t-test, which takes the samples as independent. "
         + _runs_caption(errors, list(dict.fromkeys(row.method for row in rows))),
@@ -229,16 +255,20 @@ def _ranked_cells(errors: Errors, measure: str, data_set: str) -> list[Cell]:
             continue
         notes, details = _notes_and_details(errors, key, measure)
         details = {"rank": ranks[i], "rank_unoptimised": unoptimised_ranks[i], **details}
-        mark, title = "", errors.where(key)
+        mark, hint = "", _hint(errors, key, measure)
+        hint.insert(
+            1, f"Its rank is {ranks[i]:g}, or {unoptimised_ranks[i]:g} if the variants of CC are at their defaults."
+        )
         if i in tests:
             both = luck_tests[i], luck_corrected.get(i), tests[i], corrected[i]
             p = both[0].p_value
             mark = "?" if p is None else "‡" if p >= 0.05 else "†" if p >= 0.001 else ""
             notes = [f"p {p_text(p)}", f"t {p_text(tests[i].p_value)}", *notes]
             details |= _test_details(*both)
-            title = f"against the best: {_in_words(*both)}; {title}"
-        note = ", ".join([f"{ranks[i]:g}", f"{unoptimised_ranks[i]:g}", *notes])
+            hint += _in_words(*both, against=f"Against the best, {rows[best].name}, ")
+        note = f"{ranks[i]:g}, {unoptimised_ranks[i]:g}"
         shade = 1.0 - 2.0 * float((mean - means[best]) / (worst - means[best])) if worst > means[best] else 0.0
         value = errors.mean(key, measure)
-        cells.append(Cell(value, note=note, shade=shade, bold=i == best, mark=mark, title=title, details=details))
+        style: Any = {"shade": shade, "bold": i == best, "mark": mark}
+        cells.append(Cell(value, note=note, more=", ".join(notes), hint=hint, details=details, **style))
     return cells

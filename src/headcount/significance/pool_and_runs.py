@@ -86,7 +86,13 @@ class LuckTest:
 
 
 def luck_test(
-    x: Any, y: Any, pool: PoolMembership | None, *, draws: tuple[bool, bool] = (True, True), paired: bool = True
+    x: Any,
+    y: Any,
+    pool: PoolMembership | None,
+    *,
+    draws: tuple[bool, bool] = (True, True),
+    paired: bool = True,
+    influence: FloatArray | None = None,
 ) -> LuckTest:
     r"""Test whether two methods' errors have the same mean over pools of test items, samples and runs.
 
@@ -111,6 +117,8 @@ def luck_test(
         Whether each method draws at random when it is fitted. One that does not is the same in each run.
     paired : bool
         Whether run r of one method belongs to run r of the other, as with equal seeds, if they have equally many.
+    influence : array of shape (n_items,), optional
+        `pool.influence` of the differences, where it is known: it is the difference of those of x and y, averaged over runs.
 
     References
     ----------
@@ -139,7 +147,9 @@ def luck_test(
     if pool is not None and pool.n_samples != a.shape[1]:
         raise DataError(f"The errors are of {a.shape[1]:,} samples, and the pool's samples are {pool.n_samples:,}.")
     d = a.mean(axis=0) - b.mean(axis=0)
-    of_pool = (0.0, np.inf) if pool is None else _satterthwaite([pool.variance(d), pool.sampling_variance(d)])
+    of_pool = (
+        (0.0, np.inf) if pool is None else _satterthwaite([pool.variance(d, influence), pool.sampling_variance(d)])
+    )
     of_runs = _run_parts(a.mean(axis=1), b.mean(axis=1), draws, paired)
     reason = ONE_RUN if None in of_runs else NO_POOL if pool is None else ""
     runs = _satterthwaite([part for part in of_runs if part is not None])

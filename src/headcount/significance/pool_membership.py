@@ -93,8 +93,15 @@ class PoolMembership:
         probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, n_samples))
         self._noise = float(np.sqrt(np.mean([self._quadratic(probe) ** 2 for probe in probes])))
 
-    def variance(self, values: Any) -> tuple[float, float]:
-        """Return the variance of the mean of the samples' values that the pool brings, and its degrees of freedom."""
+    def influence(self, values: Any) -> FloatArray:
+        """Return the influence of each item of the pool on the mean of the samples' values; it is linear in the values."""
+        return self._influence(self._residuals(values))
+
+    def variance(self, values: Any, influence: FloatArray | None = None) -> tuple[float, float]:
+        """Return the variance of the mean of the samples' values that the pool brings, and its degrees of freedom.
+
+        With the influences of all methods at hand, that of a difference need not be summed over the samples again.
+        """
         if not self._bounded:
             return np.inf, 1.0
         residuals = self._residuals(values)
@@ -104,7 +111,7 @@ class PoolMembership:
             return 0.0, np.inf
         # A variance far below its noise is not taken as it is, which would find differences between equal methods; one that is off
         # by a standard error of r of itself has 2 / r^2 degrees of freedom.
-        variance = max(self._quadratic(residuals), noise / 2.0)
+        variance = max(self._quadratic(residuals, influence), noise / 2.0)
         return variance, max(2.0 * (variance / noise) ** 2, 2.0)
 
     def sampling_variance(self, values: Any) -> tuple[float, float]:
@@ -122,13 +129,16 @@ class PoolMembership:
         residuals: FloatArray = (values * sizes - sums) / (sizes - 1)
         return residuals
 
-    def _quadratic(self, residuals: FloatArray) -> float:
-        """Return the sum over items of squared influences, without the terms of a sample with itself."""
+    def _influence(self, residuals: FloatArray) -> FloatArray:
         weights = self._factor * residuals[:, None]
         codes = self._codes[self._items]
-        influence = np.bincount(
-            self._items, weights=self._times * weights[self._rows, codes], minlength=len(self._codes)
-        )
+        of_items = self._times * weights[self._rows, codes]
+        influence = np.bincount(self._items, weights=of_items, minlength=len(self._codes)).astype(np.float64)
         influence -= (self._centre * weights).sum(axis=0)[self._codes]
+        return influence
+
+    def _quadratic(self, residuals: FloatArray, influence: FloatArray | None = None) -> float:
+        """Return the sum over items of squared influences, without the terms of a sample with itself."""
+        influence = self._influence(residuals) if influence is None else influence
         total = float(((influence / self._sizes[self._codes]) ** 2).sum())
         return float(total - (self._own * residuals**2).sum()) / float(self.n_samples) ** 2

@@ -91,6 +91,10 @@ class Results:
         _ = self.cells
         return [(dict(versions), n) for versions, n in self._versions.items()]
 
+    def not_converged(self) -> list[tuple[int, str, str, str, str]]:
+        """Return run, method, learner, data set and text of each fit that did not converge (a placeholder: part "store" has it)."""
+        return []
+
     def fingerprint(self, data_set: str) -> str | None:
         """Return the fingerprint of the data that the results were computed from."""
         record = self._truth(data_set)

@@ -1,7 +1,8 @@
 """The paper's conclusions on which measure to optimise learners for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from headcount.report.scores import VARIANTS, Key
 
 _CLEAR = 0.1
 """Relative change of the error that counts as a clear gain."""
-_TARGET_NAMES = {"none": "at defaults", "ae": "for AE", "accuracy": "for accuracy"}
+_TARGET_NAMES = {"none": "at defaults", "ae": "for AE", "accuracy": "for accuracy", "f1": "for F1"}
 
 
 def _lower_for_all(evidence: Evidence, targets: tuple[str, str]) -> Outcome:
@@ -70,37 +71,84 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
     if not changes:
         return None, "There are no figures on balanced training data.", []
     gains = sum(change < -_CLEAR for change, _ in changes)
-    return 2 * gains < len(changes), f"{gains} of {len(changes)} gain clearly.", [figure for _, figure in changes]
+    return 2 * gains < len(changes), f"Of {len(changes)} uses, {gains} gain clearly.", [figure for _, figure in changes]
 
 
 _TEST = "the test over test pools and runs at 0.05 (of the published figures, the paper's paired t-test)"
+_OUTCOMES = {
+    ">>": "{x} errs less (p < 0.001)",
+    ">": "{x} errs less (p < 0.05)",
+    "~": "there is no significant difference",
+    "<": "{y} errs less (p < 0.05)",
+    "<<": "{y} errs less (p < 0.001)",
+    "?": "it is not judged",
+}
+"""What a mark of table 5 says of two targets."""
 
 
-def _marks(evidence: Evidence, pair: tuple[str, str], methods: Sequence[str] = VARIANTS) -> list[Figure]:
+class _Mark(NamedTuple):
+    """The mark of table 5 for a variant and two targets, and that of the paired t-test beside it (None where it is the same)."""
+
+    method: str
+    pair: tuple[str, str]
+    mark: str
+    paired: str | None
+    files: list[str]
+
+    def in_words(self) -> str:
+        """Return what both tests say."""
+        x, y = (_TARGET_NAMES[target] for target in self.pair)
+        first, second = (
+            _OUTCOMES[m].format(x=f"that {x}", y=f"that {y}") for m in (self.mark, self.paired or self.mark)
+        )
+        return first if self.paired is None else f"{first}; by the paired t-test {second}"
+
+    @property
+    def figure(self) -> Figure:
+        """The mark as a figure of a claim."""
+        return Figure(self.method, self.in_words(), self.files)
+
+
+def _marks(evidence: Evidence, pair: tuple[str, str], methods: Sequence[str] = VARIANTS) -> list[_Mark]:
     """Return the marks of table 5 for a pair of targets, of the methods that have one, each beside that of the paired t-test."""
-    figures = []
+    marks = []
     for method in methods:
         mark, paired = (of(*pair, method, "ae") for of in (evidence.mark, evidence.paired_mark))
         if mark is not None:
-            text = mark if paired is None else f"{mark} (paired t-test {paired})"
-            figures.append(Figure(method, text, evidence.files_of_mark(*pair, method)))
-    return figures
+            marks.append(_Mark(method, pair, mark, paired, evidence.files_of_mark(*pair, method)))
+    return marks
 
 
-def _judged(marks: Sequence[Figure]) -> list[Figure]:
+def _judged(marks: Sequence[_Mark]) -> list[_Mark]:
     """Return the marks of tests that could be made: not those of one run, or of a store without the labels of the test items."""
-    return [mark for mark in marks if not mark.text().startswith("?")]
+    return [mark for mark in marks if mark.mark != "?"]
+
+
+def _figures(marks: Sequence[_Mark]) -> list[Figure]:
+    return [mark.figure for mark in marks]
+
+
+def _by_paired(marks: Sequence[_Mark], count: Callable[[Sequence[str]], str]) -> str:
+    """Return what the paper's paired t-test says of the same pairs, as a sentence; nothing where it is the only test."""
+    paired = [mark.paired for mark in marks if mark.paired is not None]
+    return f" By the paper's paired t-test {count(paired)}." if paired else ""
 
 
 def _all_better(evidence: Evidence, pair: tuple[str, str]) -> Outcome:
     marks = _marks(evidence, pair)
     if not marks:
-        return None, "There are no figures for both targets.", marks
-    if not _judged(marks):
-        return None, _NOT_JUDGED, marks
-    better = [mark.text().startswith(">") for mark in _judged(marks)]
-    why = f"It is better for {sum(better)} of {len(better)} variants."
-    return partly(better, len(VARIANTS)), _with_count(why, len(better)), marks
+        return None, "There are no figures for both targets.", []
+    judged = _judged(marks)
+    if not judged:
+        return None, _NOT_JUDGED, _figures(marks)
+
+    def number(signs: Sequence[str]) -> int:
+        return sum(sign.startswith(">") for sign in signs)
+
+    better = [mark.mark.startswith(">") for mark in judged]
+    why = f"It is significantly better for {sum(better)} of {len(better)} variants."
+    why = _with_count(why, len(better)) + _by_paired(judged, lambda signs: f"it is for {number(signs)} of {len(signs)}")
+    return partly(better, len(VARIANTS)), why, _figures(marks)
 
 
 _NOT_JUDGED = (
@@ -132,11 +180,17 @@ def _ae_beats_defaults(evidence: Evidence) -> Outcome:
 def _ae_or_f1_is_open(evidence: Evidence) -> Outcome:
     marks = _marks(evidence, ("ae", "f1"))
     if len(marks) < len(VARIANTS):
-        return None, "There are not figures of all four variants for both targets.", marks
+        return None, "There are not figures of all four variants for both targets.", _figures(marks)
     if len(_judged(marks)) < len(marks):
-        return None, _NOT_JUDGED, marks
-    better, worse = (sum(mark.text().startswith(sign) for mark in marks) for sign in "><")
-    return max(better, worse) < len(marks), f"AE is better for {better} variants, F1 for {worse}.", marks
+        return None, _NOT_JUDGED, _figures(marks)
+
+    def counts(signs: Sequence[str]) -> tuple[int, ...]:
+        return tuple(sum(sign.startswith(of) for sign in signs) for of in "><")
+
+    better, worse = counts([mark.mark for mark in marks])
+    why = f"AE is significantly better for {better} variants, F1 for {worse}."
+    why += _by_paired(marks, lambda signs: "AE is for {}, F1 for {}".format(*counts(signs)))
+    return max(better, worse) < len(marks), why, _figures(marks)
 
 
 @check(
@@ -148,9 +202,9 @@ def _pacc_prefers_ae(evidence: Evidence) -> Outcome:
     if not marks:
         return None, "There are no figures of PACC for both targets.", []
     if not _judged(marks):
-        return None, _NOT_JUDGED, marks
-    mark = marks[0].text()
-    return mark.startswith(">"), f"The mark is {mark}.", marks
+        return None, _NOT_JUDGED, _figures(marks)
+    words = marks[0].in_words()
+    return marks[0].mark.startswith(">"), f"Of PACC optimised for AE and for F1, {words}.", _figures(marks)
 
 
 @check(

@@ -34,7 +34,7 @@ def _majority_bias_until_adjusted(evidence: Evidence) -> Outcome:
     n_cases = 2 * len(imbalanced(evidence))
     why = f"It is so in {sum(cases)} of {len(cases)} cases."
     if len(cases) < n_cases:
-        why += f" There should be {n_cases}."
+        why += f" There are no figures of {n_cases - len(cases)} more."
     return partly(cases, n_cases), why, figures
 
 
@@ -87,7 +87,7 @@ def _many_do_not_beat_cc(evidence: Evidence) -> Outcome:
             failed += [mean >= plain for _, mean in means]
     if not failed:
         return None, "There are no figures of such methods beside CC.", figures
-    return 2 * sum(failed) >= len(failed), f"{sum(failed)} of {len(failed)} are no better.", figures
+    return 2 * sum(failed) >= len(failed), f"Of {len(failed)} cases, {sum(failed)} are no better than CC.", figures
 
 
 def _variants_both_ways(evidence: Evidence, data_set: str) -> bool:
