@@ -24,7 +24,7 @@ class Status:
     judged, to_judge : int
         Tasks that choose settings: in the store, and in the plan.
     tested, to_test : int
-        Tasks that test the chosen settings: in the store, and among the settings that are chosen by now.
+        Tasks that test the chosen settings: in the store, and among the settings that the results in the store choose.
     other_code : int
         Results of such tasks that other code of Headcount has computed; the next run computes them again.
     other_versions : int
@@ -64,39 +64,42 @@ def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
         for task in (task.on(name) for task in planned):
             own = rows[name, task.learner or OWN]
             own.to_judge += 1
-            outcome = _counted(store, task, data, own, notices)
+            outcome, is_used = _counted(store, task, data, own, notices)
+            own.judged += is_used
             if outcome is not None:
-                own.judged += 1
                 judged.append((task, outcome))
         for task in chosen_tasks(plan, name, distinct(choose(plan, judged, partly=True))):
             own = rows[name, task.learner or OWN]
             own.to_test += 1
-            own.tested += _counted(store, task, data, own, notices) is not None
+            own.tested += _counted(store, task, data, own, notices)[1]
     used = {path for row in rows.values() for path in row._files}
     return list(rows.values()), [*notices, *_unused(store, used)]
 
 
-def _counted(store: Store, task: Task, data: str | None, row: Status, notices: list[str]) -> dict[str, Any] | None:
-    """Return the outcome of a task if a run would use it; count what speaks against it otherwise."""
+def _counted(
+    store: Store, task: Task, data: str | None, row: Status, notices: list[str]
+) -> tuple[dict[str, Any] | None, bool]:
+    """Return the outcome of a task and whether a run would use it; count what speaks against it otherwise."""
     path = store.path_of(task.description)
     if not path.is_file():
-        return None
+        return None, False
     row._files.add(path)
     try:
         record = load(path)
     except StoreError as error:
         notices.append(f"{error} The next run computes it again.")
-        return None
+        return None, False
     if data is not None and record.data != data:
         row.other_data += 1
-    elif record.changed_versions():
+        return None, False
+    if record.changed_versions():
         row.other_versions += 1
-    elif record.code != task.code:
+        return record.outcome, False
+    if record.code != task.code:
         row.other_code += 1
-    else:
-        row.seconds += record.seconds
-        return record.outcome
-    return None
+        return record.outcome, False
+    row.seconds += record.seconds
+    return record.outcome, True
 
 
 def _unused(store: Store, used: set[Path]) -> list[str]:
