@@ -135,7 +135,9 @@ def test_libraries_count_by_their_version_and_unknown_modules_by_name():
 
 
 def test_tasks_have_the_code_of_their_methods_and_learners():
-    tasks = {(task.learner, *task.methods): task.code for task in select_tasks(read_plan("stand-ins").with_runs(1), "x")}
+    tasks = {
+        (task.learner, *task.methods): task.code for task in select_tasks(read_plan("stand-ins").with_runs(1), "x")
+    }
     assert tasks["lr", "ACC", "PACC", "HDy"] != tasks["svm", "ACC", "PACC"]
     assert tasks["svm", "CC", "PCC"] == tasks["rf", "CC", "PCC"]  # scikit-learn's learners count by version
     modules = modules_of(["headcount.quantifiers.cc"])

@@ -83,7 +83,9 @@ def test_results_of_a_kind_that_comes_out_otherwise_are_computed_again(copied, d
     monkeypatch.setattr(execution, "judged", other)
     found = restamp(plan, folder, per_kind=2, n_jobs=1, data_dir=data_folder)
     refused = [kind for kind in found.kinds if kind.differences]
-    assert [(kind.stage, kind.learner, kind.methods, kind.results) for kind in refused] == [("select", "lr", ["PACC"], 12)]
+    assert [(kind.stage, kind.learner, kind.methods, kind.results) for kind in refused] == [
+        ("select", "lr", ["PACC"], 12)
+    ]
     assert refused[0].checked == 2
     assert "PACC lr (C=" in refused[0].differences[0]
     assert ": scores ae was " in refused[0].differences[0]

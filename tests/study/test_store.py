@@ -83,7 +83,9 @@ def test_results_of_other_code_are_counted_in_one_notice(tmp_path):
     assert store.read(tasks[0], "abc", code="before") == record(task=tasks[0], code="before")
     assert store.read(tasks[0], "abc") is not None  # whatever its code
     assert [store.read(task, "abc", code="after") for task in tasks] == [None] * 3
-    assert store.notices == [f"{paths[0]} and 2 more were computed by other code of Headcount. They are computed again."]
+    assert store.notices == [
+        f"{paths[0]} and 2 more were computed by other code of Headcount. They are computed again."
+    ]
     assert store.other_code == 3
 
 

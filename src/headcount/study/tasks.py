@@ -70,7 +70,9 @@ class Task:
 
     def on(self, data_set: str) -> "Task":
         """Return the same task on another data set."""
-        return replace(self, data_set=data_set, description={**self.description, "data_set": data_set})
+        task = replace(self, data_set=data_set, description={**self.description, "data_set": data_set})
+        vars(task)["code"] = self.code  # finding it takes time, and it is the same
+        return task
 
     @property
     def methods(self) -> list[str]:
@@ -135,13 +137,14 @@ def make_member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
     method, learner = plan.row(run.method, run.learner)
     quantifier: Any = method.make()
     names = quantifier.get_params(deep=False)
+    # Attributes are set directly: set_params would list all parameters each time, which takes seconds for a large plan.
     if learner is not None:
-        quantifier.set_params(classifier=learner.make())
+        quantifier.classifier = learner.make()
     if "validation" in names and "validation" not in method.parameters:
-        quantifier.set_params(validation=plan.protocol.inner)
+        quantifier.validation = plan.protocol.inner
     if "random_state" in names and "random_state" not in method.parameters:
         seed = np.random.SeedSequence([seeds(plan)["runs"], run.run]).generate_state(1)[0]
-        quantifier.set_params(random_state=int(seed))
+        quantifier.random_state = int(seed)
     prefix = "classifier__" if "classifier" in names else ""
     quantifier.set_params(**{f"{prefix}{name}": value for name, value in run.params.items()})
     parameters = quantifier.get_params().items()
