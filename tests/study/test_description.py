@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from headcount import PACC, ArtificialPrevalence
-
 from headcount.selection import Run
 from headcount.study import description, read_plan
 from headcount.study.description import described, modules_in, stored_path

@@ -6,8 +6,7 @@ import shutil
 import pytest
 
 from headcount.exceptions import DataError, StoreError
-from headcount.study import Results, Store, read_plan, restamp, run_study
-from headcount.study import execution, store, tasks
+from headcount.study import Results, Store, execution, read_plan, restamp, run_study, store, tasks
 from headcount.study.choice import choose, distinct
 from headcount.study.status import status
 from headcount.study.store import FORMAT, FORMAT_1, Record, load
@@ -113,7 +112,7 @@ def test_other_estimates_errors_and_warnings_are_differences(copied, data_folder
     monkeypatch.setattr(execution, "tested", other)
     found = restamp(plan, folder, n_jobs=1, data_dir=data_folder)
     text = "\n".join(line for kind in found.kinds for line in kind.differences)
-    assert "MLPE  (at its defaults), run 0: estimated differ by up to 0.25" in text
+    assert "MLPE (at its defaults), run 0: estimated differ by up to 0.25" in text
     assert "error was 'none', is 'ValueError: new'" in text
     assert "estimated are of another form" in text
     assert "warnings were of [], are of ['UserWarning']" in text

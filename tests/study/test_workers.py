@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from headcount.exceptions import DataError
+from headcount.study import Store, run_study
+from headcount.study.tasks import select_tasks
 from tests.study.conftest import PLAN
 from tests.study.test_killed import start
 
@@ -59,3 +62,21 @@ def test_workers_end_with_a_run_that_is_killed(tmp_path, data_folder, monkeypatc
     finally:
         os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
         process.stderr.close()
+
+
+def test_worker_with_other_code_is_refused(plan, data_folder, tmp_path, monkeypatch):
+    """As when the code changes during a long run, and a new worker takes the place of another."""
+    codes = iter(["parent"] * 3 + ["worker"] * 99)
+    monkeypatch.setattr("headcount.study.tasks.code_version", lambda roots: next(codes))
+    with pytest.raises(DataError, match="A worker has other code of Headcount than the run that started it"):
+        run_study(plan.only(learners=["own"]), tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    assert not list((tmp_path / "store" / "select").rglob("*.result"))
+
+
+def test_results_are_stamped_with_the_version_of_the_code_of_their_task(plan, data_folder, tmp_path):
+    part = plan.only(learners=["own"])
+    run_study(part, tmp_path / "store", n_jobs=1, data_dir=data_folder)
+    (task,) = select_tasks(part, "small")
+    record = Store(tmp_path / "store").read(task.description, code=task.code)
+    assert record is not None
+    assert record.code == task.code_here(task.error_measures())

@@ -41,12 +41,13 @@ def _recorded_fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def not_converged(entry: dict[str, Any]) -> list[str]:
-    """Return what the warnings of a member's fits say of convergence; empty if all fits converged.
+    """Return the first line of what the warnings of a member's fits say of convergence; empty if all fits converged.
 
     >>> not_converged({"warnings": ["ConvergenceWarning: SVMperf at C=10: gap 0.1.", "UserWarning: x"]})
     ['SVMperf at C=10: gap 0.1.']
     """
-    return [text.removeprefix(_NOT_CONVERGED) for text in entry["warnings"] if text.startswith(_NOT_CONVERGED)]
+    texts = [text.removeprefix(_NOT_CONVERGED) for text in entry["warnings"] if text.startswith(_NOT_CONVERGED)]
+    return [text.strip().partition("\n")[0].rstrip(":") for text in texts]
 
 
 def unconverged_fits(members: Sequence[Any], entries: Sequence[dict[str, Any]]) -> list[str]:

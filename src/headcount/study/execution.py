@@ -99,16 +99,24 @@ def task_outcomes(
     folds = {pair: data.fold(*pair) for pair in pairs}
     # The longest tasks first, so that no worker is idle at the end.
     order = sorted(range(len(tasks)), key=lambda i: max(member.cost for member in tasks[i].members), reverse=True)
+    # The measures travel with the task: a worker has not registered those of the user's own. So does the version of the code.
     jobs = [
-        joblib.delayed(_run_task)(i, tasks[i], folds[tasks[i].stage, tasks[i].representation], measures)
+        joblib.delayed(_run_task)(
+            i, tasks[i], folds[tasks[i].stage, tasks[i].representation], tasks[i].error_measures(), tasks[i].code
+        )
         for i in order
-        # The measures travel with the task: a worker has not registered those of the user's own.
-        for measures in [tasks[i].error_measures()]
     ]
     yield from execute(jobs, title)
 
 
-def _run_task(i: int, task: Task, fold: Any, measures: Sequence[ErrorMeasure]) -> tuple[int, dict[str, Any], float]:
+def _run_task(
+    i: int, task: Task, fold: Any, measures: Sequence[ErrorMeasure], code: str
+) -> tuple[int, dict[str, Any], float]:
+    if task.code_here(measures) != code:
+        raise DataError(
+            "A worker has other code of Headcount than the run that started it: the code has changed meanwhile, or another version "
+            "is installed there. What has been computed is kept: run again."
+        )
     start = time.perf_counter()
     members = judged(task.members, fold, measures) if task.stage == "select" else tested(task.members, fold)
     outcome: dict[str, Any] = {"members": members}

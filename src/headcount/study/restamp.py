@@ -219,7 +219,8 @@ def _differences(stale: _Stale, now: dict[str, Any]) -> list[str]:
     """Say how a stored result differs from the one that was just computed."""
     lines = []
     for member, was, entry in zip(stale.task.members, stale.record.outcome["members"], now["members"], strict=True):
-        who = f"{stale.task.data_set}, {member.method} {member.learner} ({member.setting_text}), run {member.run}"
+        name = " ".join(filter(None, (member.method, member.learner)))
+        who = f"{stale.task.data_set}, {name} ({member.setting_text}), run {member.run}"
         lines += [f"{who}: {line}" for line in _entry_differences(was, entry)]
     return lines
 

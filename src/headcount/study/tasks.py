@@ -81,9 +81,16 @@ class Task:
 
     @cached_property
     def code(self) -> str:
-        """Version of the code that computes it: of its methods, learners, representation and measures, and what they import."""
+        """Version of the code that computes it, in the process that made the task."""
+        return self.code_here(self.error_measures())
+
+    def code_here(self, measures: Sequence[ErrorMeasure]) -> str:
+        """Return the version of the code that computes it, by these measures, in this process.
+
+        It is that of its methods, learners, representation and measures, and of what they import.
+        """
         of_members = {module for member in self.members for module in modules_in(member.quantifier)}
-        of_measures = {module for measure in self.error_measures() for module in modules_in(measure.function)}
+        of_measures = {module for measure in measures for module in modules_in(measure.function)}
         return code_version({*_CODE_OF_TASKS, module_of(self.representation), *of_members, *of_measures} - {""})
 
     def error_measures(self) -> list[ErrorMeasure]:
