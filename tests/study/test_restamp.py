@@ -49,6 +49,21 @@ def test_status_counts_only_results_that_a_run_would_use(copied, changed):
     assert results.of_other_code == n
 
 
+def test_status_says_what_speaks_against_a_result(copied):
+    plan, folder = copied
+    paths = sorted((folder / "select" / "small" / "lr").iterdir())
+    for path, change in ((paths[0], {"versions": {"numpy": "0"}}), (paths[1], {"data": "other"})):
+        Store(folder).write(Record(**(vars(load(path)) | change)))
+    paths[2].write_text("damaged")
+    (paths[0].parent / f"{'0' * 32}.result").write_text("of no task")
+    rows, notices = status(plan, folder)
+    row = next(row for row in rows if row.learner == "lr")
+    assert (row.judged, row.to_judge, row.other_versions, row.other_data, row.other_code) == (15, 18, 1, 1, 0)
+    assert (
+        len([notice for notice in notices if "is not a file of a store. The next run computes it again" in notice]) == 2
+    )
+
+
 def test_results_are_kept_if_one_task_of_each_kind_comes_out_the_same(copied, data_folder, changed):
     plan, folder = copied
     codes = {path: load(path).code for path in Store(folder).records()}
