@@ -11,8 +11,10 @@ import pytest
 from headcount.cli.app import main
 from tests.study.conftest import PLAN, write_small_set
 
+WRONG = {"estimated": None, "error": "ValueError: wrong", "warnings": [], "fit_seconds": 0.0}
 
-def headcount(*words, ok=True):
+
+def headcount(*words, ok=True, code=0):
     """Run the command line in this process: forty new ones would take minutes only to import."""
     out, err = io.StringIO(), io.StringIO()
     with (
@@ -23,7 +25,7 @@ def headcount(*words, ok=True):
     ):
         main()
     if ok:
-        assert stop.value.code == 0, err.getvalue()
+        assert stop.value.code == code, err.getvalue()
         return out.getvalue()
     assert stop.value.code == 2
     assert out.getvalue() == ""
@@ -82,6 +84,34 @@ def test_a_study_from_plan_to_overview(folder):
     )
 
 
+def test_results_of_other_code_are_shown_and_restamped(folder, monkeypatch):
+    plan, store = folder / "small.toml", folder / "restamped"
+    options = ("--store", store, "--only", "learner=own")
+    run = ("--jobs", 1, "--data-dir", folder / "data")
+    headcount("study", "run", plan, *options, *run)
+    assert "other code" not in headcount("study", "status", plan, *options)
+    monkeypatch.setattr("headcount.study.tasks.code_version", lambda roots: "changed")
+    shown = headcount("study", "status", plan, *options)
+    assert "other code" in shown
+    assert "0 of 1" in shown
+    assert "'headcount study restamp' checks whether they can be kept" in shown
+    printed = headcount("study", "restamp", plan, *options, *run)
+    assert "choosing, own, SVM(AE): 1 computed again, 1 stamped" in printed
+    assert "3 results stamped, 0 not, 0 had the present code's version already." in printed
+    assert "other code" not in headcount("study", "status", plan, *options)
+    assert "0 tasks computed, 3 were in the store" in headcount("study", "run", plan, *options, *run)
+
+    monkeypatch.setattr("headcount.study.tasks.code_version", lambda roots: "changed again")
+    monkeypatch.setattr("headcount.study.execution.tested", lambda members, fold: [WRONG for _ in members])
+    monkeypatch.setattr(
+        "headcount.study.store.Record.changed_versions", lambda record: record.task["stage"] == "select"
+    )
+    printed = headcount("study", "restamp", plan, *options, *run, code=1)
+    assert "testing, own, SVM(AE), MLPE: 1 computed again, 2 NOT stamped\n    small, " in printed
+    assert "1 results were computed with other versions of libraries and are left as they are." in printed
+    assert "--jobs must not be 0" in headcount("study", "restamp", plan, *options, "--jobs", 0, ok=False)
+
+
 def test_mistakes_are_one_line_and_exit_2(folder):
     plan = folder / "small.toml"
     assert "There is no plan 'nope'" in headcount("study", "plan", "nope", ok=False)
@@ -130,6 +160,7 @@ def test_command_group_without_a_command_prints_help(group):
         "study plan",
         "study run",
         "study status",
+        "study restamp",
         "study overview",
         "study tables",
     ],

@@ -1,13 +1,21 @@
-"""Descriptions of tasks stay what they were when results were first stored, so that stored results are found."""
+"""Descriptions of tasks: parameters by value without defaults; those of format 1 stay what they were, so that results are found."""
 
+import functools
+
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from headcount import PACC, ArtificialPrevalence
 from headcount.selection import Run
 from headcount.study import description, read_plan
-from headcount.study.description import described, stored_path
+from headcount.study.description import described, modules_in, stored_path
 from headcount.study.store import key_of
-from headcount.study.tasks import chosen_tasks, select_tasks, truth_task
+from headcount.study.tasks import chosen_tasks, select_tasks, truth_task_in_format_1
 
 # Computed at commit 53885ef. Parameters of scikit-learn's estimators are taken out: they differ between its versions.
 STORED_SELECT = {
@@ -34,11 +42,11 @@ def without_sklearn_parameters(value):
     return [without_sklearn_parameters(entry) for entry in value] if isinstance(value, list) else value
 
 
-def test_tasks_of_the_stand_ins_have_the_keys_that_they_were_stored_under():
+def test_tasks_of_the_stand_ins_have_the_keys_that_they_were_stored_under_in_format_1():
     plan = read_plan("stand-ins")
     tasks = select_tasks(plan, "synthetic-imdb")
     assert len(tasks) == 275
-    keys = {i: key_of(without_sklearn_parameters(tasks[i].description)) for i in STORED_SELECT}
+    keys = {i: key_of(without_sklearn_parameters(tasks[i].in_format_1())) for i in STORED_SELECT}
     assert keys == STORED_SELECT
     lr = {"C": 1.0, "class_weight": None}
     runs = [
@@ -49,8 +57,8 @@ def test_tasks_of_the_stand_ins_have_the_keys_that_they_were_stored_under():
         Run("QuaNet", "cnn", {"dropout": 0.5}, 1),
     ]
     tasks = chosen_tasks(plan, "synthetic-imdb", runs)
-    assert [key_of(without_sklearn_parameters(task.description)) for task in tasks] == STORED_TEST
-    assert key_of(truth_task(plan, "synthetic-imdb")) == "69db0dbd44ce5948771943adb4855a70"
+    assert [key_of(without_sklearn_parameters(task.in_format_1())) for task in tasks] == STORED_TEST
+    assert key_of(truth_task_in_format_1(plan, "synthetic-imdb")) == "69db0dbd44ce5948771943adb4855a70"
 
 
 class Moved(BaseEstimator):
@@ -76,10 +84,39 @@ def test_a_class_that_moved_is_described_by_the_path_it_was_stored_under(moved):
     assert described({"inner": [moved]}) == {"inner": ["headcount.quantifiers.old_place.Moved"]}
 
 
-def test_a_parameter_added_later_is_described_only_when_it_is_not_at_its_default(moved):
-    assert described(moved())["parameters"] == {"C": 1.0}
-    assert described(moved(classes=["a", "b"]))["parameters"] == {"C": 1.0, "classes": ["a", "b"]}
+def test_parameters_at_their_defaults_are_omitted():
+    """A class can get a parameter with a default, and a plan can state a default, without losing results."""
+    assert described(Moved())["parameters"] == {}
+    assert described(Moved(C=2.0, classes=["a", "b"]))["parameters"] == {"C": 2.0, "classes": ["a", "b"]}
+    assert described(Moved(C=np.float64(1.0)))["parameters"] == {}
+    assert described(PACC(LogisticRegression(C=1.0)))["parameters"]["classifier"]["parameters"] == {}
+    assert "sample_size" not in described(ArtificialPrevalence(21, sample_size=500))["parameters"]
+    steps = described(make_pipeline(StandardScaler(with_mean=False), LogisticRegression()))["parameters"]["steps"]
+    assert [parameters for _, entry in steps for parameters in [entry["parameters"]]] == [{"with_mean": False}, {}]
 
 
-def test_estimators_of_other_packages_are_described_with_all_parameters():
-    assert described(Moved()) == {"class": f"{__name__}.Moved", "parameters": {"C": 1.0, "classes": None}}
+def test_a_value_of_another_type_is_not_the_default():
+    """For a forest, one feature is not all of them."""
+    assert described(Moved(C=1))["parameters"] == {"C": 1}
+    assert described(Moved(C=True))["parameters"] == {"C": True}
+    assert key_of(described(RandomForestClassifier(max_features=1.0))) != key_of(
+        described(RandomForestClassifier(max_features=1))
+    )
+
+
+def test_values_without_an_order_or_a_name_have_one_description():
+    assert described({"b", "a"}) == ["a", "b"]
+    assert described(functools.partial(np.clip, a_min=0)) == {"partial": "numpy.clip", "of": [[], {"a_min": 0}]}
+    assert described(slice(1, 2)) == "slice(1, 2, None)"
+
+
+def test_modules_of_an_estimator_and_its_parameters():
+    pipeline = make_pipeline(StandardScaler(), Moved(classes={"key": functools.partial(np.clip, key_of)}))
+    assert set(modules_in(PACC(pipeline))) == {
+        "headcount.quantifiers.pacc",
+        "sklearn.pipeline",
+        "sklearn.preprocessing._data",
+        "headcount.study.store",
+        np.clip.__module__,
+        __name__,
+    }

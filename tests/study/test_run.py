@@ -149,7 +149,7 @@ def test_damage_a_changed_parameter_and_other_data_are_noticed(done, data_folder
     files[3].write_bytes(content)
     old = load(files[5])
     Store(tmp_path / "store").write(
-        Record(old.task, old.data, old.outcome, old.seconds, versions() | {"headcount": "0.0"})
+        Record(old.task, old.data, old.outcome, old.seconds, versions() | {"numpy": "0.0"}, old.code)
     )
     again = run_study(plan, tmp_path / "store", n_jobs=1, data_dir=data_folder)
     assert again.computed == 2
@@ -260,7 +260,7 @@ def test_unknown_representation_raises_a_clear_error(plan_file, data_folder, tmp
 
 
 def test_progress_lines_are_sent_where_there_is_no_terminal(plan, data_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.study.run._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("headcount.study.execution._SECONDS_BETWEEN_LINES", 0.0)
     lines = []
     run_study(plan.only(learners=["lr"]), tmp_path / "store", n_jobs=1, data_dir=data_folder, notify=lines.append)
     assert any(line.startswith("small: choosing: 2 of ") and line.endswith(" s left") for line in lines)

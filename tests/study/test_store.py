@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headcount.exceptions import DataError, StoreError
-from headcount.study.store import FORMAT, Record, Store, from_plain, load, to_plain, versions
+from headcount.study.store import FORMAT, FORMAT_1, Record, Store, from_plain, load, to_plain, versions
 
 TASK = {"stage": "test", "data_set": "imdb", "learner": "lr", "C": 1.0}
 
@@ -68,12 +68,42 @@ def test_other_versions_and_other_data_are_noticed(tmp_path):
     assert store.read(TASK, "abc") is None
     assert "from other data (other data, now abc)" in store.notices[-1]
     path = store.write(record())
-    path.write_bytes(path.read_bytes().replace(FORMAT.encode(), b"headcount-result 2"))
+    path.write_bytes(path.read_bytes().replace(FORMAT.encode(), b"headcount-result 3"))
     assert store.read(TASK, "abc") is None
-    assert "is of another version ('headcount-result 2', here 'headcount-result 1')" in store.notices[-1]
+    assert "is of another version ('headcount-result 3', here 'headcount-result 2')" in store.notices[-1]
     path.write_text("something else")
     with pytest.raises(StoreError, match="is not a file of a store"):
         load(path)
+
+
+def test_results_of_other_code_are_counted_in_one_notice(tmp_path):
+    store = Store(tmp_path)
+    tasks = [TASK | {"C": float(i)} for i in range(3)]
+    paths = [store.write(record(task=task, code="before")) for task in tasks]
+    assert store.read(tasks[0], "abc", code="before") == record(task=tasks[0], code="before")
+    assert store.read(tasks[0], "abc") is not None  # whatever its code
+    assert [store.read(task, "abc", code="after") for task in tasks] == [None] * 3
+    assert store.notices == [
+        f"{paths[0]} and 2 more were computed by other code of Headcount. They are computed again."
+    ]
+    assert store.other_code == 3
+
+
+def test_another_version_of_headcount_with_the_same_code_is_no_reason_to_compute_again(tmp_path):
+    store = Store(tmp_path)
+    store.write(record(versions=versions() | {"headcount": "0.0"}, code="same"))
+    assert store.read(TASK, "abc", code="same") is not None
+
+
+def test_results_of_format_1_are_recognised_and_not_read(tmp_path):
+    store = Store(tmp_path)
+    assert store.format_1_notice() == []
+    path = store.write(record())
+    path.write_bytes(path.read_bytes().replace(FORMAT.encode(), FORMAT_1.encode()))
+    assert store.read(TASK, "abc") is None
+    assert "1 results in" in store.format_1_notice()[0]
+    assert "headcount study restamp" in store.format_1_notice()[0]
+    assert load(path, FORMAT_1) == record()
 
 
 def test_renamed_file_is_noticed(tmp_path):

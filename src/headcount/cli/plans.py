@@ -10,7 +10,21 @@ import typer
 
 from headcount.exceptions import DataError
 
-__all__ = ["DEFAULT_STORE", "ON", "ONLY", "PLAN", "RUNS", "STORE", "option", "plan_of", "results_of", "with_options_of"]
+__all__ = [
+    "DATA_DIR",
+    "DEFAULT_STORE",
+    "JOBS",
+    "ON",
+    "ONLY",
+    "PLAN",
+    "RUNS",
+    "STORE",
+    "checked_jobs",
+    "option",
+    "plan_of",
+    "results_of",
+    "with_options_of",
+]
 
 option = partial(typer.Option, show_default=False)
 PLAN = Annotated[
@@ -28,6 +42,15 @@ RUNS = Annotated[
 ON = Annotated[
     list[str] | None, option("--on", help="Data sets instead of the plan's, separated by commas: names, or folders.")
 ]
+JOBS = Annotated[int, typer.Option("--jobs", "-j", help="Processes at a time; -1: one for each core.")]
+DATA_DIR = Annotated[Path | None, option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].")]
+
+
+def checked_jobs(jobs: int) -> int:
+    """Return a number of processes that joblib takes."""
+    if jobs == 0:
+        raise DataError("--jobs must not be 0: pass 1 for one process, -1 for one for each core.")
+    return jobs
 
 
 def plan_of(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None) -> Any:

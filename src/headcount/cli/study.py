@@ -1,14 +1,12 @@
-"""`headcount study plan`, `run` and `status`: show what a plan computes, compute it, show how far it has got."""
+"""`headcount study plan`, `run`, `status` and `restamp`: show what a plan computes, compute it, show how far it has got."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from headcount.cli.output import print_table
-from headcount.cli.plans import DEFAULT_STORE, STORE, option, plan_of, with_options_of
-from headcount.exceptions import DataError
+from headcount.cli.plans import DATA_DIR, DEFAULT_STORE, JOBS, STORE, checked_jobs, option, plan_of, with_options_of
 
 __all__ = ["app"]
 
@@ -44,11 +42,9 @@ def plan(study_plan: Any) -> None:
 def run(
     study_plan: Any,
     store: STORE = DEFAULT_STORE,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes at a time; -1: one for each core.")] = -1,
+    jobs: JOBS = -1,
     dask: Annotated[str | None, option("--dask", help="Address of a Dask scheduler to compute on.")] = None,
-    data_dir: Annotated[
-        Path | None, option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].")
-    ] = None,
+    data_dir: DATA_DIR = None,
 ) -> None:
     """Compute what the store lacks of a plan. A run that was interrupted goes on where it was when run again.
 
@@ -56,10 +52,10 @@ def run(
     """
     from headcount.study import run_study
 
-    if jobs == 0:
-        raise DataError("--jobs must not be 0: pass 1 for one process, -1 for one for each core.")
     try:
-        summary = run_study(study_plan, store, n_jobs=jobs, dask=dask, data_dir=data_dir, notify=typer.echo)
+        summary = run_study(
+            study_plan, store, n_jobs=checked_jobs(jobs), dask=dask, data_dir=data_dir, notify=typer.echo
+        )
     except KeyboardInterrupt:
         typer.echo(f"\nStopped. What was computed is kept in {store}; run the same command to go on.", err=True)
         raise typer.Exit(130) from None
@@ -76,7 +72,7 @@ def run(
 @app.command()
 @with_options_of(plan_of)
 def status(study_plan: Any, store: STORE = DEFAULT_STORE) -> None:
-    """Show how far a study has got, from its store alone.
+    """Show how far a study has got, from its store alone. Only results that the next run would use are counted as done.
 
     Example: headcount study status paper --store results
     """
@@ -84,11 +80,62 @@ def status(study_plan: Any, store: STORE = DEFAULT_STORE) -> None:
 
     rows, notices = status_of(study_plan, store)
     columns = [(name, "left") for name in ("data set", "learner")]
-    columns += [(name, "right") for name in ("settings judged", "chosen tested", "seconds")]
-    print_table(
-        "",
-        columns,
-        [[r.data_set, r.learner, f"{r.judged:,} of {r.to_judge:,}", f"{r.tested:,}", f"{r.seconds:.1f}"] for r in rows],
-    )
+    # Columns of results that can't be used are shown where there are any.
+    further = {"other code": "other_code", "other versions": "other_versions", "other data": "other_data"}
+    shown = {title: name for title, name in further.items() if any(getattr(row, name) for row in rows)}
+    columns += [(name, "right") for name in ("settings judged", "chosen tested", *shown, "seconds")]
+    table = [
+        [
+            *(r.data_set, r.learner, f"{r.judged:,} of {r.to_judge:,}", f"{r.tested:,} of {r.to_test:,}"),
+            *(f"{getattr(r, name):,}" for name in shown.values()),
+            f"{r.seconds:.1f}",
+        ]
+        for r in rows
+    ]
+    print_table("", columns, table)
+    if shown:
+        typer.echo(
+            "\nResults of other code, versions or data are not counted as done: the next run computes them again. Where only "
+            "Headcount's code has changed, 'headcount study restamp' checks whether they can be kept."
+        )
     for sentence in notices:
         sys.stderr.write(f"{sentence}\n")
+
+
+@app.command()
+@with_options_of(plan_of)
+def restamp(
+    study_plan: Any,
+    store: STORE = DEFAULT_STORE,
+    per_kind: Annotated[int, typer.Option("--tasks", help="Number of tasks of each kind to compute.")] = 1,
+    jobs: JOBS = -1,
+    data_dir: DATA_DIR = None,
+) -> None:
+    """Keep results after a change of Headcount's code that changes no figure.
+
+    One task of each kind (stage, learner, version of the code) is computed again. Where it comes out the same to the bit, all
+    results of the kind are stamped with the present version of the code; where it does not, what differs is printed, and the
+    next run computes them again. Results of an earlier format are taken over likewise.
+
+    Example: headcount study restamp paper --store results --only learner=lr
+    """
+    from headcount.study import restamp as restamp_store
+
+    found = restamp_store(
+        study_plan, store, per_kind=per_kind, n_jobs=checked_jobs(jobs), data_dir=data_dir, notify=typer.echo
+    )
+    for kind in found.kinds:
+        verdict = "stamped" if not kind.differences else "NOT stamped"
+        stage = "choosing" if kind.stage == "select" else "testing"
+        typer.echo(
+            f"{stage}, {kind.learner}, {', '.join(kind.methods)}: {kind.checked:,} computed again, {kind.results:,} {verdict}"
+        )
+        for line in kind.differences[:3]:
+            typer.echo(f"    {line}")
+    typer.echo(
+        f"{found.stamped:,} results stamped, {found.refused:,} not, {found.kept:,} had the present code's version already."
+    )
+    if found.other:
+        typer.echo(f"{found.other:,} results were computed with other versions of libraries and are left as they are.")
+    if found.refused:
+        raise typer.Exit(1)

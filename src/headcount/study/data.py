@@ -9,21 +9,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from headcount._imports import import_object
 from headcount._typing import AnyArray, FloatArray
 from headcount.data import Corpus
 from headcount.errors import minority_class
 from headcount.exceptions import DataError
-from headcount.features import LogTfidf, TermIds
 from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
 from headcount.study.plan import Plan
+from headcount.study.representations import make_transformer
 from headcount.study.tasks import protocol_of, seeds
 
 __all__ = ["StudyData"]
-
-_REPRESENTATIONS = {"tfidf": LogTfidf, "ids": TermIds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,27 +42,13 @@ class StudyData:
         """A hash of documents and labels."""
         return str(joblib.hash((self.train.fingerprint, self.test.fingerprint)))
 
-    def _transformer(self, representation: str) -> Any:
-        if representation in _REPRESENTATIONS:
-            return _REPRESENTATIONS[representation]()
-        if "." not in representation.replace(":", "."):
-            raise DataError(
-                f"There is no representation {representation!r}: use 'tfidf', 'ids', or the import path of a transformer."
-            )
-        transformer = import_object(representation, "representation")()
-        if not hasattr(transformer, "fit_transform"):
-            raise DataError(
-                f"{representation} is not a transformer: a representation must have fit_transform and transform."
-            )
-        return transformer
-
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""
         if not self.train.is_text:
             return self.train.items, self.test.items
         cache = self.__dict__.setdefault("_items", {})
         if representation not in cache:
-            transformer = clone(self._transformer(representation))
+            transformer = clone(make_transformer(representation))
             cache[representation] = transformer.fit_transform(self.train.items), transformer.transform(self.test.items)
         train_and_test: tuple[Any, Any] = cache[representation]
         return train_and_test

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 from sklearn.model_selection import ParameterGrid
 
 from headcount._imports import import_object
 from headcount._validation import quoted
+from headcount.errors import ErrorMeasure, get_error, register_error
 from headcount.exceptions import DataError, HeadcountError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
 
@@ -15,6 +17,7 @@ __all__ = [
     "DEFAULT",
     "OWN",
     "LearnerPlan",
+    "MeasurePlan",
     "MethodPlan",
     "Plan",
     "PlanRow",
@@ -63,6 +66,7 @@ class MethodPlan:
     """A method, the learners that it is combined with, and the targets that its settings are chosen for."""
 
     name: str
+    """The name that results go by: that of a method, its import path, or the name of a variant."""
     learners: tuple[str, ...] = ()
     """Empty for a method that brings its own learner or needs none."""
     targets: tuple[str, ...] = (DEFAULT,)
@@ -72,16 +76,69 @@ class MethodPlan:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     representation: str = "tfidf"
     """Representation of a document for a method without a learner of the plan."""
+    method: str = ""
+    """The name or import path of the method of which this is a named variant; empty for the method itself."""
 
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
-        maker = self.name if "." in self.name else method_named(self.name).make
+        method = self.method or self.name
+        maker = method if "." in method else method_named(method).make
         quantifier = _make(maker, self.parameters, f"method {self.name!r}")
         if not isinstance(quantifier, Quantifier):
             raise DataError(
-                f"{self.name} is not a quantifier: a method must be a subclass of headcount.quantifiers.Quantifier."
+                f"{method} is not a quantifier: a method must be a subclass of headcount.quantifiers.Quantifier."
             )
         return quantifier
+
+
+@dataclass(frozen=True)
+class MeasurePlan:
+    """An error measure of the user's own, by import path."""
+
+    name: str
+    function: str
+    """Import path of a function ``(true, estimated)`` or ``(true, estimated, sample_size)``, or of an `ErrorMeasure`."""
+    label: str = ""
+    """Name in tables; empty: the name."""
+    lower_is_better: bool = True
+
+    def make(self) -> ErrorMeasure:
+        """Import the measure."""
+        function = import_object(self.function, f"measure {self.name!r}")
+        if isinstance(function, ErrorMeasure):
+            return replace(function, name=self.name, label=self.label or function.label)
+        if not callable(function):
+            raise DataError(f"{self.function} is not a measure: name a function of true and estimated shares.")
+        try:
+            positional = [
+                p
+                for p in signature(function).parameters.values()
+                if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+            ]
+        except ValueError:  # a function written in C may have no signature
+            positional = []
+        title = (getattr(function, "__doc__", None) or self.name).strip().partition("\n")[0].rstrip(".")
+        return ErrorMeasure(
+            self.name,
+            self.label or self.name,
+            title,
+            function,
+            needs_sample_size=len(positional) == 3,
+            lower_is_better=self.lower_is_better,
+        )
+
+    def register(self) -> ErrorMeasure:
+        """Register the measure by its name, so that everything that shows a study knows it; another one's name is an error."""
+        measure = self.make()
+        try:
+            registered = get_error(self.name)
+        except UnknownNameError:
+            return register_error(measure)
+        if _path(registered.function) != _path(measure.function):
+            raise DataError(
+                f"The measure {self.name!r} of the plan ({self.function}) has the name of another one: choose another name."
+            )
+        return registered if registered == measure else register_error(measure)
 
 
 class PlanRow(NamedTuple):
@@ -125,6 +182,8 @@ class Plan:
     measures: tuple[str, ...] = ("ae", "rae")
     protocol: ProtocolPlan = ProtocolPlan()
     seed: int = 2021
+    own_measures: tuple[MeasurePlan, ...] = ()
+    """Measures by import path, whose names may be among `measures` and targets."""
 
     def learner(self, name: str) -> LearnerPlan:
         """Return the learner of this name."""
@@ -167,6 +226,11 @@ class Plan:
         if runs < 1:
             raise DataError(f"There must be at least one run; got {runs}.")
         return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
+
+
+def _path(function: Any) -> Any:
+    """Return the import path of a function: a module that was loaded again has new functions."""
+    return getattr(function, "__module__", None), getattr(function, "__qualname__", function)
 
 
 def _selected(what: str, names: Sequence[str], selected: Sequence[str] | None) -> tuple[str, ...]:

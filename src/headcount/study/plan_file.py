@@ -10,8 +10,17 @@ from typing import Any
 from headcount._validation import quoted
 from headcount.errors import get_error
 from headcount.exceptions import DataError, UnknownNameError
-from headcount.quantifiers import method_named
-from headcount.study.plan import DEFAULT, OWN, LearnerPlan, MethodPlan, Plan, ProtocolPlan, with_parameters
+from headcount.quantifiers import list_methods, method_named
+from headcount.study.plan import (
+    DEFAULT,
+    OWN,
+    LearnerPlan,
+    MeasurePlan,
+    MethodPlan,
+    Plan,
+    ProtocolPlan,
+    with_parameters,
+)
 
 __all__ = ["read_plan", "shipped_plans"]
 
@@ -70,6 +79,16 @@ _NAMES = _must_be(
     ),
     tuple,
 )
+_ENTRIES = _must_be(
+    "a list of names and tables, each listed once",
+    lambda value: (
+        isinstance(value, list)
+        and value
+        and all(isinstance(entry, str | dict) for entry in value)
+        and all(value.count(entry) == 1 for entry in value)
+    ),
+    tuple,
+)
 _COUNT, _FRACTION = _integer(1, _MOST), _must_be("a fraction between 0 and 1", lambda v: type(v) is float and 0 < v < 1)
 _PLAN: Mapping[str, Rule] = {
     "name": lambda value, _: str(value),
@@ -77,7 +96,7 @@ _PLAN: Mapping[str, Rule] = {
     "data_sets": _NAMES,
     "learners": _TABLE,
     "methods": _must_be("given as [[methods]], at least one", lambda value: isinstance(value, list) and value),
-    "measures": _NAMES,
+    "measures": _ENTRIES,
     "protocol": _TABLE,
     "seed": _integer(0),
 }
@@ -85,9 +104,22 @@ _PROTOCOL = {"n_prevalences": _integer(2, _MOST), "held_out": _FRACTION, "inner"
     ("sample_size", "validation_repeats", "test_repeats"), _COUNT
 )
 _LEARNER = {"class": _NAME, "representation": _NAME, "parameters": _parameters, "grid": _grid}
-_METHODS = {"names": _NAMES, "learners": _NAMES, "targets": _NAMES, "runs": _integer(1)} | {
-    name: _LEARNER[name] for name in ("representation", "parameters", "grid")
+_METHODS = {
+    "names": _ENTRIES,
+    "name": _NAME,
+    "method": _NAME,
+    "learners": _NAMES,
+    "targets": _NAMES,
+    "runs": _integer(1),
+} | {name: _LEARNER[name] for name in ("representation", "parameters", "grid")}
+_VARIANT = {"name": _NAME, "method": _NAME, "parameters": _parameters}
+_MEASURE = {
+    "name": _NAME,
+    "function": _NAME,
+    "label": _NAME,
+    "lower_is_better": _must_be("true or false", lambda value: isinstance(value, bool)),
 }
+_NOT_PRINTED = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def shipped_plans() -> list[str]:
@@ -128,6 +160,14 @@ def _checked(table: Any, rules: Mapping[str, Rule], where: str, required: tuple[
 
 def _plan(content: dict[str, Any], source: str) -> Plan:
     values = _checked(content, _PLAN, source, required=("name", "data_sets", "methods"))
+    own = tuple(_own_measures(values.get("measures", ()), f"{source}, measures"))
+    for measure in own:
+        measure.register()
+    if "measures" in values:
+        names = tuple(entry["name"] if isinstance(entry, dict) else entry for entry in values["measures"])
+        by_path = {measure.function: measure.name for measure in own}
+        values["measures"] = _NAMES([by_path.get(name, name) for name in names], f"{source}: measures")
+    values["own_measures"] = own
     learners = tuple(_learner(name, table, source) for name, table in values.get("learners", {}).items())
     values["learners"] = learners
     values["methods"] = tuple(
@@ -149,8 +189,19 @@ def _learner(name: str, table: Any, source: str) -> LearnerPlan:
     return LearnerPlan(name, values.pop("class"), **values)
 
 
+def _own_measures(entries: tuple[Any, ...], where: str) -> Iterator[MeasurePlan]:
+    """Yield the measures that are given by import path: as a table, or as the path alone, named like its function."""
+    for entry in entries:
+        if isinstance(entry, dict):
+            yield MeasurePlan(**_checked(entry, _MEASURE, where, required=("name", "function")))
+        elif "." in entry:
+            yield MeasurePlan(entry.replace(":", ".").rpartition(".")[2], entry)
+
+
 def _methods(table: Any, where: str, learners: tuple[LearnerPlan, ...]) -> Iterator[MethodPlan]:
-    values = _checked(table, _METHODS, where, required=("names",))
+    values = _checked(table, _METHODS, where)
+    if ("names" in values) == ("name" in values):
+        raise DataError(f"{where}: 'names' is missing, or 'name' with 'method' for one variant of a method.")
     for key in ("grid", "representation"):
         if "learners" in values and key in values:
             raise DataError(f"{where}: methods over learners take their {key} from these; omit it.")
@@ -163,8 +214,28 @@ def _methods(table: Any, where: str, learners: tuple[LearnerPlan, ...]) -> Itera
     for target in values.get("targets", ()):
         if target != DEFAULT:
             get_error(target)
-    for name in values.pop("names"):
-        yield MethodPlan(name if "." in name else method_named(name).name, **values)
+    single = {key: values.pop(key) for key in ("name", "method") if key in values}
+    if "method" in single and "name" not in single:
+        raise DataError(f"{where}: 'method' goes with the 'name' of a variant; list methods in 'names'.")
+    for entry in values.pop("names", (single,)):
+        if isinstance(entry, dict):
+            yield _variant(entry, values, where)
+        else:
+            yield MethodPlan(entry if "." in entry else method_named(entry).name, **values)
+
+
+def _variant(entry: dict[str, Any], values: dict[str, Any], where: str) -> MethodPlan:
+    """Return a named variant of a method; its parameters are added to those of the entry that it stands in."""
+    variant = _checked(entry, _VARIANT, where, required=("name", "method"))
+    name, method = variant["name"], variant["method"]
+    if _NOT_PRINTED.search(name) or name.strip() != name:
+        raise DataError(f"{where}: {name!r} is not a valid name for a variant: use printable characters.")
+    if "." not in method:
+        method = method_named(method).name
+    if name.lower() != method.lower() and any(name.lower() == known.name.lower() for known in list_methods()):
+        raise DataError(f"{where}: {name!r} is the name of another method than {method}: choose another name.")
+    parameters = {**values.get("parameters", {}), **variant.get("parameters", {})}
+    return MethodPlan(name, **(values | {"parameters": parameters, "method": method}))
 
 
 def _check(plan: Plan, source: str) -> None:

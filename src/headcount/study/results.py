@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from headcount.errors import get_error
 from headcount.protocols import Samples
 from headcount.selection import Run
 from headcount.study.choice import choose, distinct
+from headcount.study.compute import not_converged
 from headcount.study.plan import OWN, Plan
 from headcount.study.store import Record, existing_store, from_plain
 from headcount.study.tasks import Task, chosen_tasks, protocol_of, select_tasks, truth_task
@@ -21,7 +22,17 @@ from headcount.study.tasks import Task, chosen_tasks, protocol_of, select_tasks,
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Results"]
+__all__ = ["Cell", "NotConverged", "Results"]
+
+
+class NotConverged(NamedTuple):
+    """A fit that did not reach its stated gap: whose it is, and what its learner said."""
+
+    run: int
+    method: str
+    learner: str
+    data_set: str
+    text: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,9 +81,12 @@ class Results:
     def __init__(self, plan: Plan, folder: str | Path) -> None:
         self.plan, self.store = plan, existing_store(folder)
         self.notices = self.store.notices
+        self.notices += self.store.format_1_notice()
         self._truths: dict[str, Record | None] = {}
         self._seconds: dict[tuple[str, str], list[float]] = {}
         self._versions: Counter[tuple[tuple[str, str], ...]] = Counter()
+        self._not_converged: dict[NotConverged, None] = {}
+        self._of_other_code = 0
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -91,9 +105,16 @@ class Results:
         _ = self.cells
         return [(dict(versions), n) for versions, n in self._versions.items()]
 
-    def not_converged(self) -> list[tuple[int, str, str, str, str]]:
-        """Return run, method, learner, data set and text of each fit that did not converge (a placeholder: part "store" has it)."""
-        return []
+    @property
+    def of_other_code(self) -> int:
+        """Number of results that other code than the present one computed, and that a run would compute again."""
+        _ = self.cells
+        return self._of_other_code
+
+    def not_converged(self) -> list[NotConverged]:
+        """List the fits that did not converge, of the results that the cells come from: run, method, learner, data set, text."""
+        _ = self.cells
+        return list(self._not_converged)
 
     def fingerprint(self, data_set: str) -> str | None:
         """Return the fingerprint of the data that the results were computed from."""
@@ -159,6 +180,13 @@ class Results:
                 seconds[task.stage == "test"] += record.seconds
                 device = {"device": record.outcome["device"]} if "device" in record.outcome else {}
                 self._versions[tuple((record.versions | device).items())] += 1
+                self._of_other_code += record.code != task.code
+                stage = "choosing" if task.stage == "select" else "testing"
+                for member, entry in zip(task.members, record.outcome["members"], strict=True):
+                    for text in not_converged(entry):
+                        told = f"{stage}, {member.setting_text}: {text}"
+                        row = NotConverged(member.run, member.method, member.learner or OWN, task.data_set, told)
+                        self._not_converged[row] = None
                 yield task, record
 
     def _record(self, description: dict[str, Any], data: str | None = None) -> Record | None:

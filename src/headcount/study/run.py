@@ -1,37 +1,26 @@
 """Run a study: compute what its store lacks, through joblib, and write each result as soon as it is computed."""
 
 import builtins
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import joblib
-from joblib.externals.loky.process_executor import BrokenProcessPool
-
 from headcount import exceptions
-from headcount._dask import connect
 from headcount._validation import encode
 from headcount.data import load_set
-from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
-from headcount.selection.progress import Progress, results_of
+from headcount.exceptions import DeviceError, MissingPackageError, StoreError
+from headcount.selection.progress import Progress
 from headcount.study.choice import choose, distinct
 from headcount.study.data import StudyData
+from headcount.study.execution import Execute, executor, task_outcomes
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, to_plain, versions
-from headcount.study.tasks import Task, chosen_tasks, device_of, judged, select_tasks, tested, truth_task
+from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_code, truth_task
 
-__all__ = ["Summary", "run_study"]
+__all__ = ["Summary", "comparable", "run_study", "truth_of"]
 
-
-_Execute = Callable[[Sequence[Any], str], Iterator[Any]]
-"""Runs jobs under a title and yields their results."""
-_SECONDS_BETWEEN_LINES = 20.0
-"""Least time between two lines of progress, where there is no terminal."""
 _TEMPORARY = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
 """Errors that depend on the machine rather than on the method: such a result is not stored, and the next run tries again."""
 
@@ -94,19 +83,22 @@ def run_study(
     Summary
     """
     start, summary = time.perf_counter(), Summary()
-    execute = partial(_execute, n_jobs=n_jobs, progress=progress, notify=notify)
-    with Store(store).opened() as result_store, _backend(dask):
-        summary.notices += [f"The plan has changed: {line}." for line in result_store.write_plan(_comparable(plan))]
+    with Store(store).opened() as result_store, executor(n_jobs, dask, progress, notify) as execute:
+        summary.notices += [f"The plan has changed: {line}." for line in result_store.write_plan(comparable(plan))]
+        of_format_1 = result_store.format_1_notice()
+        summary.notices += of_format_1
+        for sentence in of_format_1:
+            notify(sentence)
         for name in plan.data_sets:
             data = StudyData(plan, name, *load_set(name, data_dir))
             notify(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
             _write_truth(result_store, data)
             selecting = select_tasks(plan, name)
-            records = dict(_compute(result_store, data, selecting, execute, f"{name}: choosing", summary))
+            records = dict(_compute(result_store, data, selecting, execute, f"{name}: choosing", summary, notify))
             uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
             summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
             testing = chosen_tasks(plan, name, distinct(uses))
-            for _ in _compute(result_store, data, testing, execute, f"{name}: testing", summary):
+            for _ in _compute(result_store, data, testing, execute, f"{name}: testing", summary, notify):
                 pass
         summary.notices += result_store.notices
         if result_store.plan() is None:
@@ -116,59 +108,55 @@ def run_study(
     return summary
 
 
-def _comparable(plan: Plan) -> dict[str, Any]:
+def comparable(plan: Plan) -> dict[str, Any]:
     """Return the part of a plan that its figures depend on, and that is the same whichever learners and data sets are run."""
-    methods = [{"name": m.name, "parameters": m.parameters, "grid": m.grid} for m in plan.methods]
+    methods = [
+        {"name": m.name, "parameters": m.parameters, "grid": m.grid} | ({"method": m.method} if m.method else {})
+        for m in plan.methods
+    ]
     whole = asdict(plan)
-    return {key: whole[key] for key in ("name", "learners", "protocol", "seed", "measures")} | {"methods": methods}
+    names = ["name", "learners", "protocol", "seed", "measures", *(["own_measures"] if plan.own_measures else [])]
+    return {key: whole[key] for key in names} | {"methods": methods}
 
 
 def _write_truth(store: Store, data: StudyData) -> None:
     """Write the shares of the test samples and the labels that they are drawn by, so that the store alone is enough for tests."""
     task = truth_task(data.plan, data.name)
     fingerprint = data.fingerprint
+    # Stores of earlier versions have no labels.
+    record = store.read(task, fingerprint, truth_code())
+    if record is None or "labels" not in record.outcome:
+        store.write(Record(task, fingerprint, truth_of(data), 0.0, versions(), truth_code()))
+
+
+def truth_of(data: StudyData) -> dict[str, Any]:
+    """Return what is stored of a data set itself."""
     labels: Any = data.test.labels
-    record = store.read(task, fingerprint)
-    if record is None or "labels" not in record.outcome:  # stores of earlier versions have no labels
-        outcome = {
-            "classes": [str(c) for c in data.classes],
-            "true": to_plain(data.true),
-            "labels": to_plain(encode(labels, data.classes)),
-            "training": data.train.prevalence.tolist(),
-            "n_train": len(data.train),
-            "n_test": len(data.test),
-            "source": data.train.source if data.train.source.startswith("synthetic") else Path(data.train.source).name,
-        }
-        store.write(Record(task, fingerprint, outcome, 0.0, versions()))
-
-
-def _execute(
-    jobs: Sequence[Any], title: str, n_jobs: int | None, progress: Progress, notify: Callable[[str], None]
-) -> Iterator[Any]:
-    """Yield the results of the jobs; without a terminal for a progress bar, notify of the progress from time to time."""
-    start = last = time.perf_counter()
-    try:
-        for done, result in enumerate(results_of(jobs, n_jobs, title, progress), 1):
-            yield result
-            now = time.perf_counter()
-            if now - last > _SECONDS_BETWEEN_LINES and not sys.stderr.isatty():
-                left = (now - start) / done * (len(jobs) - done)
-                notify(f"{title}: {done:,} of {len(jobs):,}, about {left:.0f} s left")
-                last = now
-    except BrokenProcessPool as error:
-        raise DataError(
-            "A worker process died, perhaps because memory ran out. "
-            "What has been computed is kept: run again, with fewer --jobs."
-        ) from error
+    return {
+        "classes": [str(c) for c in data.classes],
+        "true": to_plain(data.true),
+        "labels": to_plain(encode(labels, data.classes)),
+        "training": data.train.prevalence.tolist(),
+        "n_train": len(data.train),
+        "n_test": len(data.test),
+        "source": data.train.source if data.train.source.startswith("synthetic") else Path(data.train.source).name,
+    }
 
 
 def _compute(
-    store: Store, data: StudyData, tasks: Sequence[Task], execute: _Execute, title: str, summary: Summary
+    store: Store,
+    data: StudyData,
+    tasks: Sequence[Task],
+    execute: Execute,
+    title: str,
+    summary: Summary,
+    notify: Callable[[str], None],
 ) -> Iterator[tuple[int, Record]]:
     """Yield the position and record of each task: first from the store, then as they are computed."""
     missing = []
+    before = store.other_code
     for i, task in enumerate(tasks):
-        record = store.read(task.description, data.fingerprint)
+        record = store.read(task.description, data.fingerprint, task.code)
         if record is None:
             missing.append(i)
         else:
@@ -177,13 +165,15 @@ def _compute(
             yield i, record
     if not missing:
         return
-    needed = dict.fromkeys(tasks[i].representation for i in missing)
-    folds = {representation: data.fold(tasks[0].stage, representation) for representation in needed}
-    # The longest tasks first, so that no worker is idle at the end.
-    missing.sort(key=lambda i: max(member.cost for member in tasks[i].members), reverse=True)
-    jobs = [joblib.delayed(_run_task)(i, tasks[i], folds[tasks[i].representation]) for i in missing]
-    for i, outcome, seconds in execute(jobs, title):
-        record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions())
+    changed = store.other_code - before
+    if changed:
+        notify(
+            f"{title}: {changed:,} results of the store were computed by other code of Headcount, and are computed again. If that "
+            f"changes no figure, 'headcount study restamp' keeps them."
+        )
+    for position, outcome, seconds in task_outcomes(data, [tasks[i] for i in missing], execute, title):
+        i = missing[position]
+        record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions(), tasks[i].code)
         summary.failures += _failures(data.name, tasks[i], outcome)
         if not any(_is_temporary(entry["error"]) for entry in outcome["members"]):
             store.write(record)
@@ -206,21 +196,3 @@ def _is_temporary(error: str) -> bool:
     name = error.partition(":")[0]
     kind = getattr(builtins, name, None) or getattr(exceptions, name, None)
     return isinstance(kind, type) and issubclass(kind, _TEMPORARY)
-
-
-def _run_task(i: int, task: Task, fold: Any) -> tuple[int, dict[str, Any], float]:
-    start = time.perf_counter()
-    outcome: dict[str, Any] = {"members": judged(task, fold) if task.stage == "select" else tested(task, fold)}
-    seconds = time.perf_counter() - start
-    device = device_of(task)
-    return i, outcome | {"device": device} if device else outcome, seconds
-
-
-@contextmanager
-def _backend(address: str | None) -> Iterator[None]:
-    """Compute on a Dask cluster, if an address is given."""
-    if address is None:
-        yield
-        return
-    with connect(address) as client, joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30):
-        yield

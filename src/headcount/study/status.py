@@ -1,19 +1,20 @@
-"""How far a study has got, from its store alone: nothing is loaded or fitted."""
+"""How far a study has got, from its store alone: nothing is fitted. Only results that a run would use are counted as done."""
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from headcount.exceptions import StoreError
+from headcount.study.choice import choose, distinct
 from headcount.study.plan import OWN, Plan
-from headcount.study.store import existing_store, key_of, load
-from headcount.study.tasks import select_tasks
+from headcount.study.store import FORMAT_1, Store, existing_store, load
+from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_task
 
 __all__ = ["Status", "status"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Status:
     """How many tasks of one data set and learner are done.
 
@@ -22,51 +23,100 @@ class Status:
     data_set, learner : str
     judged, to_judge : int
         Tasks that choose settings: in the store, and in the plan.
-    tested : int
-        Tasks that test the chosen settings, in the store.
+    tested, to_test : int
+        Tasks that test the chosen settings: in the store, and among the settings that the results in the store choose.
+    other_code : int
+        Results of such tasks that other code of Headcount has computed; the next run computes them again.
+    other_versions : int
+        Results of such tasks that were computed with other versions of libraries, likewise.
+    other_data : int
+        Results of such tasks that were computed from other data, likewise.
     seconds : float
-        Total time that the tasks in the store took.
+        Total time that the tasks took which are done.
     """
 
     data_set: str
     learner: str
-    judged: int
-    to_judge: int
-    tested: int
-    seconds: float
+    judged: int = 0
+    to_judge: int = 0
+    tested: int = 0
+    to_test: int = 0
+    other_code: int = 0
+    other_versions: int = 0
+    other_data: int = 0
+    seconds: float = 0.0
+    _files: set[Path] = field(default_factory=set, repr=False)
 
 
 def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
     """Return the status of each data set and learner, and sentences on files that can't be used."""
     store = existing_store(folder)
-    planned: dict[tuple[str, str], set[str]] = {}
+    notices = store.format_1_notice()
+    rows: dict[tuple[str, str], Status] = {}
+    planned = select_tasks(plan, plan.data_sets[0])
     for name in plan.data_sets:
         for row in plan.rows():
-            planned.setdefault((name, row.learner_name or OWN), set())
-        for task in select_tasks(plan, name):
-            planned[name, task.learner or OWN].add(key_of(task.description))
-    judged: Counter[Any] = Counter()
-    tested: Counter[Any] = Counter()
-    seconds: dict[Any, float] = defaultdict(float)
+            key = name, row.learner_name or OWN
+            rows.setdefault(key, Status(*key))
+        truth = store.read(truth_task(plan, name), any_versions=True, then="left out")
+        data = None if truth is None else truth.data
+        judged = []
+        for task in (task.on(name) for task in planned):
+            own = rows[name, task.learner or OWN]
+            own.to_judge += 1
+            outcome, is_used = _counted(store, task, data, own, notices)
+            own.judged += is_used
+            if outcome is not None:
+                judged.append((task, outcome))
+        for task in chosen_tasks(plan, name, distinct(choose(plan, judged, partly=True))):
+            own = rows[name, task.learner or OWN]
+            own.to_test += 1
+            own.tested += _counted(store, task, data, own, notices)[1]
+    used = {path for row in rows.values() for path in row._files}
+    return list(rows.values()), [*notices, *_unused(store, used)]
+
+
+def _counted(
+    store: Store, task: Task, data: str | None, row: Status, notices: list[str]
+) -> tuple[dict[str, Any] | None, bool]:
+    """Return the outcome of a task and whether a run would use it; count what speaks against it otherwise."""
+    path = store.path_of(task.description)
+    if not path.is_file():
+        return None, False
+    row._files.add(path)
+    try:
+        record = load(path)
+    except StoreError as error:
+        notices.append(f"{error} The next run computes it again.")
+        return None, False
+    if data is not None and record.data != data:
+        row.other_data += 1
+        return None, False
+    if record.changed_versions():
+        row.other_versions += 1
+        return record.outcome, False
+    if record.code != task.code:
+        row.other_code += 1
+        return record.outcome, False
+    row.seconds += record.seconds
+    return record.outcome, True
+
+
+def _unused(store: Store, used: set[Path]) -> list[str]:
+    """Say how many files of the store belong to no task of the plan, and name those that can't be read."""
+    unused: Counter[str] = Counter()
     notices = []
-    unused = 0
     for path in store.records():
+        if path in used:
+            continue
         try:
-            record = load(path)
+            unused[load(path).task["stage"]] += 1
         except StoreError as error:
-            notices.append(f"{error} The next run computes it again.")
-            continue
-        stage = record.task["stage"]
-        key = record.task["data_set"], record.task["learner"] or OWN
-        if stage == "truth":
-            continue
-        if key not in planned or (stage == "select" and key_of(record.task) not in planned[key]):
-            unused += 1
-            continue
-        seconds[key] += record.seconds
-        (judged if stage == "select" else tested)[key] += 1
-    if unused:
+            if FORMAT_1 not in str(error):
+                notices.append(f"{error} The next run computes it again.")
+    n = unused["select"] + unused["test"]
+    if n:
         notices.append(
-            f"{unused:,} results belong to another plan, or to this one with other parameters; they are not used."
+            f"{n:,} results belong to another plan, or to this one with other parameters or settings; they are not used."
         )
-    return [Status(*key, judged[key], len(tasks), tested[key], seconds[key]) for key, tasks in planned.items()], notices
+    return notices

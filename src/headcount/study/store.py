@@ -1,8 +1,8 @@
 """`Store`: results of a study on disk, one file each, written completely or not at all, and checked when read.
 
 A file is one line with the format's version and the SHA-256 of the rest, then JSON: what was computed (the task's description),
-from which data, with which versions, how long it took, and the outcome. It is written under a temporary name, flushed to the disk,
-and renamed. Only the run of a study writes here, and only one run at a time.
+from which data, by which code, with which versions, how long it took, and the outcome. It is written under a temporary name,
+flushed to the disk, and renamed. Only the run of a study writes here, and only one run at a time.
 """
 
 import base64
@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -27,17 +27,31 @@ from filelock import FileLock, Timeout
 from headcount._typing import AnyArray
 from headcount._version import __version__
 from headcount.exceptions import DataError, StoreError
+from headcount.study.plan_changes import differences, merged
 
-__all__ = ["FORMAT", "Record", "Store", "existing_store", "from_plain", "key_of", "load", "to_plain", "versions"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_1",
+    "Record",
+    "Store",
+    "existing_store",
+    "from_plain",
+    "key_of",
+    "load",
+    "to_plain",
+    "versions",
+]
 
-FORMAT = "headcount-result 1"
+FORMAT = "headcount-result 2"
+FORMAT_1 = "headcount-result 1"
+"""Format of earlier versions, whose results `restamp` can take over."""
 _STAGES = ("select", "test", "truth")
 _FILE_NAME = re.compile(r"([0-9a-f]{32}|plan)\.(part|result)")
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries that results depend on."""
+    """Return the versions of Headcount and of the libraries that results depend on."""
     return {"headcount": __version__} | {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")}
 
 
@@ -54,6 +68,10 @@ class Record:
     outcome : dict
     seconds : float
     versions : dict
+    code : str
+        Version of Headcount's code that computed it, or that has been found to give the same; empty in format 1.
+    earlier_code : list of str
+        Versions of the code that it was stamped with before, the one that computed it first.
     """
 
     task: dict[str, Any]
@@ -61,6 +79,15 @@ class Record:
     outcome: dict[str, Any]
     seconds: float
     versions: dict[str, str]
+    code: str = ""
+    earlier_code: list[str] = field(default_factory=list)
+
+    def changed_versions(self) -> dict[str, str]:
+        """Return the libraries of which there are other versions now; Headcount counts by its code."""
+        now = versions()
+        names = sorted({*self.versions, *now} - {"headcount"})
+        was = {name: self.versions.get(name) for name in names}
+        return {name: f"{was[name]}, now {now.get(name)}" for name in names if was[name] != now.get(name)}
 
 
 class Store:
@@ -75,6 +102,10 @@ class Store:
         self.folder = Path(folder)
         self.notices: list[str] = []
         """Sentences on files that can't be used."""
+        self._counted: dict[str, tuple[Path, int, int]] = {}
+        """By reason: the first file, the position of its notice, and the number of further files."""
+        self.other_code = 0
+        """Number of results that were not used because other code had computed them."""
 
     @contextmanager
     def opened(self) -> Iterator["Store"]:
@@ -119,7 +150,12 @@ class Store:
         return "/".join(name.replace("/", "_") or "own" for name in (data_set, learner))
 
     def read(
-        self, task: dict[str, Any], data: str | None = None, any_versions: bool = False, then: str = "computed again"
+        self,
+        task: dict[str, Any],
+        data: str | None = None,
+        code: str | None = None,
+        any_versions: bool = False,
+        then: str = "computed again",
     ) -> Record | None:
         """Return the record of a task, or None if there is no valid one; a notice says what is wrong with it.
 
@@ -128,6 +164,8 @@ class Store:
         task : dict
         data : str, optional
             Fingerprint of the data that it must be computed from.
+        code : str, optional
+            Version of the code that it must be stamped with.
         any_versions : bool
             Whether it may be computed with other versions of the libraries than these.
         then : str
@@ -140,16 +178,29 @@ class Store:
             record = load(path)
             if data is not None and record.data != data:
                 raise StoreError(f"{path} was computed from other data ({record.data[:12]}, now {data[:12]}).")
-            if not any_versions and record.versions != versions():
-                now = versions()
-                changed = {k: f"{was}, now {now.get(k)}" for k, was in record.versions.items() if was != now.get(k)}
-                raise StoreError(f"{path} was computed with other versions ({changed}).")
             if key_of(record.task) != key_of(task):
                 raise StoreError(f"{path} holds another task than its name says.")
+            if not any_versions and record.changed_versions():
+                self._count(path, f"computed with other versions ({record.changed_versions()})", then)
+                return None
+            if code is not None and record.code != code:
+                self.other_code += 1
+                self._count(path, "computed by other code of Headcount", then)
+                return None
         except StoreError as error:
             self.notices.append(f"{error} It is {then}.")
             return None
         return record
+
+    def _count(self, path: Path, reason: str, then: str) -> None:
+        """Add a file to the notice of all files that can't be used for one reason: there may be thousands."""
+        if reason not in self._counted:
+            self._counted[reason] = path, len(self.notices), 0
+            self.notices.append(f"{path} was {reason}. It is {then}.")
+            return
+        first, position, more = self._counted[reason]
+        self._counted[reason] = first, position, more + 1
+        self.notices[position] = f"{first} and {more + 1:,} more were {reason}. They are {then}."
 
     def write(self, record: Record) -> Path:
         """Write a record, completely or not at all."""
@@ -165,14 +216,15 @@ class Store:
         except StoreError as error:
             self.notices.append(f"{error} It is written again.")
             before = plan
-        merged = plan | {key: _merged(before.get(key), value) for key, value in plan.items()}
-        self._write(self.folder / "plan.result", json.dumps(merged, sort_keys=True).encode())
-        return list(_differences(before, plan))
+        content = plan | {key: merged(before.get(key), value) for key, value in plan.items()}
+        self._write(self.folder / "plan.result", json.dumps(content, sort_keys=True).encode())
+        return list(differences(before, plan))
 
     def plan(self) -> dict[str, Any] | None:
         """Return the plan that the results are of, or None if there is none."""
         path = self.folder / "plan.result"
-        return _checked(path, "a plan") if path.is_file() else None
+        # A plan of format 1 is read as well: it has the same form.
+        return _checked(path, "a plan", formats=(FORMAT, FORMAT_1)) if path.is_file() else None
 
     def _write(self, path: Path, content: bytes) -> None:
         part = path.with_suffix(".part")
@@ -193,6 +245,21 @@ class Store:
         paths = (path for stage in _STAGES for path in (self.folder / stage).glob("*/*/*.result"))
         yield from sorted(path for path in paths if _FILE_NAME.fullmatch(path.name))
 
+    def of_format_1(self) -> int:
+        """Return the number of results that an earlier version of Headcount wrote in another format."""
+        return sum(_format_of(path) == FORMAT_1 for path in self.records())
+
+    def format_1_notice(self) -> list[str]:
+        """Return a sentence on results of the earlier format and what to do with them, if there are any."""
+        n = self.of_format_1()
+        if not n:
+            return []
+        return [
+            f"{n:,} results in {self.folder} are of format 1, of an earlier version of Headcount, and are not used. "
+            f"'headcount study restamp PLAN --store {self.folder}' computes one of each kind and takes over those that come out "
+            "the same; or name another store."
+        ]
+
 
 def existing_store(folder: str | Path) -> Store:
     """Return the store in a folder that must be there."""
@@ -202,22 +269,36 @@ def existing_store(folder: str | Path) -> Store:
     return store
 
 
-def load(path: Path) -> Record:
+def load(path: Path, form: str = FORMAT) -> Record:
     """Read and check a file of the store."""
-    record: Record = _checked(path, "a result", lambda content: Record(**content))
+    record: Record = _checked(path, "a result", lambda content: Record(**content), (form,))
     return record
 
 
-def _checked(path: Path, what: str, make: Callable[[Any], Any] = lambda content: content) -> Any:
+def _format_of(path: Path) -> str:
+    """Return the format that a file says it has; empty if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return file.readline(200).decode("ascii", "replace").rpartition(" ")[0]
+    except OSError:
+        return ""
+
+
+def _checked(
+    path: Path,
+    what: str,
+    make: Callable[[Any], Any] = lambda content: content,
+    formats: tuple[str, ...] = (FORMAT,),
+) -> Any:
     """Return what is made of the content of a file, if version and checksum are right."""
     try:
         head, _, content = path.read_bytes().partition(b"\n")
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}.") from error
     form, _, digest = head.decode("ascii", "replace").rpartition(" ")
-    if form != FORMAT:
+    if form not in formats:
         if form.startswith(FORMAT.rpartition(" ")[0]):
-            raise StoreError(f"{path} is of another version ({form!r}, here {FORMAT!r}).")
+            raise StoreError(f"{path} is of another version ({form!r}, here {formats[0]!r}).")
         raise StoreError(f"{path} is not a file of a store.")
     if hashlib.sha256(content).hexdigest() != digest:
         raise StoreError(f"{path} is damaged: its content does not match its checksum.")
@@ -261,38 +342,3 @@ def from_plain(plain: dict[str, Any]) -> AnyArray:
         return np.frombuffer(zlib.decompress(base64.b64decode(plain["float64"])), dtype="<f8").reshape(plain["shape"])
     except (KeyError, ValueError, zlib.error) as error:
         raise DataError(f"This is not an array of a store: {error}.") from error
-
-
-def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
-    """Yield what differs between two plans. Named entries that only one of them has do not count: it may be a part of the other."""
-    if _named(old) and _named(new):
-        before = {entry["name"]: entry for entry in old}
-        for entry in new:
-            yield from _differences(before.get(entry["name"], entry), entry, f"{where}[{entry['name']}]")
-    elif isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({*old, *new}):
-            yield from _differences(old.get(key), new.get(key), f"{where}.{key}" if where else key)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for i, (a, b) in enumerate(zip(old, new, strict=True)):
-            yield from _differences(a, b, f"{where}[{i}]")
-    elif old != new:
-        yield f"{where} was {_short(old)}, is {_short(new)}"
-
-
-def _named(value: Any) -> bool:
-    return (
-        isinstance(value, list) and bool(value) and all(isinstance(entry, dict) and "name" in entry for entry in value)
-    )
-
-
-def _merged(old: Any, new: Any) -> Any:
-    """Return the new value, with the named entries that only the old one has."""
-    if not (_named(old) and _named(new)):
-        return new
-    names = {entry["name"] for entry in new}
-    return [*new, *(entry for entry in old if entry["name"] not in names)]
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

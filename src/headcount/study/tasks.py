@@ -2,32 +2,38 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from headcount.errors import get_error
+from headcount.errors import ErrorMeasure, get_error
 from headcount.protocols import Protocol, default_protocol
 from headcount.selection import Run
 from headcount.selection.candidates import Candidate, group
-from headcount.selection.tasks import Fold, Outcome, Scored, estimate_shares, fit_timed, judge, outputs_of, record
-from headcount.study.description import described
+from headcount.study import format_1
+from headcount.study.code_version import code_version
+from headcount.study.description import described, modules_in, stored_path
 from headcount.study.plan import DEFAULT, Plan
-from headcount.study.store import to_plain
+from headcount.study.representations import module_of
 
 __all__ = [
     "Member",
     "Task",
     "chosen_tasks",
     "device_of",
-    "judged",
     "make_member",
     "protocol_of",
     "select_tasks",
-    "tested",
+    "truth_code",
     "truth_task",
+    "truth_task_in_format_1",
 ]
+
+
+_CODE_OF_SAMPLES = ("headcount.study.data", "headcount.protocols.default")
+_CODE_OF_TASKS = ("headcount.study.compute", *_CODE_OF_SAMPLES)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,10 +43,14 @@ class Member(Candidate):
     cost: float = 0.0
     """Position of the setting in its grid, from 0 to 1: the last settings (large C, many trees) tend to take longest."""
 
+    @property
+    def setting_text(self) -> str:
+        """The setting in words."""
+        return ", ".join(f"{name}={value}" for name, value in sorted(self.params.items())) or "at its defaults"
+
     def described(self) -> dict[str, Any]:
         """Return everything that its outcome depends on, as plain data."""
-        quantifier = described(self.quantifier)
-        return {"method": self.method, "run": self.run, "params": self.params, "quantifier": quantifier}
+        return {"method": self.method, "run": self.run, "quantifier": described(self.quantifier)}
 
 
 @dataclass(frozen=True)
@@ -55,10 +65,42 @@ class Task:
     description: dict[str, Any]
     measures: tuple[str, ...]
     """The errors that its members are judged by: the targets of their methods."""
+    protocol: Protocol
+    """Draws its samples, were there two classes."""
 
     def on(self, data_set: str) -> "Task":
         """Return the same task on another data set."""
-        return replace(self, data_set=data_set, description={**self.description, "data_set": data_set})
+        task = replace(self, data_set=data_set, description={**self.description, "data_set": data_set})
+        vars(task)["code"] = self.code  # finding it takes time, and it is the same
+        return task
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of its methods, each once."""
+        return list(dict.fromkeys(member.method for member in self.members))
+
+    @cached_property
+    def code(self) -> str:
+        """Version of the code that computes it, in the process that made the task."""
+        return self.code_here(self.error_measures())
+
+    def code_here(self, measures: Sequence[ErrorMeasure]) -> str:
+        """Return the version of the code that computes it, by these measures, in this process.
+
+        It is that of its methods, learners, representation and measures, and of what they import.
+        """
+        of_members = {module for member in self.members for module in modules_in(member.quantifier)}
+        of_measures = {module for measure in measures for module in modules_in(measure.function)}
+        return code_version({*_CODE_OF_TASKS, module_of(self.representation), *of_members, *of_measures} - {""})
+
+    def error_measures(self) -> list[ErrorMeasure]:
+        """Return the measures that its members are judged by; none for a task that tests them."""
+        return [get_error(name) for name in self.measures] if self.stage == "select" else []
+
+    def in_format_1(self) -> dict[str, Any]:
+        """Return its description in results of the earlier format."""
+        measures = list(self.measures) if self.stage == "select" else None
+        return format_1.description_of(self.description | {"measures": measures}, self.members, self.protocol)
 
 
 def seeds(plan: Plan) -> dict[str, int]:
@@ -102,13 +144,14 @@ def make_member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
     method, learner = plan.row(run.method, run.learner)
     quantifier: Any = method.make()
     names = quantifier.get_params(deep=False)
+    # Attributes are set directly: set_params would list all parameters each time, which takes seconds for a large plan.
     if learner is not None:
-        quantifier.set_params(classifier=learner.make())
+        quantifier.classifier = learner.make()
     if "validation" in names and "validation" not in method.parameters:
-        quantifier.set_params(validation=plan.protocol.inner)
+        quantifier.validation = plan.protocol.inner
     if "random_state" in names and "random_state" not in method.parameters:
         seed = np.random.SeedSequence([seeds(plan)["runs"], run.run]).generate_state(1)[0]
-        quantifier.set_params(random_state=int(seed))
+        quantifier.random_state = int(seed)
     prefix = "classifier__" if "classifier" in names else ""
     quantifier.set_params(**{f"{prefix}{name}": value for name, value in run.params.items()})
     parameters = quantifier.get_params().items()
@@ -125,8 +168,10 @@ def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -
         representation = (learner or method).representation
         by_learner.setdefault((member.learner, representation), []).append(member)
     targets = {method.name: method.targets for method in plan.methods}
+    protocol = protocol_of(plan, stage, 2)
+    own = {measure.name for measure in plan.own_measures}
     stage_description = {
-        "protocol": described(protocol_of(plan, stage, 2)),
+        "protocol": described(protocol),
         "held_out": plan.protocol.held_out if stage == "select" else None,
         "split_seed": seeds(plan)["split"] if stage == "select" else None,
     }
@@ -139,10 +184,18 @@ def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -
                 "learner": learner_name,
                 "representation": representation,
                 "members": [member.described() for member in sharing],
-                "measures": measures if stage == "select" else None,
+                "measures": [_measure(name, own) for name in measures] if stage == "select" else None,
                 **stage_description,
             }
-            yield Task(stage, data_set, learner_name, representation, tuple(sharing), description, tuple(measures))
+            yield Task(
+                stage, data_set, learner_name, representation, tuple(sharing), description, tuple(measures), protocol
+            )
+
+
+def _measure(name: str, own: set[str]) -> Any:
+    """Describe a measure: by name, one of the user's own also by the path of its function."""
+    measure = get_error(name)
+    return {"name": name, "function": stored_path(measure.function)} if name in own else name
 
 
 def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
@@ -150,29 +203,14 @@ def truth_task(plan: Plan, data_set: str) -> dict[str, Any]:
     return {"stage": "truth", "data_set": data_set, "learner": "", "protocol": described(protocol_of(plan, "test", 2))}
 
 
-def judged(task: Task, fold: Fold) -> list[dict[str, Any]]:
-    """Judge the members of a task on the held-out part; return what is stored of each."""
-    outcomes = judge(task.members, fold, [get_error(name) for name in task.measures])
-    return [{"scores": outcome.scores, **_recorded_fields(outcome)} for outcome in outcomes]
+def truth_task_in_format_1(plan: Plan, data_set: str) -> dict[str, Any]:
+    """Describe the shares of the test samples as results of the earlier format do."""
+    return format_1.description_of(truth_task(plan, data_set), (), protocol_of(plan, "test", 2))
 
 
-def tested(task: Task, fold: Fold) -> list[dict[str, Any]]:
-    """Fit the members of a task on all labelled items and estimate the shares of the test samples; return what is stored."""
-    fits = fold.fits.scope()
-    scored: Scored = {}
-    members = []
-    for member in task.members:
-        outcome, estimated = Outcome(member.index), None
-        with record(outcome):
-            fitted = fit_timed(member.quantifier, fits, outcome)
-            outputs = outputs_of(fitted, fold, set(fitted.needs), scored)
-            estimated = to_plain(estimate_shares(fitted, outputs, fold.samples, fold.classes))
-        members.append({"estimated": estimated, **_recorded_fields(outcome)})
-    return members
-
-
-def _recorded_fields(outcome: Outcome) -> dict[str, Any]:
-    return {"fit_seconds": outcome.fit_seconds, "warnings": outcome.warnings, "error": outcome.error}
+def truth_code() -> str:
+    """Return the version of the code that draws the test samples."""
+    return code_version(_CODE_OF_SAMPLES)
 
 
 def device_of(task: Task) -> str:
