@@ -77,8 +77,9 @@ class _NewtonClassifier(LinearClassifierMixin, BaseEstimator):
         self.gap_ = max(solution.gap for solution in solutions)
         if self.gap_ > self.tol:
             warnings.warn(
-                f"{type(self).__name__} (C={self.C:g}, class_weight={self.class_weight!r}) did not reach tol={self.tol:g}: its "
-                f"objective may be {self.gap_:.2g} of its value above the optimum. Scale the features, raise max_iter or lower C.",
+                f"{type(self).__name__} (C={self.C:g}, class_weight={self.class_weight!r}) did not converge: its relative "
+                f"gap to the optimum is {self.gap_:.2g}, and at most tol={self.tol:g} was asked for. Scale the features, raise max_iter or "
+                "lower C.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -110,8 +111,9 @@ class NewtonLogisticRegression(_NewtonClassifier):
 
     With more than two classes the losses are multinomial. It is the problem of scikit-learn's ``LogisticRegression``, whose rule to stop
     goes by the gradient of the mean loss: from version 1.8 on, its default tolerance ends at C >= 100 after 10 to 15 of the 300 steps
-    that the optimum takes. Here Newton steps are taken until the duality gap is at most ``tol`` of the objective. The solution
-    for C starts from those for C / 10 and C / 100; fits of several C in a search share them.
+    that the optimum takes. Here Newton steps are taken until the duality gap is at most ``tol`` times :math:`\tfrac12 |w|^2`, hence
+    less than that part of the objective, and the weights are within :math:`\sqrt{tol}\, |w|` of the optimal ones. The solution for
+    C starts from those for C / 10 and C / 100; fits of several C in a search share them.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ class NewtonLogisticRegression(_NewtonClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes' items, as in scikit-learn.
     tol : float, default=1e-4
-        Relative gap: the objective ends at most this part of its value above the optimum, else a ConvergenceWarning is given.
+        Relative gap, see above; a ConvergenceWarning is given where it was not reached.
     max_iter : int, default=200
         Most Newton steps for one C.
 

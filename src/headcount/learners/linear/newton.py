@@ -5,7 +5,9 @@ over b, is strongly convex with constant 1, and at a point where the derivative 
 
 .. math:: P(w, b) - P^* \le \tfrac12 |\nabla_w P(w, b)|^2.
 
-This equals the duality gap with the dual variables taken from the losses' slopes. Newton steps are solved by conjugate gradients.
+This equals the duality gap with the dual variables taken from the losses' slopes. It is taken relative to 1/2 |w|^2, which is less than
+P: relative to P, weights of 0 would do for small C. Strong convexity also gives 1/2 |w - w*|^2 <= P - P*, so that a relative gap of
+tol means weights within sqrt(tol) of the optimal ones, relative to their length. Newton steps are solved by conjugate gradients.
 
 References
 ----------
@@ -14,6 +16,7 @@ Keerthi and DeCoste (2005). A modified finite Newton method for fast solution of
 Chu, Ho, Tsai, Lin and Lin (2015). Warm start for parameter selection of linear classifiers. KDD.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +31,10 @@ __all__ = ["Problem", "Solution"]
 _MAX_CG = 1000
 _ENOUGH = 0.2
 """Part of the gradient that the gap allows, to which a Newton step may leave it."""
+_MOST_CURVED = 0.8
+"""Share of the items up to which those with curvature are cut out for a Newton step."""
+_LEAST_PENALTY = 1e-9
+"""Least size that gaps are taken relative to, as a part of the objective: the optimal weights may be 0."""
 _CURVED, _SUFFICIENT, _LEAST_STEP = 1e-300, 1e-4, 1e-10
 _BALANCED = 1e-10
 """Largest derivative by an unregularised intercept, relative to the sum of the absolute slopes, that counts as 0."""
@@ -76,14 +83,15 @@ class Problem:
         for n_iter in range(max_iter + 1):
             if not loss.regularised_intercept:
                 point = _with_best_intercept(loss, penalty, point)
-            gradient = self._gradient(point.at.slopes) + penalty * point.theta
+            gradient = _gradient(self.X, point.at.slopes) + penalty * point.theta
             if loss.regularised_intercept or _is_balanced(point.at.slopes):
                 of_weights = gradient if loss.regularised_intercept else gradient[:, :-1]
                 bound = max(bound, point.objective - 0.5 * float((of_weights**2).sum()))
-            gap = (point.objective - bound) / point.objective if point.objective > 0.0 else 0.0
+            allowed = max(0.5 * float((penalty * point.theta**2).sum()), _LEAST_PENALTY * point.objective)
+            gap = (point.objective - bound) / allowed if allowed > 0.0 else 0.0
             if gap <= tol or n_iter == max_iter:
                 break
-            enough = _ENOUGH * np.sqrt(2.0 * tol * point.objective)
+            enough = _ENOUGH * float(np.sqrt(2.0 * tol * allowed))
             step = self._newton_step(loss, point.at, penalty, gradient, enough)
             moved = self._line_search(loss, penalty, point, step, float((gradient * step).sum()))
             if moved is None:  # rounding errors prevent more
@@ -91,20 +99,14 @@ class Problem:
             point = moved
         return Solution(point.theta, point.objective, float(gap), n_iter)
 
-    def _scores(self, theta: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ theta[:, :-1].T) + theta[:, -1]
-
-    def _gradient(self, slopes: FloatArray) -> FloatArray:
-        return np.column_stack([np.asarray(self.X.T @ slopes).T, slopes.sum(axis=0)])
-
     def _start(self, loss: Loss, penalty: FloatArray, starts: list[FloatArray]) -> _Point:
         theta = starts[-1] if starts else np.zeros((loss.n_scores, self.d + 1))
-        point = _point(loss, penalty, theta, self._scores(theta) if starts else np.zeros((self.n, loss.n_scores)))
+        point = _point(loss, penalty, theta, _scores(self.X, theta) if starts else np.zeros((self.n, loss.n_scores)))
         if len(starts) < 2 or not loss.smooth:
             return point
         # Solutions move along a smooth path in log C: start at the best point on the secant of the last two.
         secant = starts[-1] - starts[-2]
-        change = self._scores(secant)
+        change = _scores(self.X, secant)
         t, slope, curvature = 0.0, 0.0, 0.0
         best = point
         for _ in range(10):
@@ -123,7 +125,7 @@ class Problem:
         self, loss: Loss, at: At, penalty: FloatArray, gradient: FloatArray, enough: float
     ) -> FloatArray:
         """Solve the Newton equation by conjugate gradients until the residual is small, or small enough for the gap."""
-        scale = self._diagonal(at.diagonal, penalty)
+        scale, hessian = self._diagonal(at.diagonal, penalty), self._hessian(at)
         size = float(np.sqrt((gradient**2).sum()))
         limit = max(loss.forcing * size, enough if enough < size else 0.0)
         step = np.zeros_like(gradient)
@@ -132,7 +134,7 @@ class Problem:
         direction = scaled.copy()
         product = float((residual * scaled).sum())
         for _ in range(_MAX_CG):
-            image = self._hessian_product(at, direction) + penalty * direction
+            image = hessian(direction) + penalty * direction
             curvature = float((direction * image).sum())
             if curvature <= _CURVED:
                 break
@@ -147,16 +149,13 @@ class Problem:
             direction += scaled
         return step
 
-    def _hessian_product(self, at: At, direction: FloatArray) -> FloatArray:
-        if self.sparse and len(direction) == 1:
-            from headcount.learners.linear._kernels import curvature_product
-
-            image = np.empty_like(direction)
-            curvature_product(
-                self.X.indptr, self.X.indices, self.X.data, at.diagonal[:, 0], direction[0], image[0]
-            )
-            return image
-        return self._gradient(at.curve(self._scores(direction)))
+    def _hessian(self, at: At) -> Callable[[FloatArray], FloatArray]:
+        """Return the product of the losses' Hessian with a direction; items without curvature are left out."""
+        curved = np.flatnonzero(at.diagonal.any(axis=1))
+        if at.slopes.shape[1] > 1 or len(curved) > _MOST_CURVED * self.n:
+            return lambda direction: _gradient(self.X, at.curve(_scores(self.X, direction)))
+        X, diagonal = self.X[curved], at.diagonal[curved]
+        return lambda direction: _gradient(X, diagonal * _scores(X, direction))
 
     def _diagonal(self, curvatures: FloatArray, penalty: FloatArray) -> FloatArray:
         """Return the diagonal of the Hessian; without scaling, that of the intercepts and 1 for the weights."""
@@ -173,7 +172,7 @@ class Problem:
         self, loss: Loss, penalty: FloatArray, point: _Point, step: FloatArray, slope: float
     ) -> _Point | None:
         """Halve the step until the objective falls enough (Armijo's rule); None if no step does. Costs no product with X but one."""
-        change = self._scores(step)
+        change = _scores(self.X, step)
         t = 1.0
         while t > _LEAST_STEP:
             new = _point(loss, penalty, point.theta + t * step, point.scores + t * change)
@@ -181,6 +180,14 @@ class Problem:
                 return new
             t /= 2.0
         return None
+
+
+def _scores(X: Any, theta: FloatArray) -> FloatArray:
+    return np.asarray(X @ theta[:, :-1].T) + theta[:, -1]
+
+
+def _gradient(X: Any, slopes: FloatArray) -> FloatArray:
+    return np.column_stack([np.asarray(X.T @ slopes).T, slopes.sum(axis=0)])
 
 
 def _point(loss: Loss, penalty: FloatArray, theta: FloatArray, scores: FloatArray) -> _Point:

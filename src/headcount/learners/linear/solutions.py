@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from headcount._typing import FloatArray
 from headcount.learners.linear.losses import Loss
@@ -43,12 +43,11 @@ def solve_for(
     """
     shared = _shared.get()
     known = {} if shared is None else shared.setdefault(_hash(X, weights, tol, max_iter, *others), {})
-    values = _smaller(X, weights, C)
     if C in known:
         return known[C]
     problem = Problem(X)
     starts: list[FloatArray] = []
-    for value in values:
+    for value in _smaller(X, weights, C):
         if value not in known:
             known[value] = problem.solve(loss_for(value), starts, tol, max_iter)
         starts = [*starts[-1:], known[value].theta]
@@ -57,8 +56,11 @@ def solve_for(
 
 def _smaller(X: Any, weights: FloatArray, C: float) -> list[float]:
     """Return the values of C to solve for, from the smallest to C itself."""
-    squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
-    scale = float((weights.ravel() * np.asarray(squares).ravel()).mean())
+    if issparse(X):
+        squares = csr_matrix((X.data**2, X.indices, X.indptr), X.shape) @ np.ones(X.shape[1])
+    else:
+        squares = np.einsum("ij,ij->i", X, X)
+    scale = float((weights[:, 0] * squares).mean())
     values = [float(C)]
     while values[-1] * scale > 1.0 and len(values) < 40:
         values.append(values[-1] / _STEP)
