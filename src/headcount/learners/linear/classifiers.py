@@ -70,7 +70,7 @@ class _NewtonClassifier(LinearClassifierMixin, BaseEstimator):
             self.class_weight, classes=self.classes_, y=y, sample_weight=np.asarray(weights)
         )
         with one_blas_thread():
-            solutions = self._solutions(X, codes, (of_classes[codes] * weights)[:, None])
+            solutions = self._solutions(X, codes, np.asarray(weights)[:, None], of_classes)
         theta = np.vstack([solution.theta for solution in solutions])
         self.coef_, self.intercept_ = theta[:, :-1].copy(), theta[:, -1].copy()
         self.n_iter_ = max(solution.n_iter for solution in solutions)
@@ -78,8 +78,8 @@ class _NewtonClassifier(LinearClassifierMixin, BaseEstimator):
         if self.gap_ > self.tol:
             warnings.warn(
                 f"{type(self).__name__} (C={self.C:g}, class_weight={self.class_weight!r}) did not converge: its relative "
-                f"gap to the optimum is {self.gap_:.2g}, and at most tol={self.tol:g} was asked for. Scale the features, raise max_iter or "
-                "lower C.",
+                f"gap to the optimum is {self.gap_:.2g}, and at most tol={self.tol:g} was asked for. Scale the features, raise "
+                "max_iter or lower C.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -99,7 +99,8 @@ class _NewtonClassifier(LinearClassifierMixin, BaseEstimator):
             weights,
         )
 
-    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray) -> list[Solution]:
+    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray, of_classes: FloatArray) -> list[Solution]:
+        """Solve all problems, with these weights of the items and of the classes."""
         raise NotImplementedError
 
 
@@ -109,11 +110,11 @@ class NewtonLogisticRegression(_NewtonClassifier):
 
     .. math:: \min_{w, b} \tfrac12 |w|^2 + C \sum_i c_i \log(1 + e^{-y_i (w \cdot x_i + b)})
 
-    With more than two classes the losses are multinomial. It is the problem of scikit-learn's ``LogisticRegression``, whose rule to stop
-    goes by the gradient of the mean loss: from version 1.8 on, its default tolerance ends at C >= 100 after 10 to 15 of the 300 steps
-    that the optimum takes. Here Newton steps are taken until the duality gap is at most ``tol`` times :math:`\tfrac12 |w|^2`, hence
-    less than that part of the objective, and the weights are within :math:`\sqrt{tol}\, |w|` of the optimal ones. The solution for
-    C starts from those for C / 10 and C / 100; fits of several C in a search share them.
+    With more than two classes the losses are multinomial. It is the problem of scikit-learn's ``LogisticRegression``, whose
+    stopping rule goes by the gradient of the mean loss: in version 1.9, the default tolerance stops at C >= 100 after 10 to 15 of
+    the 300 steps that the optimum takes. Here Newton steps are taken until the duality gap is at most ``tol`` times
+    :math:`\tfrac12 |w|^2`, hence less than that part of the objective, and the weights are within :math:`\sqrt{tol}\, |w|` of the
+    optimal ones. The solution for C starts from those for C / 10 and C / 100; fits of several C in a search share them.
 
     Parameters
     ----------
@@ -149,8 +150,9 @@ class NewtonLogisticRegression(_NewtonClassifier):
     (True, (500, 2))
     """
 
-    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray) -> list[Solution]:
+    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray, of_classes: FloatArray) -> list[Solution]:
         k = len(self.classes_)
+        weights = weights * of_classes[codes, None]
         return [self._solve(X, codes, weights, _logistic if k == 2 else partial(Multinomial, n_scores=k))]
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -174,8 +176,8 @@ class NewtonLinearSVC(_NewtonClassifier):
 
     .. math:: \min_{w, b} \tfrac12 (|w|^2 + b^2) + C \sum_i c_i \max(0, 1 - y_i (w \cdot x_i + b))^2
 
-    With more than two classes each is separated from all others. It is the problem of scikit-learn's ``LinearSVC``, whose coordinate
-    descent is slow, or ends early, for large C. See `NewtonLogisticRegression` for parameters and attributes.
+    With more than two classes each is separated from all others, whose items then have weight 1 whatever ``class_weight`` says. It is the problem of scikit-learn's ``LinearSVC``, whose
+    coordinate descent is slow for large C. See `NewtonLogisticRegression` for parameters and attributes.
 
     References
     ----------
@@ -189,10 +191,14 @@ class NewtonLinearSVC(_NewtonClassifier):
     True
     """
 
-    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray) -> list[Solution]:
-        k = len(self.classes_)
-        positives = [1] if k == 2 else range(k)
-        return [self._solve(X, (codes == j).astype(np.int64), weights, _squared_hinge) for j in positives]
+    def _solutions(self, X: Any, codes: IntArray, weights: FloatArray, of_classes: FloatArray) -> list[Solution]:
+        if len(self.classes_) == 2:
+            return [self._solve(X, codes, weights * of_classes[codes, None], _squared_hinge)]
+        positives = [(codes == j).astype(np.int64) for j in range(len(self.classes_))]
+        return [
+            self._solve(X, positive, weights * np.where(positive, of_class, 1.0)[:, None], _squared_hinge)
+            for positive, of_class in zip(positives, of_classes, strict=True)
+        ]
 
 
 def _logistic(codes: IntArray, weights: FloatArray) -> Loss:

@@ -138,5 +138,6 @@ class Multinomial:
         value = -float((self.weights[:, 0] * log_posteriors[rows, self.codes]).sum())
         posteriors = np.exp(log_posteriors)
         slopes = self.weights * posteriors
-        slopes[rows, self.codes] -= self.weights[:, 0]
+        slopes[rows, self.codes] = 0.0
+        slopes[rows, self.codes] = -slopes.sum(axis=1)  # p - 1 would lose all digits of a posterior near 1
         return _AtMultinomial(value, slopes, posteriors, self.weights)

@@ -1,13 +1,14 @@
 r"""Truncated Newton's method for regularised linear classifiers, with a certified gap to the optimum.
 
-The objective is P(w, b) = 1/2 |w|^2 + sum of weighted losses of the scores X w + b. Without its first term it is convex, so P, minimised
-over b, is strongly convex with constant 1, and at a point where the derivative by b is 0
+The objective is P(w, b) = 1/2 |w|^2 + sum of weighted losses of the scores X w + b. Without its first term it is convex, so P,
+minimised over b, is strongly convex with constant 1, and at a point where the derivative by b is 0
 
 .. math:: P(w, b) - P^* \le \tfrac12 |\nabla_w P(w, b)|^2.
 
-This equals the duality gap with the dual variables taken from the losses' slopes. It is taken relative to 1/2 |w|^2, which is less than
-P: relative to P, weights of 0 would do for small C. Strong convexity also gives 1/2 |w - w*|^2 <= P - P*, so that a relative gap of
-tol means weights within sqrt(tol) of the optimal ones, relative to their length. Newton steps are solved by conjugate gradients.
+This equals the duality gap with the dual variables taken from the losses' slopes. It is taken relative to 1/2 |w|^2, which is
+less than P: relative to P, weights of 0 would do for small C. Strong convexity also gives 1/2 |w - w*|^2 <= P - P*, so that a
+relative gap of tol means weights within sqrt(tol) of the optimal ones, relative to their length. Newton steps are solved by
+conjugate gradients.
 
 References
 ----------
@@ -31,6 +32,7 @@ __all__ = ["Problem", "Solution"]
 _MAX_CG = 1000
 _ENOUGH = 0.2
 """Part of the gradient that the gap allows, to which a Newton step may leave it."""
+_MAX_STALLED = 5
 _MOST_CURVED = 0.8
 """Share of the items up to which those with curvature are cut out for a Newton step."""
 _LEAST_PENALTY = 1e-9
@@ -79,22 +81,23 @@ class Problem:
         penalty = np.ones(self.d + 1)
         penalty[-1] = 1.0 if loss.regularised_intercept else 0.0
         point = self._start(loss, penalty, starts)
-        bound = -np.inf
+        stalled = 0
         for n_iter in range(max_iter + 1):
             if not loss.regularised_intercept:
                 point = _with_best_intercept(loss, penalty, point)
             gradient = _gradient(self.X, point.at.slopes) + penalty * point.theta
-            if loss.regularised_intercept or _is_balanced(point.at.slopes):
-                of_weights = gradient if loss.regularised_intercept else gradient[:, :-1]
-                bound = max(bound, point.objective - 0.5 * float((of_weights**2).sum()))
             allowed = max(0.5 * float((penalty * point.theta**2).sum()), _LEAST_PENALTY * point.objective)
-            gap = (point.objective - bound) / allowed if allowed > 0.0 else 0.0
+            of_weights = gradient if loss.regularised_intercept else gradient[:, :-1]
+            gap = 0.5 * float((of_weights**2).sum()) / allowed if allowed > 0.0 else 0.0
+            if not loss.regularised_intercept and not _is_balanced(point.at.slopes):
+                gap = np.inf
             if gap <= tol or n_iter == max_iter:
                 break
             enough = _ENOUGH * float(np.sqrt(2.0 * tol * allowed))
             step = self._newton_step(loss, point.at, penalty, gradient, enough)
             moved = self._line_search(loss, penalty, point, step, float((gradient * step).sum()))
-            if moved is None:  # rounding errors prevent more
+            stalled = stalled + 1 if moved is None or moved.objective >= point.objective * (1.0 - 1e-14) else 0
+            if moved is None or stalled >= _MAX_STALLED:  # rounding errors prevent more
                 break
             point = moved
         return Solution(point.theta, point.objective, float(gap), n_iter)
@@ -147,6 +150,8 @@ class Problem:
             former, product = product, float((residual * scaled).sum())
             direction *= product / former
             direction += scaled
+        if not loss.regularised_intercept and len(step) > 1:
+            step[:, -1] -= step[:, -1].mean()  # which posteriors do not depend on
         return step
 
     def _hessian(self, at: At) -> Callable[[FloatArray], FloatArray]:
@@ -171,7 +176,7 @@ class Problem:
     def _line_search(
         self, loss: Loss, penalty: FloatArray, point: _Point, step: FloatArray, slope: float
     ) -> _Point | None:
-        """Halve the step until the objective falls enough (Armijo's rule); None if no step does. Costs no product with X but one."""
+        """Halve the step until the objective falls enough (Armijo's rule); None if no step does. Takes one product with X."""
         change = _scores(self.X, step)
         t = 1.0
         while t > _LEAST_STEP:
@@ -211,7 +216,7 @@ def _with_best_intercept(loss: Loss, penalty: FloatArray, point: _Point) -> _Poi
             theta = point.theta.copy()
             theta[:, -1] += t * step
             new = _point(loss, penalty, theta, point.scores + t * step)
-            if new.objective <= point.objective:
+            if new.objective <= point.objective * (1.0 + 1e-15):
                 break
             t /= 2.0
         else:

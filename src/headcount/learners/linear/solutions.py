@@ -25,7 +25,7 @@ _shared: ContextVar[Solutions | None] = ContextVar("_shared", default=None)
 
 @contextmanager
 def shared_solutions(solutions: Solutions) -> Iterator[None]:
-    """Let the fits of a ``with`` block look up, and add, solutions of problems that differ in C alone; none of them changes by it."""
+    """Let the fits of a ``with`` block share solutions of problems that differ in C alone, which changes none of them."""
     token = _shared.set(solutions)
     try:
         yield
