@@ -362,11 +362,13 @@ def test_warnings_of_candidates_are_recorded_and_not_shown():
             X, LABELS
         )
     assert "ConvergenceWarning" in fitted.results_.warnings[0]
+    assert fitted.results_.converged.tolist() == [False, True]
     cache = FitCache()
     both = [CC(LogisticRegression(C=1e6, max_iter=1)), PCC(LogisticRegression(C=1e6, max_iter=1))]
     for _ in range(2):
         shared = search(both, {}, refit=False, memory=cache).fit(X, LABELS)
         assert shared.results_.warnings.str.contains("ConvergenceWarning").all()
+        assert not shared.results_.converged.any()
     assert fitted.results_.warnings[1] == ""
     with pytest.warns(ConvergenceWarning):  # what is fitted in the end warns as ever
         search(CC(LogisticRegression(C=1e6)), {"classifier__max_iter": [1]}).fit(X, LABELS)

@@ -28,7 +28,9 @@ def no_warnings():
 
 
 def items(k=2, n=400, seed=0):
-    return make_classification(n, 30, n_informative=8, n_classes=k, weights=[0.6, 0.25][: k - 1], flip_y=0.1, random_state=seed)
+    return make_classification(
+        n, 30, n_informative=8, n_classes=k, weights=[0.6, 0.25][: k - 1], flip_y=0.1, random_state=seed
+    )
 
 
 def objective(fitted, X, y, weights, C):
@@ -71,7 +73,7 @@ def test_gap_holds_against_a_long_run_of_another_solver(learner, C, class_weight
 
 
 @pytest.mark.parametrize("C", [1e2, 1e5])
-def test_large_C_on_columns_of_different_units(C):
+def test_large_c_on_columns_of_different_units(C):
     X, y = load_breast_cancer(return_X_y=True)
     ours, other = NewtonLogisticRegression(C=C).fit(X, y), reference(NewtonLogisticRegression, C, None).fit(X, y)
     weights = np.full(len(y), C)
@@ -106,7 +108,7 @@ def test_weights_are_repetitions(learner):
 
 
 @BOTH
-def test_small_C_does_not_end_at_zero(learner):
+def test_small_c_does_not_end_at_zero(learner):
     X, y = items()
     small, smaller = learner(C=1e-6).fit(X, y), learner(C=1e-7).fit(X, y)
     np.testing.assert_allclose(small.coef_, 10 * smaller.coef_, rtol=0.05, atol=0.01 * np.abs(small.coef_).max())
@@ -130,7 +132,9 @@ def test_posteriors():
 @BOTH
 def test_a_fit_that_did_not_converge_warns(learner):
     X, y = load_wine(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match=rf"{learner.__name__} \(C=100, class_weight=None\) did not converge: its relative gap"):
+    with pytest.warns(
+        ConvergenceWarning, match=rf"{learner.__name__} \(C=100, class_weight=None\) did not converge: its relative gap"
+    ):
         fitted = learner(C=100.0, max_iter=1).fit(X, y)
     assert fitted.gap_ > 1e-4
 
@@ -156,7 +160,7 @@ def test_fits_share_solutions_and_no_bit_changes(learner, calibrated, monkeypatc
 
 
 @BOTH
-def test_solutions_do_not_depend_on_the_order_of_C(learner):
+def test_solutions_do_not_depend_on_the_order_of_c(learner):
     X, y = items(n=200)
     alone = learner(C=1e3).fit(X, y)
     with shared_solutions({}):

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from headcount._threads import one_blas_thread
 from headcount._typing import FloatArray, IntArray, Labels
@@ -202,8 +202,12 @@ class NewtonLinearSVC(_NewtonClassifier):
 
 
 def _logistic(codes: IntArray, weights: FloatArray) -> Loss:
-    return Logistic(2.0 * codes[:, None] - 1.0, weights)
+    return Logistic(_signs(codes), weights)
 
 
 def _squared_hinge(codes: IntArray, weights: FloatArray) -> Loss:
-    return SquaredHinge(2.0 * codes[:, None] - 1.0, weights)
+    return SquaredHinge(_signs(codes), weights)
+
+
+def _signs(codes: IntArray) -> FloatArray:
+    return np.where(codes[:, None] == 1, 1.0, -1.0)

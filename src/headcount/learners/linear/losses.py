@@ -55,7 +55,7 @@ class _OneScore:
         return self.diagonal * V
 
     def intercept_hessian(self) -> FloatArray:
-        return self.diagonal.sum(axis=0)[:, None]
+        return np.asarray(self.diagonal.sum(axis=0)[:, None])
 
 
 @dataclass
@@ -115,7 +115,7 @@ class _AtMultinomial:
 
     def intercept_hessian(self) -> FloatArray:
         weighted = self.weights * self.posteriors
-        return np.diag(weighted.sum(axis=0)) - weighted.T @ self.posteriors
+        return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ self.posteriors)
 
 
 @dataclass

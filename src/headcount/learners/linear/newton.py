@@ -124,9 +124,7 @@ class Problem:
             best = new
         return best
 
-    def _newton_step(
-        self, loss: Loss, at: At, penalty: FloatArray, gradient: FloatArray, enough: float
-    ) -> FloatArray:
+    def _newton_step(self, loss: Loss, at: At, penalty: FloatArray, gradient: FloatArray, enough: float) -> FloatArray:
         """Solve the Newton equation by conjugate gradients until the residual is small, or small enough for the gap."""
         scale, hessian = self._diagonal(at.diagonal, penalty), self._hessian(at)
         size = float(np.sqrt((gradient**2).sum()))

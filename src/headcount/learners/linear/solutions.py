@@ -56,20 +56,21 @@ def solve_for(
 
 def _smaller(X: Any, weights: FloatArray, C: float) -> list[float]:
     """Return the values of C to solve for, from the smallest to C itself."""
-    if issparse(X):
-        squares = csr_matrix((X.data**2, X.indices, X.indptr), X.shape) @ np.ones(X.shape[1])
-    else:
-        squares = np.einsum("ij,ij->i", X, X)
-    scale = float((weights[:, 0] * squares).mean())
+    items: Any = csr_matrix((X.data**2, X.indices, X.indptr), X.shape) if _is_sparse(X) else X * X
+    scale = float((weights[:, 0] * (items @ np.ones(X.shape[1]))).mean())
     values = [float(C)]
     while values[-1] * scale > 1.0 and len(values) < 40:
         values.append(values[-1] / _STEP)
     return values[::-1]
 
 
+def _is_sparse(X: Any) -> bool:  # issparse narrows the type to one without arrays
+    return bool(issparse(X))
+
+
 def _hash(X: Any, *others: Any) -> str:
     digest = hashlib.sha1(usedforsecurity=False)
-    for array in (X.indptr, X.indices, X.data) if issparse(X) else (X,):
+    for array in (X.indptr, X.indices, X.data) if _is_sparse(X) else (X,):
         digest.update(np.ascontiguousarray(array).data)
     for other in (X.shape, *others):
         digest.update(other.tobytes() if isinstance(other, np.ndarray) else repr(other).encode())
