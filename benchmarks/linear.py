@@ -1,14 +1,15 @@
-"""Gap to the optimum, time and test error of linear learners by C: scikit-learn's defaults, a smaller tolerance, and Newton's method.
+"""Gap to the optimum, time and test error of linear learners by C: scikit-learn's defaults, a smaller tolerance, Newton's method.
 
 Usage: python -m benchmarks.linear [data set ...] with the data sets' folder in HEADCOUNT_DATA. Fitted on the training part of the
-paper's split (60 % of the labelled documents, seed 2021) without class weights; the gap is (P - P*) / P*, P* from Newton's method with
-tol=1e-10. Seconds are CPU time.
+paper's split (60 % of the labelled documents, seed 2021) without class weights; the gap is (P - P*) / P*, P* from Newton's method
+with tol=1e-10. Seconds are CPU time.
 """
 
 import os
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,11 @@ def main(names: list[str]) -> None:
         print(f"\n{name}: {X.shape[0]:,} documents, {X.shape[1]:,} terms\n")
         print("| learner | C | gap | s | test error | steps |\n|---|---|---|---|---|---|")
         learners = {
-            "LR, lbfgs, tol=1e-4": lambda C: LogisticRegression(C=C),
-            "LR, lbfgs, tol=1e-4/n": lambda C, n=len(y): LogisticRegression(C=C, tol=1e-4 / n, max_iter=10_000),
-            "LR, Newton, tol=1e-4": lambda C: NewtonLogisticRegression(C=C),
-            "SVM, liblinear, tol=1e-4": lambda C: LinearSVC(C=C, random_state=0),
-            "SVM, Newton, tol=1e-4": lambda C: NewtonLinearSVC(C=C),
+            "LR, lbfgs, tol=1e-4": LogisticRegression,
+            "LR, lbfgs, tol=1e-4/n": partial(LogisticRegression, tol=1e-4 / len(y), max_iter=10_000),
+            "LR, Newton, tol=1e-4": NewtonLogisticRegression,
+            "SVM, liblinear, tol=1e-4": partial(LinearSVC, random_state=0),
+            "SVM, Newton, tol=1e-4": NewtonLinearSVC,
         }
         best = {}
         with shared_solutions({}):
@@ -66,7 +67,7 @@ def main(names: list[str]) -> None:
             with shared_solutions({}):
                 for C in CS:
                     start = time.process_time()
-                    fitted = make(C).fit(X, y)
+                    fitted = make(C=C).fit(X, y)
                     seconds = time.process_time() - start
                     total += seconds
                     gap = objective(fitted, X, signs, C) / best[label.partition(",")[0], C] - 1.0

@@ -1,8 +1,8 @@
 """Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
 
 A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread. No fit starts from another, unless
-the classifier itself does so: `SVMperf` when it is given a path, and `NewtonLogisticRegression` and `NewtonLinearSVC`, which start from
-solutions for smaller C. Fits that differ in C alone share these.
+the classifier itself does so: `SVMperf` when it is given a path, and `NewtonLogisticRegression` and `NewtonLinearSVC`, which start
+from solutions for smaller C. Fits that differ in C alone share these.
 """
 
 import pickle

@@ -1,4 +1,4 @@
-"""Linear classifiers reach their optimum within the stated gap, by independent solvers, and share solutions without a difference."""
+"""Linear classifiers reach their optimum within the stated gap, by independent solvers, and sharing solutions changes no bit."""
 
 import warnings
 

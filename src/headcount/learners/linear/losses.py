@@ -115,7 +115,8 @@ class _AtMultinomial:
 
     def intercept_hessian(self) -> FloatArray:
         weighted = self.weights * self.posteriors
-        return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ self.posteriors)
+        hessian: FloatArray = np.diag(weighted.sum(axis=0)) - weighted.T @ self.posteriors
+        return hessian
 
 
 @dataclass
