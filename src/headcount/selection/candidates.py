@@ -121,7 +121,8 @@ def _fit_key(quantifier: Quantifier) -> str:
     """Hash what is fitted for a quantifier: its classifier, and the part of the items that this is trained on.
 
     Forests of any size and all values of a path have the key of one: they come out of one fit, or start from each other. The key
-    is empty if nothing can be shared. It only decides which candidates are fitted together, so a key that is too fine costs time but changes no figure.
+    is empty if nothing can be shared. It only decides which candidates are fitted
+    together, so a key that is too fine costs time but changes no figure.
     """
     params: Mapping[str, Any] = quantifier.get_params(deep=False)
     if "classifier" not in params:

@@ -107,11 +107,13 @@ class _AtMultinomial:
 
     @property
     def diagonal(self) -> FloatArray:
-        return self.weights * self.posteriors * (1.0 - self.posteriors)
+        diagonal: FloatArray = self.weights * self.posteriors * (1.0 - self.posteriors)
+        return diagonal
 
     def curve(self, V: FloatArray) -> FloatArray:
         mean = (self.posteriors * V).sum(axis=1, keepdims=True)
-        return self.weights * self.posteriors * (V - mean)
+        curved: FloatArray = self.weights * self.posteriors * (V - mean)
+        return curved
 
     def intercept_hessian(self) -> FloatArray:
         weighted = self.weights * self.posteriors
