@@ -462,7 +462,9 @@ def test_grid_may_hold_estimators():
     mixed = {"classifier": [LogisticRegression(), GaussianNB()], "classifier__C": [0.1, 1.0]}
     assert len(search(CC(LogisticRegression()), mixed).fit(X, LABELS).results_) == 3
     assert (
-        search(PACC()).fit(X, LABELS).results_.ae.equals(search(PACC(NewtonLogisticRegression())).fit(X, LABELS).results_.ae)
+        search(PACC())
+        .fit(X, LABELS)
+        .results_.ae.equals(search(PACC(NewtonLogisticRegression())).fit(X, LABELS).results_.ae)
     )
     assert not hasattr(grid[0]["classifier"][0], "coef_")
 

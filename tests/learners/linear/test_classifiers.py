@@ -98,6 +98,12 @@ def test_the_intercept_of_logistic_regression_is_free():
     np.testing.assert_allclose(here.predict_proba(X)[:, 1].mean(), y.mean(), atol=1e-9)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_columns_far_from_zero(k):
+    X, y = items(k, 100)
+    assert NewtonLogisticRegression().fit(X[:, :2] + 1e4, y).gap_ <= 1e-4
+
+
 @BOTH
 def test_weights_are_repetitions(learner):
     X, y = items()

@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
@@ -153,7 +154,15 @@ class NewtonLogisticRegression(_NewtonClassifier):
     def _solutions(self, X: Any, codes: IntArray, weights: FloatArray, of_classes: FloatArray) -> list[Solution]:
         k = len(self.classes_)
         weights = weights * of_classes[codes, None]
-        return [self._solve(X, codes, weights, _logistic if k == 2 else partial(Multinomial, n_scores=k))]
+        loss = _logistic if k == 2 else partial(Multinomial, n_scores=k)
+        if issparse(X):
+            return [self._solve(X, codes, weights, loss)]
+        # The intercept is free, so moving the origin changes nothing but it; columns far from 0 would take very many steps.
+        center = X.mean(axis=0)
+        solution = self._solve(X - center, codes, weights, loss)
+        theta = solution.theta.copy()
+        theta[:, -1] -= theta[:, :-1] @ center
+        return [replace(solution, theta=theta)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the posteriors, columns in the order of ``classes_``."""
