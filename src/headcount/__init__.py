@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TermIds
     from headcount.intervals import Estimate, difference, differences, estimate
-    from headcount.learners import CNNClassifier, Outputs, SVMperf, svmperf_path
+    from headcount.learners import (
+        CNNClassifier,
+        NewtonLinearSVC,
+        NewtonLogisticRegression,
+        Outputs,
+        SVMperf,
+        svmperf_path,
+    )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
     from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
     from headcount.selection import QuantifierSearch
@@ -25,7 +32,7 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TermIds"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
-    "learners": ("CNNClassifier", "Outputs", "SVMperf", "svmperf_path"),
+    "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
     "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
@@ -50,6 +57,8 @@ __all__ = [
     "HDy",
     "LogTfidf",
     "NaturalPrevalence",
+    "NewtonLinearSVC",
+    "NewtonLogisticRegression",
     "Outputs",
     "QuaNet",
     "QuantifierSearch",

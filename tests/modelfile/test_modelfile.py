@@ -367,6 +367,7 @@ def test_another_version_of_scikit_learn_warns(model_path):
             .replace(json.dumps(json.dumps(__import__("sklearn").__version__)).encode(), json.dumps('"1.5.0"').encode())
         )
 
+    save_model(fit_model(PACC(LogisticRegression(), random_state=0), *blobs(100, 2, 0)), model_path)
     repack(model_path, change_body(older))
     with pytest.warns(HeadcountWarning, match="another version"):
         load_model(model_path)

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from headcount import ACC, CC, MLPE, PACC, PCC, Outputs
+from headcount import ACC, CC, MLPE, PACC, PCC, NewtonLogisticRegression, Outputs
 from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.quantifiers import Statistics
@@ -125,7 +125,7 @@ def test_adjusting_corrects_the_bias_of_counting():
 
 def test_the_default_classifier_is_logistic_regression():
     X, y = blobs(60, 2, seed=0)
-    assert isinstance(CC().fit(X, y).classifier_, LogisticRegression)
+    assert isinstance(CC().fit(X, y).classifier_, NewtonLogisticRegression)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from headcount import (
     SLD,
     ArtificialPrevalence,
     HDy,
+    NewtonLogisticRegression,
     QuantifierSearch,
     UniformPrevalence,
     evaluate,
@@ -362,11 +363,13 @@ def test_warnings_of_candidates_are_recorded_and_not_shown():
             X, LABELS
         )
     assert "ConvergenceWarning" in fitted.results_.warnings[0]
+    assert fitted.results_.converged.tolist() == [False, True]
     cache = FitCache()
     both = [CC(LogisticRegression(C=1e6, max_iter=1)), PCC(LogisticRegression(C=1e6, max_iter=1))]
     for _ in range(2):
         shared = search(both, {}, refit=False, memory=cache).fit(X, LABELS)
         assert shared.results_.warnings.str.contains("ConvergenceWarning").all()
+        assert not shared.results_.converged.any()
     assert fitted.results_.warnings[1] == ""
     with pytest.warns(ConvergenceWarning):  # what is fitted in the end warns as ever
         search(CC(LogisticRegression(C=1e6)), {"classifier__max_iter": [1]}).fit(X, LABELS)
@@ -459,7 +462,9 @@ def test_grid_may_hold_estimators():
     mixed = {"classifier": [LogisticRegression(), GaussianNB()], "classifier__C": [0.1, 1.0]}
     assert len(search(CC(LogisticRegression()), mixed).fit(X, LABELS).results_) == 3
     assert (
-        search(PACC()).fit(X, LABELS).results_.ae.equals(search(PACC(LogisticRegression())).fit(X, LABELS).results_.ae)
+        search(PACC())
+        .fit(X, LABELS)
+        .results_.ae.equals(search(PACC(NewtonLogisticRegression())).fit(X, LABELS).results_.ae)
     )
     assert not hasattr(grid[0]["classifier"][0], "coef_")
 

@@ -35,13 +35,13 @@ class Learner:
     def make(self, seed: int) -> Any:
         """Return the learner with its defaults."""
         from sklearn.ensemble import RandomForestClassifier
-        from sklearn.linear_model import LogisticRegression
         from sklearn.naive_bayes import MultinomialNB
-        from sklearn.svm import LinearSVC
+
+        from headcount.learners import NewtonLinearSVC, NewtonLogisticRegression
 
         return {
-            "lr": lambda: LogisticRegression(max_iter=1000),
-            "svm": lambda: LinearSVC(random_state=seed),
+            "lr": NewtonLogisticRegression,
+            "svm": NewtonLinearSVC,
             "nb": MultinomialNB,
             "forest": lambda: RandomForestClassifier(100, random_state=seed),
         }[self.name]()

@@ -4,6 +4,7 @@ from headcount.learners.black_box import BlackBox
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.fold_classifiers import FoldClassifiers
+from headcount.learners.linear import NewtonLinearSVC, NewtonLogisticRegression
 from headcount.learners.neural import CNNClassifier
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
@@ -21,6 +22,8 @@ __all__ = [
     "Fits",
     "FoldClassifiers",
     "Need",
+    "NewtonLinearSVC",
+    "NewtonLogisticRegression",
     "Outputs",
     "SVMperf",
     "Validation",

@@ -1,7 +1,8 @@
 """Fitting classifiers, each once: `Fits` over the rows of one labelled data set, `FitCache` across data sets and programs.
 
-A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread: nothing is warm-started (unless
-the classifier itself asks for it, as `SVMperf` does when it is given a path).
+A fit is bit for bit what ``clone(classifier).fit(X[rows], y[rows])`` gives with one BLAS thread. No fit starts from another, unless
+the classifier itself does so: `SVMperf` when it is given a path, and `NewtonLogisticRegression` and `NewtonLinearSVC`, which start
+from solutions for smaller C. Fits that differ in C alone share these.
 """
 
 import pickle
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
 from headcount._recording import recorded_warnings
@@ -27,6 +29,7 @@ from headcount.exceptions import DataError
 from headcount.learners.fit_params import check_accepted, checked_fit_params, cut_fit_params
 from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.forests import first_trees, size_of_forest
+from headcount.learners.linear.solutions import Solutions, shared_solutions
 from headcount.learners.paths import on_path, without_place
 from headcount.learners.validation import Validation, validation_parts
 
@@ -124,6 +127,8 @@ class Fits:
     ----------
     seconds : float
         Time that the fits returned so far took, including those that were remembered; set it to 0 to start anew.
+    not_converged : list of str
+        The convergence warnings of the fits returned so far; clear it to start anew. Needs ``remember``.
     """
 
     def __init__(
@@ -141,6 +146,8 @@ class Fits:
         # Without a hash of the parameters, fits of other parameters would be found.
         self.cache = cache if content_hash(self.fit_params) else None
         self.seconds = 0.0
+        self.not_converged: list[str] = []
+        self._solutions: Solutions = {}
         self._fingerprint: str | None = None
         self._splits: dict[str, list[tuple[IntArray, IntArray]]] = {}
         self._parts: dict[str, tuple[Items, AnyArray]] = {}
@@ -190,6 +197,7 @@ class Fits:
             fit = self._fits[key]
             for warning in fit.warnings:
                 warnings.warn(warning, stacklevel=2)
+            self.not_converged += [str(one) for one in fit.warnings if isinstance(one, ConvergenceWarning)]
         self.seconds += fit.seconds
         return fit.classifier
 
@@ -250,7 +258,8 @@ class Fits:
     def _fit_now(self, classifier: Any, rows: IntArray | None, recording: AbstractContextManager[list[Warning]]) -> Fit:
         X, y = self.part(rows)
         params = cut_fit_params(self.fit_params, self.X, rows)
-        return _timed(lambda: clone(classifier).fit(X, y, **params), recording)
+        with shared_solutions(self._solutions) if self.remember else nullcontext():
+            return _timed(lambda: clone(classifier).fit(X, y, **params), recording)
 
 
 def _timed(make: Callable[[], Any], recording: AbstractContextManager[list[Warning]]) -> Fit:

@@ -1,13 +1,14 @@
-"""Paths of C: fits that differ in C alone, made in one call because `SVMperf` carries its cuts from one C to the next."""
+"""Paths of C: fits that differ in C alone and gain by being made together, since one C starts from the results of smaller ones."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from headcount.learners.linear import NewtonLinearSVC, NewtonLogisticRegression
 from headcount.learners.svmperf import SVMperf
 
-__all__ = ["on_path", "without_place"]
+__all__ = ["on_path", "starts_from_smaller", "without_place"]
 
 
 def on_path(classifier: Any) -> bool:
@@ -21,6 +22,11 @@ def on_path(classifier: Any) -> bool:
         return False
 
 
+def starts_from_smaller(classifier: Any) -> bool:
+    """Whether fits of this classifier share the solutions for smaller C that they start from."""
+    return type(classifier) in (NewtonLogisticRegression, NewtonLinearSVC)
+
+
 def without_place(classifier: Any) -> Any:
-    """Return an unfitted classifier that is the same for every C of the given one's path."""
+    """Return an unfitted classifier that is the same for every C."""
     return clone(classifier).set_params(C=1.0)

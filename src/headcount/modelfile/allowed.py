@@ -15,6 +15,7 @@ _HEADCOUNT = {
     "headcount.learners.black_box": ("BlackBox",),
     "headcount.learners.fold_classifiers": ("FoldClassifiers",),
     "headcount.learners.folds_besides": ("FoldsBesides",),
+    "headcount.learners.linear.classifiers": ("NewtonLinearSVC", "NewtonLogisticRegression"),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),

@@ -48,7 +48,7 @@ def save_model(model: Model, path: str | Path) -> None:
     ...     path = Path(folder) / "m.headcount"
     ...     save_model(Model(quantifier, Columns("numbers", ("x",), "y")), path)
     ...     load_model(path)
-    Model(PACC over LogisticRegression, 2 classes, numbers)
+    Model(PACC over NewtonLogisticRegression, 2 classes, numbers)
     """
     import skops.io
 

@@ -29,7 +29,7 @@ class ACC(SumsQuantifier):
     Parameters
     ----------
     classifier : estimator, default=None
-        Any scikit-learn classifier; None means ``LogisticRegression()``. With a ``FrozenEstimator`` all data given to
+        Any scikit-learn classifier; None means `NewtonLogisticRegression`. With a ``FrozenEstimator`` all data given to
         ``fit`` is the validation part.
     validation : int, float or splitter, default=5
         A number of folds or a splitter: cross-fitting. Each fold's classifier is fitted on the other folds, the rates are

@@ -23,6 +23,7 @@ from headcount.learners import (
     Fits,
     FoldClassifiers,
     Need,
+    NewtonLogisticRegression,
     Outputs,
     Validation,
     require,
@@ -174,9 +175,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     @staticmethod
     def default_classifier() -> Any:
         """Return the classifier that ``classifier=None`` means."""
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression()
+        return NewtonLogisticRegression()
 
     def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
         """Learn from labelled items.

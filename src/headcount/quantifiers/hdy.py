@@ -83,7 +83,7 @@ class HDy(SumsQuantifier):
     Parameters
     ----------
     classifier : estimator, default=None
-        Any scikit-learn classifier; None means ``LogisticRegression()``. Without ``predict_proba`` it is calibrated by Platt's
+        Any scikit-learn classifier; None means `NewtonLogisticRegression`. Without ``predict_proba`` it is calibrated by Platt's
         method. With a ``FrozenEstimator`` all data given to ``fit`` is the validation part.
     bins : sequence of int, default=(10, 20, .., 110)
         The numbers of bins.

@@ -24,7 +24,7 @@ class PCC(SumsQuantifier):
     Parameters
     ----------
     classifier : estimator, default=None
-        Any scikit-learn classifier; None means ``LogisticRegression()``. A ``FrozenEstimator`` is not fitted again.
+        Any scikit-learn classifier; None means `NewtonLogisticRegression`. A ``FrozenEstimator`` is not fitted again.
     classes : sequence of labels, optional
         The classes in order, where they have one; by default sorted.
 

@@ -45,7 +45,7 @@ class SLD(DensitiesQuantifier):
     Parameters
     ----------
     classifier : estimator, default=None
-        Any scikit-learn classifier; None means ``LogisticRegression()``. Without ``predict_proba`` it is calibrated by Platt's
+        Any scikit-learn classifier; None means `NewtonLogisticRegression`. Without ``predict_proba`` it is calibrated by Platt's
         method. A ``FrozenEstimator`` is not fitted again, and ``prior`` or ``calibration`` must then be given.
     prior : {"train", "uniform"} or array of shape (n_classes,), default="train"
         The shares under which the posteriors hold: those of the training data, equal ones (for a classifier with balanced class

@@ -11,7 +11,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners.fits import content_hash
 from headcount.learners.forests import size_of_forest
-from headcount.learners.paths import on_path, without_place
+from headcount.learners.paths import on_path, starts_from_smaller, without_place
 from headcount.quantifiers import Quantifier
 from headcount.selection.runs import Run
 
@@ -120,8 +120,9 @@ def _n_trees(candidate: Candidate) -> int:
 def _fit_key(quantifier: Quantifier) -> str:
     """Hash what is fitted for a quantifier: its classifier, and the part of the items that this is trained on.
 
-    Forests of any size and all values of a path have the key of one: they come out of one fit. The key is empty if nothing can be
-    shared. It only decides which candidates are fitted together, so a key that is too fine costs time but changes no figure.
+    Forests of any size and all values of a path have the key of one: they come out of one fit, or start from each other. The key
+    is empty if nothing can be shared. It only decides which candidates are fitted
+    together, so a key that is too fine costs time but changes no figure.
     """
     params: Mapping[str, Any] = quantifier.get_params(deep=False)
     if "classifier" not in params:
@@ -131,7 +132,7 @@ def _fit_key(quantifier: Quantifier) -> str:
         classifier = quantifier.default_classifier()
     if size_of_forest(classifier):
         classifier = clone(classifier).set_params(n_estimators=1)
-    elif on_path(classifier):
+    elif on_path(classifier) or starts_from_smaller(classifier):
         classifier = without_place(classifier)
     # `validation` (of a method with a validation part) or `split` says which part the classifier is not trained on.
     held_out = params.get("validation") if quantifier.uses_validation else params.get("split")

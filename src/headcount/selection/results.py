@@ -38,6 +38,7 @@ def _merge_folds(folds: list[Outcome]) -> Outcome:
         sum(fold.score_seconds for fold in folds),
         list(dict.fromkeys(text for fold in folds for text in fold.warnings)),
         failed.error if failed else "",
+        list(dict.fromkeys(text for fold in folds for text in fold.not_converged)),
     )
 
 
@@ -57,6 +58,7 @@ def as_frame(
         row |= {f"param_{name}": plain(candidate.params.get(name)) for name in names}
         row |= {measure.name: outcome.scores.get(measure.name, np.nan) for measure in measures}
         row |= {"rank": np.nan, "fit_seconds": outcome.fit_seconds, "score_seconds": outcome.score_seconds}
+        row |= {"converged": not outcome.not_converged and not outcome.error}
         row |= {"warnings": "; ".join(outcome.warnings), "error": outcome.error, "params": candidate.params}
         rows.append(row)
     frame = pd.DataFrame(rows)

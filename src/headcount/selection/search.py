@@ -85,7 +85,7 @@ class QuantifierSearch(ChosenQuantifier):
     ----------
     results_ : pandas.DataFrame
         One row for each candidate: quantifier, parameters, scores, rank by the deciding score (equal scores share the mean of
-        their ranks), seconds, warnings, error.
+        their ranks), seconds, whether all fits of its classifier ``converged``, warnings, error.
     best_index_ : int
         The row of the best candidate; of equal ones, the first.
     best_params_ : dict

@@ -52,6 +52,8 @@ class Outcome:
     score_seconds: float = 0.0
     warnings: list[str] = field(default_factory=list)
     error: str = ""
+    not_converged: list[str] = field(default_factory=list)
+    """The convergence warnings of its classifiers' fits."""
     errors: dict[str, FloatArray] = field(default_factory=dict)
     """The error of each sample, by measure of shares."""
     again: dict[str, FloatArray] = field(default_factory=dict)
@@ -124,9 +126,10 @@ def fit_through(quantifier: Quantifier, fits: Fits) -> Quantifier:
 
 
 def fit_timed(quantifier: Quantifier, fits: Fits, outcome: Outcome) -> Quantifier:
-    """Fit a clone of the quantifier and record the seconds: those of its fits, even if they were made before for another."""
-    start, fits.seconds = time.perf_counter(), 0.0
+    """Fit a clone of the quantifier; record the seconds and convergence warnings of its fits, even if made before for another."""
+    start, fits.seconds, fits.not_converged = time.perf_counter(), 0.0, []
     fitted = fit_through(quantifier, fits)
+    outcome.not_converged = list(dict.fromkeys(fits.not_converged))
     outcome.fit_seconds = fits.seconds or time.perf_counter() - start
     return fitted
 
