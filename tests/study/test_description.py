@@ -1,6 +1,7 @@
 """Descriptions of tasks: parameters by value without defaults; those of format 1 stay what they were, so that results are found."""
 
 import functools
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -42,8 +43,22 @@ def without_sklearn_parameters(value):
     return [without_sklearn_parameters(entry) for entry in value] if isinstance(value, list) else value
 
 
-def test_tasks_of_the_stand_ins_have_the_keys_that_they_were_stored_under_in_format_1():
-    plan = read_plan("stand-ins")
+def with_former_linear_learners(tmp_path):
+    """Return the plan of the stand-ins with the linear learners that it had in format 1."""
+    text = (files("headcount.study") / "plans/stand-ins.toml").read_text()
+    grid = text[text.index("grid = { C") : text.index("\n", text.index("grid = { C"))]
+    former = (
+        f'[learners.svm]\nclass = "sklearn.svm.LinearSVC"\nparameters = {{ random_state = 0 }}\n{grid}\n\n'
+        f'[learners.lr]\nclass = "sklearn.linear_model.LogisticRegression"\n{grid}\n\n'
+    )
+    start, end = text.index("[learners.svm]"), text.index("[learners.rf]")
+    file = tmp_path / "stand-ins.toml"
+    file.write_text(text[:start] + former + text[end:])
+    return read_plan(file)
+
+
+def test_tasks_of_the_stand_ins_have_the_keys_that_they_were_stored_under_in_format_1(tmp_path):
+    plan = with_former_linear_learners(tmp_path)
     tasks = select_tasks(plan, "synthetic-imdb")
     assert len(tasks) == 275
     keys = {i: key_of(without_sklearn_parameters(tasks[i].in_format_1())) for i in STORED_SELECT}
