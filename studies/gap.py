@@ -1,17 +1,18 @@
+# ruff: noqa: T201
 """Print the figures of gap.md: measured over published errors of ACC and PACC on IMDB, one factor at a time.
 
-``PYTHONPATH=studies python studies/gap.py STORE [STORE ...]`` reads the stores that the plans gap-*.toml were run with, and fits nothing.
+``PYTHONPATH=studies python studies/gap.py STORE`` reads the store that the plans gap-*.toml were run with; nothing is fitted.
 """
 
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from headcount.exceptions import HeadcountError
 from headcount.report.published import published
 from headcount.report.scores import Key
 from headcount.study import read_plan
@@ -31,37 +32,44 @@ class Use(NamedTuple):
     target: str
 
 
+class Among(NamedTuple):
+    """The learners and targets that a median is over."""
+
+    learners: set[str]
+    targets: set[str]
+
+
 Errors = dict[tuple[Use, str], np.ndarray]
 """Errors by use and measure, one row a run and one column a sample."""
 
 
-def errors_of(name: str, stores: list[str]) -> tuple[Errors, np.ndarray]:
-    """Return the errors that the stores have for a plan, and the true share of each sample."""
+@cache
+def errors_of(name: str, store: str) -> tuple[Errors, np.ndarray]:
+    """Return the errors that a store has for a plan, and the true share of each sample."""
     plan = read_plan(FOLDER / f"{name}.toml")
     runs: dict[tuple[Use, str], list[np.ndarray]] = defaultdict(list)
     true = np.empty(0)
-    for store in stores:
-        try:
-            cells = [cell for cell in Results(plan, store).cells if cell.estimated is not None]
-        except HeadcountError:
+    for cell in Results(plan, store).cells:
+        if cell.estimated is None or cell.true is None:
             continue
-        for cell in cells:
-            method, _, variant = cell.method.partition(" ")
-            learner, _, features = cell.learner.partition(".")
-            use = Use((variant or features).partition(" #")[0], method, learner, cell.target)
-            for measure in MEASURES:
-                runs[use, measure].append(cell.errors(measure, plan.protocol.sample_size))
-            true = cell.true[:, 0]
-        if cells:
-            break
+        method, _, variant = cell.method.partition(" ")
+        learner, _, features = cell.learner.partition(".")
+        use = Use((variant or features).partition(" #")[0], method, learner, cell.target)
+        for measure in MEASURES:
+            runs[use, measure].append(cell.errors(measure, plan.protocol.sample_size))
+        true = cell.true[:, 0]
     return {key: np.array(values) for key, values in runs.items()}, true
 
 
-def ratios(errors: Errors, factor: str, method: str, measure: str, targets: set[str]) -> dict[Use, np.ndarray]:
+def ratios(errors: Errors, factor: str, method: str, measure: str, among: Among) -> dict[Use, np.ndarray]:
     """Return measured over published errors of each run, by use."""
     found = {}
     for (use, of), values in errors.items():
-        if (use.factor, use.method, of) == (factor, method, measure) and use.target in targets:
+        if (
+            (use.factor, use.method, of) == (factor, method, measure)
+            and use.target in among.targets
+            and use.learner in among.learners
+        ):
             paper = published(Key("imdb", use.method, use.learner, use.target), measure)
             if paper:
                 found[use] = values.mean(axis=1) / paper
@@ -78,23 +86,28 @@ def median(found: dict[Use, np.ndarray]) -> tuple[float, float]:
     return at, float(np.std(drawn))
 
 
-def rows(name: str, label: str, stores: list[str], targets: set[str], methods: tuple[str, ...] = METHODS) -> Iterator[str]:
+def rows(name: str, label: str, store: str, among: Among, methods: tuple[str, ...] = METHODS) -> Iterator[str]:
     """Yield a line of the table for each factor of a plan."""
-    errors, _ = errors_of(name, stores)
+    errors, _ = errors_of(name, store)
     for factor in dict.fromkeys(use.factor for use, _ in errors):
         figures = []
         for measure in MEASURES:
             for method in methods:
-                found = ratios(errors, factor, method, measure, targets)
+                found = ratios(errors, factor, method, measure, among)
                 at, error = median(found) if found else (np.nan, np.nan)
-                figures.append(f"{at:.2f} ± {error:.2f}" if len(next(iter(found.values()), ())) > 1 else f"{at:.2f}")
-        runs = max(len(values) for (use, _), values in errors.items() if use.factor == factor)
+                counts = {len(values) for values in found.values()}
+                figures.append(f"{at:.3f} ± {error:.3f}" if counts - {1} else f"{at:.3f}" if found else "–")
+        if set(figures) == {"–"}:
+            continue
+        runs = max(
+            len(values) for (use, _), values in errors.items() if (use.factor, use.method) == (factor, methods[-1])
+        )
         yield f"| {label}{': ' + factor if factor else ''} ({runs}) | " + " | ".join(figures) + " |"
 
 
-def cells(names: list[str], stores: list[str]) -> Iterator[str]:
+def cells(names: list[str], store: str) -> Iterator[str]:
     """Yield a line for each published figure: it, and what each plan measured with the standard error over runs."""
-    measured = [errors_of(name, stores)[0] for name in names]
+    measured = [errors_of(name, store)[0] for name in names]
     for key in measured[0]:
         (use, measure) = key
         paper = published(Key("imdb", use.method, use.learner, use.target), measure)
@@ -106,9 +119,9 @@ def cells(names: list[str], stores: list[str]) -> Iterator[str]:
         yield f"| {use.method} {use.learner} {use.target} {measure} | {paper} | " + " | ".join(texts) + " |"
 
 
-def luck(stores: list[str]) -> Iterator[str]:
+def luck(store: str) -> Iterator[str]:
     """Yield a line for each use of gap-runs: how much a mean of ten runs, and a draw of test samples, vary."""
-    errors, true = errors_of("gap-runs", stores)
+    errors, true = errors_of("gap-runs", store)
     for (use, measure), values in errors.items():
         paper = published(Key("imdb", use.method, use.learner, use.target), measure)
         means = values.mean(axis=1)
@@ -116,33 +129,41 @@ def luck(stores: list[str]) -> Iterator[str]:
         pooled = values.mean(axis=0)
         groups = [pooled[true == share] for share in np.unique(true)]
         draw = np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups)
-        yield (
-            f"| {use.method} {use.learner} {measure} | {paper} | {means.mean():.4f} | {means.std(ddof=1):.4f} | {tens.std(ddof=1):.4f} "
-            f"| {tens.min():.4f} to {tens.max():.4f} | {draw:.4f} | {int((tens <= paper).sum())} of {len(tens)} |"
-        )
+        figures = (paper, means.mean(), means.std(ddof=1), means.std(ddof=1) / 10**0.5, tens.min(), tens.max(), draw)
+        below = f"{int((tens <= paper).sum())} of {len(tens)}"
+        name = f"{use.method} {use.learner} {measure}"
+        yield f"| {name} | " + " | ".join(f"{figure:.4f}" for figure in figures) + f" | {below} |"
 
 
-def main(stores: list[str]) -> None:
+def main(store: str) -> None:
     """Print all tables."""
-    every, defaults = {"none", "accuracy", "f1", "ae"}, {"none"}
-    head = "| factor (runs) | AE ACC | AE PACC | RAE ACC | RAE PACC |\n|---|---:|---:|---:|---:|"
-    print(head)
-    for name, label in (("gap-text", "text"), ("gap-code", "features of the scripts"), ("gap-seed", "another seed")):
-        print(*rows(name, label, stores, every), sep="\n")
-    print("\nCC and PCC\n")
-    for name, label in (("gap-text", "text"), ("gap-code", "features of the scripts"), ("gap-seed", "another seed")):
-        print(*rows(name, label, stores, every, ("CC", "PCC")), sep="\n")
-    print("\nAt defaults\n")
-    for name in ("gap-text", "gap-code", "gap-seed", "gap-runs", "gap-splits", "gap-features", "gap-calibration"):
-        print(*rows(name, name.removeprefix("gap-"), stores, defaults), sep="\n")
-    print("\nAt defaults, CC and PCC\n")
-    for name in ("gap-text", "gap-features"):
-        print(*rows(name, name.removeprefix("gap-"), stores, defaults, ("CC", "PCC")), sep="\n")
-    print("\nLuck, a hundred runs at defaults\n")
-    print(*luck(stores), sep="\n")
-    print("\nEach figure\n")
-    print(*cells(["gap-text", "gap-code", "gap-seed"], stores), sep="\n")
+    learners = {"svm", "lr", "mnb"}
+    among = {
+        "All targets, svm, lr, mnb": Among(learners, {"none", "accuracy", "f1", "ae"}),
+        "All targets, lr, mnb": Among({"lr", "mnb"}, {"none", "accuracy", "f1", "ae"}),
+        "Target ae, lr, mnb": Among({"lr", "mnb"}, {"ae"}),
+        "At defaults, lr, mnb": Among({"lr", "mnb"}, {"none"}),
+        "At defaults, svm": Among({"svm"}, {"none"}),
+    }
+    for title, part in among.items():
+        names = ["gap-text", "gap-code", "gap-seed"]
+        if part.targets == {"none"}:
+            names += ["gap-runs", "gap-splits", "gap-features", "gap-calibration"]
+        for methods in (METHODS, ("CC", "PCC")):
+            print(f"\n{title}\n")
+            heads = [f"{measure.upper()} {method}" for measure in MEASURES for method in methods]
+            print("| factor (runs) |", " | ".join(heads), "|")
+            for name in names:
+                for row in rows(name, name.removeprefix("gap-"), store, part, methods):
+                    print(row)
+    print("\nLuck, forty runs at defaults\n")
+    print(
+        "| | published | mean | sd of a run | sd of a mean of ten | lowest ten | highest ten | draw of samples | tens below |"
+    )
+    print(*luck(store), sep="\n")
+    print("\nEach figure: published, gap-text, gap-code, gap-seed\n")
+    print(*cells(["gap-text", "gap-code", "gap-seed"], store), sep="\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1])

@@ -1,6 +1,8 @@
+# ruff: noqa: ARG002, D102
 """Text features between those of the paper's text (`LogTfidf`) and of its published scripts (`PublishedTfidf`), one change each.
 
-The plan gap-features.toml names them; put this folder on the path: ``PYTHONPATH=studies headcount study run studies/gap-features.toml``.
+The plan gap-features.toml names them; put this folder on the path:
+``PYTHONPATH=studies headcount study run studies/gap-features.toml``.
 """
 
 import re

@@ -255,7 +255,7 @@ def _make(maker: str | Callable[[], Any], parameters: Mapping[str, Any], what: s
 def with_parameters(estimator: Any, parameters: Mapping[str, Any], what: str) -> Any:
     """Set parameters of an estimator; a parameter that it does not have is a mistake of the plan.
 
-    A value that is a table with a class makes an object, such as a splitter: ``{ class = "package.module.Name", parameters = {} }``.
+    A table with a class, ``{ class = "package.module.Name", parameters = {} }``, stands for an object, such as a splitter.
     """
     values = {name: _value(value, what) for name, value in parameters.items()}
     try:
