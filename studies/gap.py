@@ -21,6 +21,8 @@ from headcount.study.results import Results
 FOLDER = Path(__file__).parent
 METHODS = ("ACC", "PACC")
 MEASURES = ("ae", "rae")
+SLOPE = "slope"
+"""Of the estimated over the true share: below 1 if the rates are those of a better classifier than it is on the test items."""
 
 
 class Use(NamedTuple):
@@ -37,6 +39,12 @@ class Among(NamedTuple):
 
     learners: set[str]
     targets: set[str]
+
+    def has(self, use: Use, factor: str, method: str) -> bool:
+        """Whether a use is one of these, of a factor and a method."""
+        return (
+            (use.factor, use.method) == (factor, method) and use.learner in self.learners and use.target in self.targets
+        )
 
 
 Errors = dict[tuple[Use, str], np.ndarray]
@@ -58,6 +66,9 @@ def errors_of(name: str, store: str) -> tuple[Errors, np.ndarray]:
         for measure in MEASURES:
             runs[use, measure].append(cell.errors(measure, plan.protocol.sample_size))
         true = cell.true[:, 0]
+        inside = (true > 0.2) & (true < 0.8)  # where clipping changes little
+        slope, _ = np.polyfit(true[inside], cell.estimated[inside, 0], 1)
+        runs[use, SLOPE].append(np.array([slope]))
     return {key: np.array(values) for key, values in runs.items()}, true
 
 
@@ -65,11 +76,7 @@ def ratios(errors: Errors, factor: str, method: str, measure: str, among: Among)
     """Return measured over published errors of each run, by use."""
     found = {}
     for (use, of), values in errors.items():
-        if (
-            (use.factor, use.method, of) == (factor, method, measure)
-            and use.target in among.targets
-            and use.learner in among.learners
-        ):
+        if of == measure and among.has(use, factor, method):
             paper = published(Key("imdb", use.method, use.learner, use.target), measure)
             if paper:
                 found[use] = values.mean(axis=1) / paper
@@ -102,6 +109,11 @@ def rows(name: str, label: str, store: str, among: Among, methods: tuple[str, ..
         runs = max(
             len(values) for (use, _), values in errors.items() if (use.factor, use.method) == (factor, methods[-1])
         )
+        slopes = [
+            [values.mean() for (use, of), values in errors.items() if of == SLOPE and among.has(use, factor, method)]
+            for method in methods
+        ]
+        figures += [f"{np.mean(values):.3f}" if values else "–" for values in slopes]
         yield f"| {label}{': ' + factor if factor else ''} ({runs}) | " + " | ".join(figures) + " |"
 
 
@@ -109,7 +121,9 @@ def cells(names: list[str], store: str) -> Iterator[str]:
     """Yield a line for each published figure: it, and what each plan measured with the standard error over runs."""
     measured = [errors_of(name, store)[0] for name in names]
     for key in measured[0]:
-        (use, measure) = key
+        use, measure = key
+        if measure == SLOPE:
+            continue
         paper = published(Key("imdb", use.method, use.learner, use.target), measure)
         texts = []
         for errors in measured:
@@ -123,6 +137,8 @@ def luck(store: str) -> Iterator[str]:
     """Yield a line for each use of gap-runs: how much a mean of ten runs, and a draw of test samples, vary."""
     errors, true = errors_of("gap-runs", store)
     for (use, measure), values in errors.items():
+        if measure == SLOPE:
+            continue
         paper = published(Key("imdb", use.method, use.learner, use.target), measure)
         means = values.mean(axis=1)
         tens = means[: len(means) // 10 * 10].reshape(-1, 10).mean(axis=1)
@@ -151,7 +167,7 @@ def main(store: str) -> None:
             names += ["gap-runs", "gap-splits", "gap-features", "gap-calibration"]
         for methods in (METHODS, ("CC", "PCC")):
             print(f"\n{title}\n")
-            heads = [f"{measure.upper()} {method}" for measure in MEASURES for method in methods]
+            heads = [f"{measure.upper()} {method}" for measure in (*MEASURES, SLOPE) for method in methods]
             print("| factor (runs) |", " | ".join(heads), "|")
             for name in names:
                 for row in rows(name, name.removeprefix("gap-"), store, part, methods):
