@@ -55,6 +55,8 @@ class LearnerPlan:
     representation: str = "tfidf"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    choose_once: bool = False
+    """Whether the setting that a method chooses in its first run serves all its runs, instead of one chosen in each."""
 
     def make(self) -> Any:
         """Return the learner at its defaults, with the plan's fixed parameters."""
@@ -156,6 +158,11 @@ class PlanRow(NamedTuple):
     def grid(self) -> Mapping[str, Sequence[Any]]:
         """The values to choose from: the learner's, or the method's if it has no learner of the plan."""
         return self.method.grid if self.learner is None else self.learner.grid
+
+    @property
+    def runs_that_choose(self) -> int:
+        """Number of runs in which a setting is chosen: all, or the first only."""
+        return 1 if self.learner is not None and self.learner.choose_once else self.method.runs
 
     def settings(self) -> list[dict[str, Any]]:
         """List all combinations of the grid's values."""
