@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from headcount import LogTfidf
+from headcount import LogTfidf, TermIds
 from headcount.features.published import PublishedTfidf
 
 
@@ -49,6 +49,11 @@ class NoTags(LogTfidf):
 def with_stop_words() -> LogTfidf:
     """Return the text's features with stop words kept."""
     return LogTfidf(stop_words=None)
+
+
+def ids_with_stop_words() -> TermIds:
+    """Return the text's lists of terms with stop words kept, of terms that occur three times."""
+    return TermIds(stop_words=None, min_count=3)
 
 
 def with_rare_terms() -> LogTfidf:

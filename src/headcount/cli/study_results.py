@@ -55,16 +55,17 @@ def tables_(
 
     Example: headcount study tables paper --store results --format latex --number 6
     """
-    from headcount.report import missing_of, tables
+    from headcount.report import missing_of
+    from headcount.report.tables import numbered_tables
 
     forms = ("text", "markdown", "latex", "html", "csv")
     if form not in forms:
         raise DataError(f"--format must be one of {', '.join(forms)}; got {form!r}.")
-    by_number = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
+    by_number = numbered_tables(results)
     unknown = [n for n in number or () if n not in by_number]
     if unknown:
         raise DataError(f"There is no table {unknown[0]}; there are {', '.join(map(str, by_number))}.")
-    typer.echo("\n".join(getattr(by_number[n], f"to_{form}")() for n in number or by_number), nl=False)
+    typer.echo("\n".join(getattr(by_number[n](), f"to_{form}")() for n in number or by_number), nl=False)
     _print_missing(missing_of(results), 3)
 
 
