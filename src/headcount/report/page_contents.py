@@ -164,7 +164,8 @@ def missing_of(results: Results) -> list[str]:
 
 
 def _reasons(cells: Sequence[Cell]) -> str:
-    return "; ".join(list(dict.fromkeys(cell.missing for cell in cells))[:3])
+    first_lines = (cell.missing.strip().partition("\n")[0].rstrip(".:") for cell in cells)
+    return "; ".join(list(dict.fromkeys(first_lines))[:3])
 
 
 def _provenance(results: Results) -> list[tuple[str, str]]:
