@@ -208,3 +208,43 @@ def test_sample_gives_shorter_intervals_and_pile_is_its_former_name(tmp_path, ru
     assert short["high"] - short["low"] < wide["high"] - wide["low"]
     assert "shares in these items" in run(*SCORED, "--sample")[1]
     assert "--pile" not in run("estimate", "--help")[1]
+
+
+def test_means_totals_comparisons_and_formats(run, refused, tmp_path):
+    scored_files(tmp_path, k=3)
+    frame = pd.read_csv(tmp_path / "new.csv")
+    frame.assign(h=["u", "v"] * 450).to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = run(*SCORED, "--by", "g,h", "--total", "--value", "mid=2,neg=1,pos=3", "--compare", "all")
+    assert code == 0, err
+    assert "a / u" in out
+    assert "(all)" in out
+    assert "mean" in out.splitlines()[0]
+    assert "all pairs: 45 comparisons" in out
+    answer = json.loads(
+        run(*SCORED, "--by", "g", "--total", "--value", "mid=2,neg=1,pos=3", "--json", "--compare", "first")[1]
+    )
+    whole = json.loads(run(*SCORED, "--value", "mid=2,neg=1,pos=3", "--json")[1])
+    assert answer["groups"]["(all)"] == whole["groups"]["all"]
+    assert len(answer["compared"]["changes"]) == 6
+    group = answer["groups"]["a"]
+    expected = sum({"mid": 2, "neg": 1, "pos": 3}[name] * share["share"] for name, share in group["shares"].items())
+    assert group["mean"] == pytest.approx(expected)
+    assert group["mean_low"] < group["mean"] < group["mean_high"]
+    records = pd.read_csv(io.StringIO(run(*SCORED, "--by", "g,h", "--where", "h=v", "--total", "--format", "csv")[1]))
+    assert records["group"].unique().tolist() == ["a / v", "b / v", "c / v", "(all)"]
+    assert records["h"].tolist()[:3] == ["v", "v", "v"]
+    lines = run(*SCORED, "--format", "markdown")[1].splitlines()
+    assert lines[0].startswith("| group | class | share |")
+    assert len(lines) == 2 + 3
+    assert run(*SCORED, "--by", "g", "--total", "--value", "mid=2,neg=1,pos=3", "--html", "p.html")[0] == 0
+    assert (tmp_path / "p.html").read_text().count('class="total"') == 1
+    (tmp_path / "p.html").unlink()
+    refused("are not numbers: give the value of each class", *SCORED, "--value", "stars")
+    refused("value of each class once", *SCORED, "--value", "neg=1,pos=2")
+    refused("must be a number", *SCORED, "--value", "neg=1,pos=2,mid=x")
+    refused("--total is about groups", *SCORED, "--total")
+    refused("--compare is about groups", *SCORED, "--compare", "all")
+    refused("must be 'first', 'previous' or 'all'", *SCORED, "--by", "g", "--compare", "last")
+    refused("--format must be csv, tsv, json or markdown", *SCORED, "--format", "xml")
+    refused("use one of them", *SCORED, "--format", "csv", "--json")
+    refused("is no condition", *SCORED, "--where", "price")

@@ -13,6 +13,7 @@ def check(
     model: options.MODEL,
     files: options.FILES,
     by: options.BY = None,
+    where: options.WHERE = None,
     as_json: options.JSON = False,
     min_items: options.MIN_ITEMS = 30,
     scored: options.SCORED = False,
@@ -32,7 +33,9 @@ def check(
 
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:
-        records = check_tables(loaded, files, by=by, min_items=min_items, counts=confusion, progress=progress)
+        records = check_tables(
+            loaded, files, by=by, where=where or (), min_items=min_items, counts=confusion, progress=progress
+        )
     if as_json:
         to_stdout(json_bytes(records))
         return

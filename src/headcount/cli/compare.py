@@ -7,7 +7,7 @@ import typer
 from headcount.cli import options
 from headcount.cli.model import model_from
 
-__all__ = ["compare"]
+__all__ = ["compare", "json_of_changes", "print_comparisons"]
 
 _MAX_NAMES = 12
 """Groups that are named in a sentence below the table."""
@@ -17,6 +17,7 @@ def compare(
     model: options.MODEL,
     files: options.FILES,
     by: options.BY = None,
+    where: options.WHERE = None,
     first: Annotated[
         str | None, options.option("--from", help="The first group; without --to, all others are compared with it.")
     ] = None,
@@ -64,6 +65,7 @@ def compare(
         loaded,
         files,
         by=by,
+        where=where or (),
         first=first,
         second=second,
         against=chosen,
@@ -73,19 +75,14 @@ def compare(
         counts=confusion,
     )
     records, verdicts = result.records(), result.verdicts()
-    answer: dict[str, Any]
-    if isinstance(result, Comparison):
-        title, note = f"Change from {result.first} to {result.second}", ""
-        answer = {"from": result.first, "to": result.second}
-    else:
-        title, note = _family_title(result), _left_out_note(result)
-        answer = {"against": result.against, "groups": result.names, "left_out": result.left_out}
-        answer["comparisons"] = len(result)
+    two = isinstance(result, Comparison)
+    answer: dict[str, Any] = {"from": result.first, "to": result.second} if two else json_of_changes(result)
 
     def print_comparison() -> None:
-        _print_changes(title, records, level)
-        if note:
-            typer.echo(note)
+        if two:
+            _print_changes(f"Change from {result.first} to {result.second}", records, level)
+        else:
+            print_comparisons(result)
         names_by_verdict: dict[str, list[str]] = {}
         for name, checked in verdicts.items():
             if checked["verdict"] != "trust":
@@ -96,6 +93,19 @@ def compare(
 
     answer |= {"level": level, "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)
+
+
+def json_of_changes(result: Any) -> dict[str, Any]:
+    """Return what is compared, for JSON, without the changes themselves."""
+    answer = {"against": result.against, "groups": result.names, "left_out": result.left_out}
+    return answer | {"comparisons": len(result)}
+
+
+def print_comparisons(result: Any) -> None:
+    """Print the comparisons of many groups."""
+    _print_changes(_family_title(result), result.records(), result.differences.level)
+    if result.left_out:
+        typer.echo(_left_out_note(result))
 
 
 def _family_title(result: Any) -> str:
@@ -109,7 +119,7 @@ def _family_title(result: Any) -> str:
 
 def _left_out_note(result: Any) -> str:
     """Name the groups with too few items."""
-    return f"Left out, too few items (--min-items): {_listed(result.left_out)}." if result.left_out else ""
+    return f"Left out, too few items (--min-items): {_listed(result.left_out)}."
 
 
 def _listed(names: list[str]) -> str:

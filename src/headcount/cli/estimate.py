@@ -1,10 +1,12 @@
 """`headcount estimate`: shares of new items, by a model or by the scores of a black box."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer
 
+from headcount._labels import class_positions
+from headcount._validation import plain, quoted
 from headcount.cli import options
 from headcount.cli.model import model_from
 from headcount.cli.progress import progress_bar
@@ -22,8 +24,13 @@ def estimate(
     model: options.MODEL,
     files: options.FILES,
     by: options.BY = None,
+    where: options.WHERE = None,
+    total: options.TOTAL = False,
+    value: options.VALUE = None,
+    against: options.COMPARE = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
+    form: options.FORMAT = None,
     html: options.HTML = None,
     plot: options.PLOT = None,
     level: options.LEVEL = 0.95,
@@ -46,9 +53,12 @@ def estimate(
     Example: headcount estimate stars.headcount new.parquet --by date:month -o shares.csv --html shares.html
 
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
+
+    Example: headcount estimate stars.headcount new.csv --by shop,date:year --where 'country=DE,AT' --value stars --total
     """
-    from headcount.cli.output import check_outputs, print_shares, show_result
-    from headcount.desk import estimate_tables, provenance
+    from headcount.cli.compare import json_of_changes, print_comparisons
+    from headcount.cli.output import check_format, check_outputs, print_shares, show_result
+    from headcount.desk import compared, estimate_tables, provenance
     from headcount.stream.groups import grouping_title
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
@@ -56,12 +66,17 @@ def estimate(
     if str(html) == "-":
         raise DataError("--html needs a file; -o - and --json write to standard output.")
     check_outputs((html, plot), (model, *files), table=output)
+    check_format(form, as_json, output)
+    if by is None and (total or against is not None):
+        raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method, dask)
     with progress_bar("Reading") as progress:
         groups = estimate_tables(
             loaded,
             files,
             by=by,
+            where=where or (),
+            total=total,
             level=level,
             estimand="sample" if sample or pile else "population",
             assume="calibrated" if calibrated else None,
@@ -70,6 +85,9 @@ def estimate(
             cluster=dask,
             progress=progress,
         )
+    if value is not None:
+        groups = groups.with_means(*_mean_asked(value, groups.classes))
+    comparisons = None if against is None else compared(groups, cast("Any", against))
     facts, by_title = provenance(loaded, files, model), grouping_title(by)
     contents: dict[Path, bytes] = {}
     if html is not None:
@@ -85,20 +103,50 @@ def estimate(
     def print_estimate() -> None:
         print_shares(groups, by or "")
         _print_explanation(groups)
+        if comparisons is not None:
+            typer.echo()
+            print_comparisons(comparisons)
 
-    show_result(output, as_json, groups.records(), _json_answer(groups, by, facts), print_estimate, contents)
+    answer = _json_answer(groups, by, facts)
+    if comparisons is not None:
+        answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
+    show_result(output, as_json, groups.records(), answer, print_estimate, contents, form)
+
+
+def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
+    """Return the title of the mean that --value asks for, and the value of each class, None if classes are their values."""
+    if "=" not in value:
+        return value, None
+    pairs = [part.rpartition("=") for part in value.split(",")]
+    given = {name.strip(): number.strip() for name, _, number in pairs}
+    positions, _ = class_positions(classes)
+    wrong = sorted(set(given) ^ set(positions))
+    if wrong:
+        raise DataError(
+            f"--value must give the value of each class once, and of nothing else; not so for {quoted(wrong)}."
+        )
+    try:
+        return "", [float(given[name]) for name in positions]
+    except ValueError as error:
+        raise DataError(f"--value {value}: the value of a class must be a number ({error}).") from error
 
 
 def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
-    from headcount.stream.group_shares import group_label
+    from headcount.stream.group_shares import group_label, none_if_nan
 
     by_group: dict[str, dict[str, Any]] = {
         group_label(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
         for name, n, verdict, advice in zip(groups.names, groups.n_items, groups.verdicts, groups.advice, strict=True)
     }
-    for record in groups.records():
-        share = {name: record[name] for name in ("share", "low", "high")}
-        by_group[record["group"]]["shares"][str(record["class"])] = share
+    for g, answer in enumerate(by_group.values()):
+        answer |= groups.mean_of(g)
+        for j, label in enumerate(groups.classes):
+            ends = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
+            answer["shares"][str(plain(label))] = dict(
+                zip(("share", "low", "high"), map(none_if_nan, ends), strict=True)
+            )
+    if groups.total is not None:
+        by_group |= _json_answer(groups.total, None, {})["groups"]
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}
     return {"by": by, **settings, "from": facts, "groups": by_group}
 

@@ -19,7 +19,35 @@ FILES = Annotated[
     ),
 ]
 BY = Annotated[
-    str | None, option("--by", help="A column to group by; for dates also COLUMN:day, week, month, quarter or year.")
+    str | None,
+    option(
+        "--by",
+        help="A column to group by; for dates also COLUMN:day, week, month, quarter or year. Several are separated by commas.",
+    ),
+]
+WHERE = Annotated[
+    list[str] | None,
+    option(
+        "--where",
+        help="Read only rows that meet a condition: 'country=DE,AT', 'price>=10', 'sold<2024-07-01'. Given several times, all "
+        "must be met.",
+    ),
+]
+TOTAL = Annotated[bool, typer.Option("--total", help="Add a row of all groups together, as without --by.")]
+VALUE = Annotated[
+    str | None,
+    option(
+        "--value",
+        help="Add the mean over classes with its interval: a name for it where the classes are numbers (stars), or the value of "
+        "each class (neg=0,pos=1).",
+    ),
+]
+COMPARE = Annotated[
+    str | None,
+    option("--compare", help="Compare the groups too: each with the first, with the previous one, or all pairs (all)."),
+]
+FORMAT = Annotated[
+    str | None, option("--format", help="Print the table as csv, tsv, json or markdown instead of text.")
 ]
 OUTPUT = Annotated[str | None, option("--output", "-o", help="Write .csv, .tsv, .json or .parquet; - prints CSV.")]
 HTML = Annotated[Path | None, option("--html", help="Write a page to read and share.")]

@@ -45,6 +45,7 @@ def show_result(
     answer: dict[str, Any],
     print_text: Callable[[], None],
     files: Mapping[Path, bytes] | None = None,
+    form: str | None = None,
 ) -> None:
     """Write all files of a result, and print it.
 
@@ -62,6 +63,8 @@ def show_result(
         Prints the result for people; called if standard output gets nothing else.
     files : mapping of path to content, optional
         Further files to write.
+    form : {"csv", "tsv", "json", "markdown"}, optional
+        Print the records in this format instead.
     """
     contents = dict(files or {})
     if output is not None and output != "-":
@@ -69,12 +72,39 @@ def show_result(
     write_all(contents)
     if as_json:
         to_stdout(json_bytes(answer))
-    elif output == "-":
-        to_stdout(table_bytes(records, "-"))
+    elif form == "markdown":
+        to_stdout(_markdown(records).encode())
+    elif form is not None or output == "-":
+        to_stdout(table_bytes(records, f"table.{form or 'csv'}"))
     else:
         print_text()
     for path in contents:
         typer.echo(f"Written: {path}", err=True)
+
+
+def check_format(form: str | None, as_json: bool, output: str | None) -> None:
+    """Raise if standard output is asked to hold two things, or one that there is no format for."""
+    if form not in (None, "csv", "tsv", "json", "markdown"):
+        raise DataError(
+            f"--format must be csv, tsv, json or markdown; got {form!r}. Without it a table for people is printed."
+        )
+    if form is not None and (as_json or output == "-"):
+        raise DataError("--format, --json and -o - each say what is printed: use one of them.")
+
+
+def _markdown(records: Sequence[dict[str, Any]]) -> str:
+    """Return records as a Markdown table, numbers with four digits."""
+
+    def text(value: Any) -> str:
+        if value is None:
+            return ""
+        return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|").replace("\n", " ")
+
+    names = list(records[0]) if records else []
+    numeric = [all(isinstance(record[name], int | float | None) for record in records) for name in names]
+    lines = ["| " + " | ".join(map(text, names)) + " |", "|" + "|".join("---:" if n else "---" for n in numeric) + "|"]
+    lines += ["| " + " | ".join(text(record[name]) for name in names) + " |" for record in records]
+    return "\n".join(lines) + "\n"
 
 
 def to_stdout(content: bytes) -> None:
@@ -134,20 +164,25 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
 
 def print_shares(groups: Any, by: str) -> None:
     """Print the shares of groups: one row a group, or one row a class if there are many classes."""
-    from headcount.stream.group_shares import group_label
+    from headcount.stream.group_shares import group_label, mean_text
 
     classes = [str(label) for label in groups.classes]
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS
     columns = [(label, "right") for label in classes] if side_by_side else [("class", "left"), ("share", "right")]
+    means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
     rows: list[list[str]] = []
-    for g, verdict in enumerate(groups.verdicts):
-        head = [group_label(groups.names[g]), f"{groups.n_items[g]:,}"]
-        shares = [_share_text(groups, g, j) for j in range(len(classes))]
-        if side_by_side:
-            rows.append([*head, *shares, verdict])
-        else:
-            rows += [[*head, label, share, verdict] for label, share in zip(classes, shares, strict=True)]
-    print_table("", [(by or "group", "left"), ("items", "right"), *columns, ("verdict", "left")], rows)
+    for part in (groups, *([] if groups.total is None else [groups.total])):
+        for g, verdict in enumerate(part.verdicts):
+            head = [group_label(part.names[g]), f"{part.n_items[g]:,}"]
+            mean, interval = mean_text(part, g)
+            shown = f"{mean} ({interval.replace(' to ', '-')})" if interval else mean or "-"
+            tail = [*([shown] if means else []), verdict]
+            shares = [_share_text(part, g, j) for j in range(len(classes))]
+            if side_by_side:
+                rows.append([*head, *shares, *tail])
+            else:
+                rows += [[*head, label, share, *tail] for label, share in zip(classes, shares, strict=True)]
+    print_table("", [(by or "group", "left"), ("items", "right"), *columns, *means, ("verdict", "left")], rows)
 
 
 def _share_text(groups: Any, g: int, j: int) -> str:

@@ -1,7 +1,7 @@
 """From a labelled table to a model, and from a model and new tables to shares: what the commands do, as Python functions."""
 
 from headcount.desk.black_box import confusion_model, scored_model
-from headcount.desk.compare import Comparison, Comparisons, compare_tables
+from headcount.desk.compare import Comparison, Comparisons, compare_tables, compared
 from headcount.desk.estimate import check_tables, estimate_tables, provenance
 from headcount.desk.fit import fit_table
 
@@ -10,6 +10,7 @@ __all__ = [
     "Comparisons",
     "check_tables",
     "compare_tables",
+    "compared",
     "confusion_model",
     "estimate_tables",
     "fit_table",

@@ -100,6 +100,7 @@ def compare_tables(
     files: str | Path | Sequence[str | Path],
     *,
     by: str | None = None,
+    where: Sequence[str] = (),
     first: str | None = None,
     second: str | None = None,
     against: None = None,
@@ -116,6 +117,7 @@ def compare_tables(
     files: str | Path | Sequence[str | Path],
     *,
     by: str | None = None,
+    where: Sequence[str] = (),
     first: str | None = None,
     second: str | None = None,
     against: Against,
@@ -131,6 +133,7 @@ def compare_tables(
     files: str | Path | Sequence[str | Path],
     *,
     by: str | None = None,
+    where: Sequence[str] = (),
     first: str | None = None,
     second: str | None = None,
     against: Against | None = None,
@@ -151,7 +154,7 @@ def compare_tables(
         As in `estimate_tables`.
     files : path or sequence of paths
         Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
-    by : str, optional
+    by, where
         As in `estimate_tables`.
     first, second : str, optional
         With ``by``: the groups to compare. With ``against="first"``, ``first`` names the group that all others are compared with.
@@ -185,14 +188,23 @@ def compare_tables(
     model = loaded_model(model)
     if by is None:
         titles = _file_titles(paths)
-        tally = _tally_of_files(model, paths, titles, counts)
+        tally = _tally_of_files(model, paths, titles, counts, where)
     else:
-        titles, tally = [], tally_of(model, paths, by, counts)
+        titles, tally = [], tally_of(model, paths, by, counts, where=where)
     groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
     if against is None:
         one, other = titles if by is None else (str(first), str(second))
         return Comparison(one, other, compare_groups(groups, one, other), groups)
-    ordered = titles or [group_label(name) for name in groups.names]
+    return compared(groups, against, titles, first)
+
+
+def compared(
+    groups: GroupShares, against: Against, ordered: Sequence[str] = (), first: str | None = None
+) -> Comparisons:
+    """Compare all groups that have enough items, in their order or in this one; ``first`` comes first."""
+    if against not in _AGAINST:
+        raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
+    ordered = ordered or [group_label(name) for name in groups.names]
     enough = groups.comparable
     names = [name for name in ordered if name in enough]
     left_out = [name for name in ordered if name not in enough]
@@ -206,7 +218,7 @@ def _check_asked(
 ) -> None:
     """Raise if it is not clear what to compare, before files are read, which may take long."""
     if against is not None and against not in _AGAINST:
-        raise DataError(f"against (--against) must be 'first', 'previous' or 'all'; got {against!r}.")
+        raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
     if against is not None and second is not None:
         raise DataError("A second group (--to) is for comparing two groups; against (--against) compares all of them.")
     if against in ("previous", "all") and first is not None:
@@ -225,11 +237,13 @@ def _check_asked(
         )
 
 
-def _tally_of_files(model: Model, paths: Sequence[str | Path], titles: Sequence[str], counts: bool) -> Tally:
+def _tally_of_files(
+    model: Model, paths: Sequence[str | Path], titles: Sequence[str], counts: bool, where: Sequence[str]
+) -> Tally:
     """Return a tally with one group for each file."""
     tallies = []
     for path, title in zip(paths, titles, strict=True):
-        tally = tally_of(model, [path], None, counts)
+        tally = tally_of(model, [path], None, counts, where=where)
         tally.names[:] = [title]
         tallies.append(tally)
     return sum(tallies[1:], tallies[0])

@@ -8,6 +8,7 @@ from headcount.exceptions import DataError
 from headcount.modelfile import Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
+from headcount.stream.groups import grouping_title
 
 __all__ = [
     "check_level",
@@ -28,6 +29,8 @@ def estimate_tables(
     files: str | Path | Sequence[str | Path],
     *,
     by: str | None = None,
+    where: Sequence[str] = (),
+    total: bool = False,
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
     assume: Literal["calibrated"] | None = None,
@@ -46,7 +49,12 @@ def estimate_tables(
     files : path or sequence of paths
         CSV, TSV or Parquet files, folders of Parquet files, or ``-`` for standard input.
     by : str, optional
-        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``.
+        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``. Several columns are
+        separated by commas.
+    where : sequence of str
+        Conditions that rows must meet, all of them, such as ``price>=10``, ``country=DE,AT`` or ``sold<2024-07-01``.
+    total : bool, default=False
+        Estimate the shares of all items together too, as without groups.
     level : float, default=0.95
         Confidence level of the intervals.
     estimand : {"population", "sample"}, default="population"
@@ -82,8 +90,17 @@ def estimate_tables(
     check_level(level)
     model = loaded_model(model)
     check_assumption(model.quantifier, assume)
-    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress)
-    return estimate_groups(tally, level=level, estimand=estimand, assume=assume, min_items=max(min_items, 1))
+    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where)
+    titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
+    return estimate_groups(
+        tally,
+        level=level,
+        estimand=estimand,
+        assume=assume,
+        min_items=max(min_items, 1),
+        by=titles,
+        total=total and by is not None,
+    )
 
 
 def check_tables(
@@ -91,6 +108,7 @@ def check_tables(
     files: str | Path | Sequence[str | Path],
     *,
     by: str | None = None,
+    where: Sequence[str] = (),
     min_items: int = 30,
     counts: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -99,7 +117,7 @@ def check_tables(
 
     Parameters
     ----------
-    model, files, by, min_items, counts, progress
+    model, files, by, where, min_items, counts, progress
         As in `estimate_tables`.
 
     Returns
@@ -120,7 +138,7 @@ def check_tables(
     >>> [(record["group"], record["n"], record["verdict"]) for record in records]
     [('all', 100, 'trust')]
     """
-    groups = estimate_tables(model, files, by=by, min_items=min_items, counts=counts, progress=progress)
+    groups = estimate_tables(model, files, by=by, where=where, min_items=min_items, counts=counts, progress=progress)
     corrected = groups.p_corrected
     return [
         {"group": group_label(name), "n": int(n), "verdict": verdict, "advice": advice}
@@ -177,13 +195,14 @@ def tally_of(
     counts: bool,
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
+    where: Sequence[str] = (),
 ) -> Tally:
     """Add up what the model's quantifier and the check need of each group of tables."""
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     columns = model.columns
     if counts and columns.kind != "decisions":
         raise DataError("Counts of decisions need a model of decisions.")
-    reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by)
+    reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where))
     return tally_files(files, reading, progress, cluster)
 
 

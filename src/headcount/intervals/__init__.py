@@ -3,6 +3,16 @@
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
-from headcount.intervals.result import Estimate
+from headcount.intervals.result import Estimate, MeanEstimate, class_values
 
-__all__ = ["Difference", "Differences", "Estimate", "difference", "differences", "estimate", "why_no_interval"]
+__all__ = [
+    "Difference",
+    "Differences",
+    "Estimate",
+    "MeanEstimate",
+    "class_values",
+    "difference",
+    "differences",
+    "estimate",
+    "why_no_interval",
+]

@@ -81,6 +81,17 @@ class Evidence:
         """Return the evidence of one sample with its ratio vectors taken at other shares inside the simplex."""
         return _evidence(self.vectors.at(int(self.index[0]), inside), self.shares, self.n, self.within)
 
+    def along(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return variance and third moment of an item's vector in each class, in the direction of the mean of these values.
+
+        Both have the shape (one or n_samples, n_classes).
+        """
+        projections = values @ self.B
+        spread = np.einsum("ma,mlab,mb->ml", projections, self.S, projections)
+        rows = self.index[:1] if len(self.G) == 1 else self.index
+        third = [_third_moments(self.vectors, int(s), b[None])[:, 0] for s, b in zip(rows, projections, strict=True)]
+        return spread, np.stack(third)
+
     @cached_property
     def centre(self) -> FloatArray:
         """Shares that solve z = G p, free to leave the simplex."""

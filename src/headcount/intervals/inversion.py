@@ -15,7 +15,7 @@ from headcount._threads import in_chunks
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
 
-__all__ = ["class_intervals", "student_table"]
+__all__ = ["class_intervals", "mean_intervals", "student_table"]
 
 _SAMPLES_PER_CHUNK = 4
 _TABLE_SIZE = 513
@@ -59,3 +59,41 @@ def class_intervals(evidence: Evidence, z: float) -> tuple[FloatArray, FloatArra
     in_chunks(invert, len(evidence.shares), _SAMPLES_PER_CHUNK)
     nothing = np.broadcast_to(evidence.rank == 0, len(low))[:, None]
     return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
+
+
+def mean_intervals(evidence: Evidence, values: FloatArray, z: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the interval of each sample's mean of class values, where z is the normal quantile of the level.
+
+    A mean m is not rejected by the distance minimised over all shares whose mean is m.
+    """
+    from headcount.intervals import _value_kernels
+
+    least, width = values.min(), values.max() - values.min()
+    scaled = (values - least) / width
+    spread, third = evidence.along(scaled)
+    low, high = np.empty(len(evidence.shares)), np.empty(len(evidence.shares))
+    table = student_table(float(norm.sf(z)))
+    one = len(evidence.G) == 1
+
+    def invert(a: int, b: int) -> None:
+        part = slice(0, 1) if one else slice(a, b)
+        _value_kernels.mean_bounds(
+            scaled,
+            evidence.z[a:b],
+            evidence.G[part],
+            evidence.S[part],
+            spread[part],
+            third[part],
+            evidence.sizes,
+            evidence.n[a:b],
+            evidence.within,
+            z,
+            table,
+            evidence.shares[a:b],
+            low[a:b],
+            high[a:b],
+        )
+
+    in_chunks(invert, len(evidence.shares), _SAMPLES_PER_CHUNK)
+    nothing = np.broadcast_to(evidence.rank == 0, len(low))
+    return least + width * np.where(nothing, 0.0, low), least + width * np.where(nothing, 1.0, high)

@@ -1,24 +1,51 @@
 """`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
 from headcount._typing import AnyArray, FloatArray
-from headcount._validation import as_shares
+from headcount._validation import as_shares, quoted
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.intervals.evidence import Evidence
-from headcount.intervals.inversion import class_intervals
+from headcount.intervals.inversion import class_intervals, mean_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "check_level"]
+__all__ = ["Estimate", "MeanEstimate", "check_level", "class_values"]
 
 _ROWS_SHOWN = 20
+
+
+class MeanEstimate(NamedTuple):
+    """A mean of class values with its interval: numbers for one sample, vectors for many; NaN where there is no interval."""
+
+    mean: Any
+    low: Any
+    high: Any
+    level: float
+
+
+def class_values(classes: Any) -> FloatArray:
+    """Return classes that are numbers, or texts of numbers, as numbers.
+
+    >>> class_values(["1", "2", "3"]).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    try:
+        values = np.array([float(label) for label in classes])
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"The classes {quoted(list(classes), 5)} are not numbers: give the value of each class, such as "
+            f"{classes[0]}=0,{classes[1]}=1."
+        ) from error
+    if not np.isfinite(values).all():
+        raise DataError(f"The classes {quoted(list(classes), 5)} are not finite numbers: give the value of each class.")
+    return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +103,46 @@ class Estimate:
         low, high = np.minimum(low, estimated), np.maximum(high, estimated)
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
+
+    def mean(self, values: Any = None) -> "MeanEstimate":
+        r"""Return the mean of a value of each class, such as its number of stars, with its interval.
+
+        The mean :math:`\sum_j v_j p_j` is a linear function of the shares. Its interval holds the means that the test behind the
+        intervals of shares does not reject: the errors of all shares are counted together, with their correlations.
+
+        Parameters
+        ----------
+        values : sequence of float, optional
+            The value of each class, in the order of ``classes``; by default the classes themselves, which must be numbers.
+
+        Examples
+        --------
+        >>> import headcount
+        >>> y = np.arange(3000) % 3
+        >>> X = y[:, None] + np.random.default_rng(0).standard_normal((3000, 1))
+        >>> quantifier = headcount.PACC(random_state=0).fit(X[:1500], y[:1500])
+        >>> answer = headcount.estimate(quantifier, X[1500:]).mean()
+        >>> bool(answer.low < 1.0 < answer.high), bool(answer.high - answer.low < 0.2)
+        (True, True)
+        """
+        given = class_values(self.classes) if values is None else np.asarray(values, dtype=np.float64)
+        if given.shape != (len(self.classes),) or not np.isfinite(given).all():
+            raise DataError(f"A finite value of each of the {len(self.classes)} classes is needed; got {values!r}.")
+        shares = np.atleast_2d(self.shares)
+        mean = shares @ given
+        if np.ptp(given) == 0.0:
+            low, high = mean, mean
+        elif len(given) == 2:
+            ends = np.stack([np.atleast_2d(self.low)[:, 1], np.atleast_2d(self.high)[:, 1]])
+            low, high = np.sort(given[0] + (given[1] - given[0]) * ends, axis=0)
+        elif self.evidence is None:
+            low = high = np.full(len(mean), np.nan)
+        else:
+            low, high = mean_intervals(self.evidence, given, float(norm.isf((1.0 - self.level) / 2.0)))
+        low, high = np.minimum(low, mean), np.maximum(high, mean)
+        if self.shares.ndim == 2:
+            return MeanEstimate(mean, low, high, self.level)
+        return MeanEstimate(float(mean[0]), float(low[0]), float(high[0]), self.level)
 
     def take(self, s: int) -> "Estimate":
         """Return the estimate of sample s alone, as a vector."""

@@ -8,7 +8,7 @@ from headcount._typing import FloatArray
 from headcount._validation import plain
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label
+from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label, mean_text
 
 __all__ = ["page_of_shares", "verdict_summary"]
 
@@ -66,7 +66,9 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         summary=verdict_summary(groups.verdicts, groups.advice),
         plot=Markup(picture[picture.index("<svg") :]),  # safe: matplotlib has escaped its texts
         classes=[str(plain(label)) for label in groups.classes],
-        rows=[_row(groups, g, groups.p_corrected) for g in range(len(groups))],
+        rows=_rows(groups),
+        total=_rows(groups.total) if groups.total is not None else [],
+        mean="" if groups.averages is None else f"mean {groups.averages[0]}".strip(),
         level=f"{100 * groups.level:g} %",
         estimand=_ESTIMANDS[groups.estimand],
         method=groups.method,
@@ -86,6 +88,11 @@ def _corrected_title(groups: GroupShares) -> str:
     return f"p, corrected for {n_tested} groups" if n_tested > 1 else ""
 
 
+def _rows(groups: GroupShares) -> list[dict[str, Any]]:
+    corrected = groups.p_corrected
+    return [_row(groups, g, corrected) for g in range(len(groups))]
+
+
 def _row(groups: GroupShares, g: int, corrected: FloatArray) -> dict[str, Any]:
     shares = []
     for share, low, high in zip(groups.shares[g], groups.low[g], groups.high[g], strict=True):
@@ -97,6 +104,7 @@ def _row(groups: GroupShares, g: int, corrected: FloatArray) -> dict[str, Any]:
         "name": group_label(groups.names[g]),
         "n": f"{int(groups.n_items[g]):,}",
         "shares": shares,
+        "mean": mean_text(groups, g),
         "verdict": groups.verdicts[g],
         "kind": groups.verdicts[g].replace(" ", "-"),
         "advice": groups.advice[g],

@@ -10,10 +10,20 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
 from headcount.checks import ItemFindings, Report, check_counted
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Differences, Estimate, difference, differences, estimate, why_no_interval
+from headcount.intervals import (
+    Difference,
+    Differences,
+    Estimate,
+    MeanEstimate,
+    class_values,
+    difference,
+    differences,
+    estimate,
+    why_no_interval,
+)
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
 from headcount.significance import holm
-from headcount.stream.groups import MISSING
+from headcount.stream.groups import MISSING, TOTAL
 from headcount.stream.tally import Tally
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ __all__ = [
     "compare_all_groups",
     "compare_groups",
     "estimate_groups",
+    "mean_text",
 ]
 
 TOO_FEW, NOT_CHECKED = "too few items", "not checked"
@@ -63,6 +74,12 @@ class GroupShares:
         Whether the method adjusts for changed shares.
     assume : {"calibrated"} or None
         What the intervals assume beyond label shift.
+    by : tuple of str
+        Titles of the columns that names are made of, if there are several: a name is then a tuple.
+    total : GroupShares or None
+        The shares of all items together, if they were asked for: those that an estimate without groups gives.
+    averages : pair of str and MeanEstimate, or None
+        Title and values of the mean over classes, if it was asked for.
     """
 
     classes: AnyArray
@@ -82,6 +99,9 @@ class GroupShares:
     reports: tuple[Report | None, ...] = ()
     adjusts_for_shift: bool = False
     assume: str | None = None
+    by: tuple[str, ...] = ()
+    total: "GroupShares | None" = None
+    averages: tuple[str, MeanEstimate] | None = None
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -112,9 +132,10 @@ class GroupShares:
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
         corrected = self.p_corrected
-        return [
+        own = [
             {
                 "group": group_label(self.names[g]),
+                **dict(zip(self.by, map(group_label, self.names[g] if self.by else ()), strict=True)),
                 "class": plain(self.classes[j]),
                 "share": none_if_nan(self.shares[g, j]),
                 "low": none_if_nan(self.low[g, j]),
@@ -122,16 +143,53 @@ class GroupShares:
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
+                **self.mean_of(g),
             }
             for g in range(len(self))
             for j in range(len(self.classes))
         ]
+        return own + ([] if self.total is None else self.total.records())
+
+    def with_means(self, title: str = "", values: Any = None) -> "GroupShares":
+        """Return the same with the mean of a value of each class in each group, with its interval; see `Estimate.mean`.
+
+        Parameters
+        ----------
+        title : str
+            What is averaged, such as stars.
+        values : sequence of float, optional
+            The value of each class; by default the classes themselves, which must be numbers.
+        """
+        given = class_values(self.classes) if values is None else np.asarray(values, dtype=np.float64)
+        mean, low, high = self.shares @ given, np.full(len(self), np.nan), np.full(len(self), np.nan)
+        if self.estimate is not None:
+            large = np.flatnonzero(~np.isnan(self.shares[:, 0]))
+            _, low[large], high[large], _ = self.estimate.mean(given)
+        total = None if self.total is None else self.total.with_means(title, given)
+        return replace(self, averages=(title, MeanEstimate(mean, low, high, self.level)), total=total)
+
+    def mean_of(self, g: int) -> dict[str, float | None]:
+        """Return the mean over classes of a group with the ends of its interval; empty if it was not asked for."""
+        if self.averages is None:
+            return {}
+        mean = self.averages[1]
+        ends = mean.mean[g], mean.low[g], mean.high[g]
+        return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
         import pandas as pd
 
         return pd.DataFrame(self.records())
+
+
+def mean_text(groups: GroupShares, g: int) -> tuple[str, str]:
+    """Return the mean over classes of a group, and its interval, for people to read; empty where there is none."""
+    numbers = groups.mean_of(g)
+    if not numbers or numbers["mean"] is None:
+        return "", ""
+    known = numbers["mean_low"] is not None
+    return f"{numbers['mean']:.3g}", f"{numbers['mean_low']:.3g} to {numbers['mean_high']:.3g}" if known else ""
 
 
 def least_p_value(report: Report) -> float:
@@ -142,6 +200,8 @@ def least_p_value(report: Report) -> float:
 
 def group_label(name: Any) -> str:
     """Return the name of a group for people to read."""
+    if isinstance(name, tuple):
+        return " / ".join(map(group_label, name))
     return MISSING if name is None else str(name)
 
 
@@ -157,6 +217,8 @@ def estimate_groups(
     estimand: Literal["population", "sample"] = "population",
     assume: Literal["calibrated"] | None = None,
     min_items: int = 30,
+    by: Sequence[str] = (),
+    total: bool = False,
 ) -> GroupShares:
     """Estimate the shares of each group of a tally, with intervals where the method has them, and check them.
 
@@ -167,6 +229,10 @@ def estimate_groups(
         As in `headcount.estimate`.
     min_items : int, default=30
         A group of fewer items is reported as too small, without shares.
+    by : sequence of str
+        Titles of the columns that names are made of, if there are several.
+    total : bool, default=False
+        Whether the shares of all items together are estimated too, as without groups.
     """
     if tally.n_items == 0:
         raise DataError("There are no items to estimate the shares of.")
@@ -207,6 +273,10 @@ def estimate_groups(
         reports,
         quantifier.adjusts_for_shift,
         assume,
+        tuple(by) if len(by) > 1 else (),
+        estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items)
+        if total
+        else None,
     )
 
 

@@ -10,10 +10,12 @@ from typing import Any, Literal
 from headcount._labels import label_text
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "UNITS", "Grouping", "grouping_title"]
+__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings"]
 
 MISSING = "(none)"
 """Name of the group of items without a value."""
+TOTAL = "(all)"
+"""Name of the row of all groups together."""
 
 UNITS: dict[str, Callable[[date], str]] = {
     "day": lambda d: d.isoformat()[:10],
@@ -83,14 +85,34 @@ class Grouping:
         return value if isinstance(value, str) else label_text(value)
 
 
+def parse_groupings(by: str | None, columns: Sequence[str]) -> list[Grouping]:
+    """Parse columns to group by, separated by commas; a column whose name contains a comma takes precedence.
+
+    >>> [grouping.column for grouping in parse_groupings("shop,sold:month", ["shop", "sold"])]
+    ['shop', 'sold']
+    """
+    if by is None:
+        return []
+    parts = [by] if by in columns or by.rpartition(":")[0] in columns else [part.strip() for part in by.split(",")]
+    groupings = [Grouping.parse(part, columns) for part in parts]
+    if len({grouping.column for grouping in groupings}) < len(groupings):
+        raise DataError(f"{by!r} groups by a column twice: name each column once.")
+    return groupings
+
+
 def grouping_title(by: str | None) -> str:
     """Title of a grouping, for tables and plots.
 
     >>> grouping_title("sold:month"), grouping_title("shop"), grouping_title(None)
     ('month of sold', 'shop', '')
+    >>> grouping_title("shop,sold:month")
+    'shop, month of sold'
     """
-    column, _, unit = (by or "").rpartition(":")
-    return f"{unit} of {column}" if column and unit in UNITS else by or ""
+    titles = []
+    for part in (by or "").split(","):
+        column, _, unit = part.strip().rpartition(":")
+        titles.append(f"{unit} of {column}" if column and unit in UNITS else part.strip())
+    return ", ".join(titles)
 
 
 @lru_cache(1 << 14, typed=True)

@@ -19,7 +19,8 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
-from headcount.stream.groups import Grouping
+from headcount.stream.filters import Condition
+from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
@@ -47,7 +48,9 @@ class Reading:
         The column of texts or decisions (also of counted ones), the columns of features, or those of scores in the order of the
         classes (for two classes the column of the second class is enough).
     by : str, optional
-        A column to group by, or ``column:unit``.
+        A column to group by, or ``column:unit``; several, separated by commas.
+    where : tuple of str
+        Conditions that rows must meet, such as ``price>=10``: see `Condition`.
     format : {"csv", "tsv", "parquet"}, optional
         Default: from the ending of the file name.
     """
@@ -57,27 +60,36 @@ class Reading:
     names: tuple[str, ...]
     by: str | None = None
     format: str | None = None
+    where: tuple[str, ...] = ()
 
     def tally(self, source: str | Path, progress: Callable[[int], None] | None = None) -> Tally:
         """Read one file and add up its rows."""
         table = TableFile(source, self.format)
-        grouping = None if self.by is None else Grouping.parse(self.by, table.columns)
+        groupings = parse_groupings(self.by, table.columns)
+        conditions = [Condition.parse(text, table.columns) for text in self.where]
         column_kinds: dict[str, Kind] = {"text": "text", "decisions": "group", "counts": "group"}
         kinds = dict.fromkeys(self.names, column_kinds.get(self.kind, "number"))
         if self.kind == "counts":
             kinds["count"] = "number"
         table.require(self.names, f", from which the model reads {self.kind}")
-        if grouping is not None:
+        for grouping in groupings:
             if kinds.get(grouping.column, "group") != "group":
                 raise DataError(
                     f"Rows can't be grouped by column {grouping.column!r}: the model reads {self.kind} from it."
                 )
             kinds.setdefault(grouping.column, grouping.kind)
+        for condition in conditions:
+            kinds.setdefault(condition.column, "group")
         tallies = [self.recipe.start() for _ in range(_LANES)]
 
         def add_piece(tally: Tally, piece: Piece) -> None:
             for batch in piece():
-                self._add(tally, batch, grouping)
+                chosen = batch
+                for condition in conditions:
+                    met = condition.met(chosen, kinds[condition.column] == "number")
+                    chosen = chosen if met.all() else chosen.chosen(np.flatnonzero(met))
+                if len(chosen) or not conditions:
+                    self._add(tally, chosen, groupings)
                 if progress is not None:
                     progress(len(batch))
 
@@ -89,8 +101,8 @@ class Reading:
             raise table.no_rows()
         return total
 
-    def _add(self, tally: Tally, batch: Batch, grouping: Grouping | None) -> None:
-        groups, values = _group_codes(batch, grouping)
+    def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping]) -> None:
+        groups, values = _group_codes(batch, groupings)
         if self.kind in ("text", "numbers"):
             items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
             outputs = self._score(batch, items)
@@ -140,10 +152,24 @@ class Reading:
             raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
 
 
-def _group_codes(batch: Batch, grouping: Grouping | None) -> tuple[IntArray | None, Sequence[Any]]:
-    """Encode the group of each row as a position in the list of group names, and return that list."""
-    if grouping is None:
+def _group_codes(batch: Batch, groupings: Sequence[Grouping]) -> tuple[IntArray | None, Sequence[Any]]:
+    """Encode the group of each row as a position in the list of group names, and return that list.
+
+    The name of a group by several columns is a tuple.
+    """
+    if not groupings:
         return None, ("all",)
+    parts = [_codes_of_column(batch, grouping) for grouping in groupings]
+    if len(parts) == 1:
+        return parts[0]
+    shape = [len(names) for _, names in parts]
+    cells, codes = np.unique(np.ravel_multi_index([codes for codes, _ in parts], shape), return_inverse=True)
+    positions = np.unravel_index(cells, shape)
+    columns = [[names[i] for i in place] for place, (_, names) in zip(positions, parts, strict=True)]
+    return codes.astype(np.int32), list(zip(*columns, strict=True))
+
+
+def _codes_of_column(batch: Batch, grouping: Grouping) -> tuple[IntArray, list[Any]]:
     codes, values = batch.days(grouping.column) if grouping.unit else batch.groups(grouping.column)
 
     def locate(position: int) -> str:
@@ -268,6 +294,10 @@ def tally_files(
     else:
         tallies = _tally_on_cluster(cluster, files, reading, progress)
     total = reduce(Tally.merge, tallies)
+    if not total.names and reading.where:
+        raise DataError(
+            f"No row of {quoted(map(str, sources))} meets the condition {' and '.join(reading.where)} (--where)."
+        )
     if not total.names:
         raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
     return total
@@ -296,6 +326,6 @@ def _tally_file(
     try:
         return reading.tally(path, progress)
     except NoRowsError:
-        if may_be_empty:
+        if may_be_empty or reading.where:
             return reading.recipe.start()
         raise

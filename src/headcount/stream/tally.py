@@ -327,9 +327,26 @@ class Tally:
 
     def in_order(self) -> list[int]:
         """Return the rows of the groups in the order of their names; a missing name comes last."""
-        names = [name for name in self.names if name is not None]
-        numeric = all(_number(name) is not None for name in names)
-        return sorted(range(len(self.names)), key=lambda row: _sort_key(self.names[row], numeric))
+        parts = [name if isinstance(name, tuple) else (name,) for name in self.names]
+        numeric = [
+            all(_number(name) is not None for name in column if name is not None) for column in zip(*parts, strict=True)
+        ]
+        keys = [[_sort_key(name, n) for name, n in zip(part, numeric, strict=True)] for part in parts]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def pooled(self, name: str) -> "Tally":
+        """Return the tally of all items in one group: what adding them up without groups gives."""
+        total = Tally(self.recipe)
+        place = total._rows([name])
+        for key, statistics in self.sums.items():
+            for row in range(len(self)):
+                total.sums[key].add_at(place, statistics[np.array([row])])
+        nowhere_else = np.zeros(len(self), dtype=np.int64)
+        if total.sketch is not None and self.sketch is not None:
+            total.sketch.merge(self.sketch, nowhere_else)
+        if total.kept is not None and self.kept is not None:
+            total.kept.merge(self.kept, nowhere_else)
+        return total
 
 
 def first_invalid_row(C: FloatArray) -> int:

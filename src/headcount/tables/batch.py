@@ -41,6 +41,15 @@ class Batch:
         """Name a row of this batch in a message: its file, line and column."""
         return self.locate(self.first + row, column)
 
+    def chosen(self, rows: AnyArray) -> "Batch":
+        """Return some of the rows, by their numbers."""
+        import pyarrow as pa
+
+        def locate(row: int, column: str | None) -> str:
+            return self.place(int(rows[row]), column)
+
+        return Batch(self.file, self.columns.take(pa.array(rows)), locate)
+
     def numbers(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN where it is empty."""
         import pyarrow as pa

@@ -1,0 +1,138 @@
+"""Compiled: intervals of a mean of class values, by the same distance as those of classes, minimised over shares with that mean."""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import FloatArray
+from headcount.intervals._profile_kernels import (
+    MAX_STEPS,
+    ROUNDS,
+    bracket,
+    covariance,
+    is_found,
+    nearest_mixture,
+    nearest_shares,
+    next_end,
+    quantile,
+    skewness_shift,
+    whiten,
+)
+
+
+@kernel(error_model="numpy")
+def _with_mean(p: FloatArray, values: FloatArray, v: float) -> FloatArray:
+    """Return shares with mean v, between p and the class of the least or the greatest value."""
+    mean = 0.0
+    for i in range(p.size):
+        mean += p[i] * values[i]
+    extreme = np.argmax(values) if v > mean else np.argmin(values)
+    off = values[extreme] - mean
+    step = min(max((v - mean) / off, 0.0), 1.0) if off != 0.0 else 0.0
+    moved = p * (1.0 - step)
+    moved[extreme] += step
+    return moved
+
+
+@kernel(error_model="numpy")
+def _signed_root(
+    values: FloatArray,
+    v: float,
+    z: FloatArray,
+    G: FloatArray,
+    S: FloatArray,
+    sizes: FloatArray,
+    n: float,
+    within: bool,
+    p: FloatArray,
+) -> float:
+    """Return the signed root of the distance at the mean v beyond the least one; p holds a start, then the nearest shares."""
+    d, k = G.shape
+    p[:] = _with_mean(p, values, v)
+    C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((2, k)), np.array([1.0, v])
+    E[1] = values
+    at = 0.0
+    for _ in range(ROUNDS):
+        covariance(p, G, S, sizes, n, within, C)
+        X[:, :k] = G
+        X[:, k] = z
+        whiten(C, X)
+        at = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
+    best = p.copy()
+    least = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E[:1].copy(), e[:1].copy(), best)
+    mean = 0.0
+    for i in range(k):
+        mean += best[i] * values[i]
+    return np.copysign(np.sqrt(max(at - least, 0.0)), mean - v)  # type: ignore[no-any-return]
+
+
+@kernel(error_model="numpy")
+def _shape(
+    values: FloatArray,
+    v: float,
+    p: FloatArray,
+    spread: FloatArray,
+    third: FloatArray,
+    sizes: FloatArray,
+    n: float,
+    within: bool,
+) -> tuple[float, float, float]:
+    """Return 1 / degrees of freedom of the signed root at shares p, its third cumulant, and its covariance with the variance.
+
+    In the direction of the mean, items of class l have the mean values[l], the variance spread[l] and the third moment third[l].
+    """
+    variance, noise, mixed, labelled, along = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(p.size):
+        part = (p[i] / n + p[i] * p[i] / sizes[i]) * spread[i]
+        off = 0.0 if within else values[i] - v
+        variance += part + p[i] * off * off / n
+        noise += part * part / max(sizes[i] - 1.0, 1.0)
+        mixed += p[i] * (third[i] + 3.0 * off * spread[i] + off * off * off)
+        labelled += p[i] ** 3 * third[i] / sizes[i] ** 2
+        along -= p[i] ** 2 * third[i] / sizes[i] * (1.0 / n + p[i] / sizes[i])
+    if variance <= 0.0:
+        return 0.0, 0.0, 0.0
+    scale = variance * np.sqrt(variance)
+    return noise / (variance * variance), (mixed / n**2 - labelled) / scale, along / scale
+
+
+@kernel(error_model="numpy")
+def mean_bounds(
+    values: FloatArray,
+    z: FloatArray,
+    G: FloatArray,
+    S: FloatArray,
+    spread: FloatArray,
+    third: FloatArray,
+    sizes: FloatArray,
+    n: FloatArray,
+    within: bool,
+    normal: float,
+    table: FloatArray,
+    start: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> None:
+    """Write the ends of the interval of each sample's mean; G, S, spread, third have one entry for all samples or one each."""
+    for s in range(z.shape[0]):
+        m = s if G.shape[0] > 1 else 0
+        nearest = start[s].copy()
+        nearest_shares(z[s], G[m], S[m], sizes, n[s], within, nearest)
+        middle = 0.0
+        for i in range(values.size):
+            middle += nearest[i] * values[i]
+        for side in (-1.0, 1.0):
+            search = bracket(middle, -normal, values.min() if side < 0.0 else values.max())
+            end = middle
+            for _ in range(MAX_STEPS):
+                end = next_end(search)
+                p = nearest.copy()
+                root = _signed_root(values, end, z[s], G[m], S[m], sizes, n[s], within, p)
+                inverse_degrees, skewness, along = _shape(values, end, p, spread[m], third[m], sizes, n[s], within)
+                reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
+                excess = -root - reach + shift if side > 0.0 else root - reach - shift
+                if is_found(search, end, excess):
+                    break
+            if side < 0.0:
+                low[s] = end
+            else:
+                high[s] = end

@@ -1,0 +1,95 @@
+"""Conditions on rows: which rows of a table are read, by the values of a column."""
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headcount._labels import label_text
+from headcount._typing import AnyArray
+from headcount._validation import quoted
+from headcount.exceptions import DataError
+from headcount.tables import Batch
+
+__all__ = ["Condition"]
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_EXAMPLES = "country=DE, country=DE,AT, price>=10, sold<2024-07-01 or country!="
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What the value of a column must be.
+
+    Equality is that of any of several values. Numbers are compared as numbers, everything else as text, so that dates as
+    2024-07-01 are in order. A missing value meets no condition but ``column=``; ``column!=`` is met by all others.
+
+    >>> condition = Condition.parse("price>=10", ["price", "shop"])
+    >>> [condition.is_met(value) for value in ("9.5", "10", 11, None)]
+    [False, True, True, False]
+    >>> Condition.parse("shop=north,south", ["price", "shop"]).is_met("south")
+    True
+    """
+
+    column: str
+    sign: str
+    values: tuple[str, ...]
+    text: str
+
+    @classmethod
+    def parse(cls, text: str, columns: Sequence[str]) -> "Condition":
+        """Parse a condition such as ``price>=10``; of column names that fit, the longest is meant."""
+        fitting = [name for name in columns if text.strip().startswith(name)]
+        for column in sorted(fitting, key=len, reverse=True):
+            rest = text.strip().removeprefix(column).strip()
+            sign = next((sign for sign in _OPERATORS if rest.startswith(sign)), None)
+            if sign is not None:
+                given = rest.removeprefix(sign).strip()
+                values = tuple(part.strip().strip("'\"") for part in (given.split(",") if sign == "=" else [given]))
+                if not given and sign not in ("=", "!="):
+                    raise DataError(f"--where {text!r} names no value: write it as {_EXAMPLES}.")
+                return cls(column, sign, values, text)
+        if not any(sign in text for sign in _OPERATORS):
+            raise DataError(f"--where {text!r} is no condition: write it as {_EXAMPLES}.")
+        raise DataError(f"--where {text!r} begins with none of the columns, which are {quoted(columns, 20)}.")
+
+    def met(self, batch: Batch, is_number: bool) -> AnyArray:
+        """Return for each row of a batch whether it meets the condition."""
+        if is_number and all(_number(value) is not None for value in self.values):
+            numbers = batch.numbers(self.column)
+            with np.errstate(invalid="ignore"):
+                met = np.array([_OPERATORS[self.sign](numbers, float(value)) for value in self.values]).any(axis=0)
+            return met & ~np.isnan(numbers)
+        codes, values = batch.groups(self.column)
+        chosen: AnyArray = np.array([self.is_met(value) for value in values], dtype=bool)[codes]
+        return chosen
+
+    def is_met(self, value: Any) -> bool:
+        """Whether one value meets the condition."""
+        missing = value is None or value != value or (isinstance(value, str) and not value.strip())
+        if missing or self.values == ("",):
+            return (self.values == ("",)) and (missing == (self.sign == "="))
+        return any(self._compared(value, given) for given in self.values)
+
+    def _compared(self, value: Any, given: str) -> bool:
+        compare = _OPERATORS[self.sign]
+        a, b = _number(value), _number(given)
+        if a is not None and b is not None:
+            return compare(a, b)
+        return compare(value if isinstance(value, str) else label_text(value), given)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
