@@ -1,5 +1,11 @@
 """`headcount fit`: what is printed and written."""
 
+import io
+import json
+
+import numpy as np
+import pandas as pd
+
 from tests.cli.conftest import FIT
 
 
@@ -15,3 +21,33 @@ def test_a_folder_can_not_be_the_model_file(reviews, refused):
     (reviews / "folder").mkdir()
     refused("is a folder", *FIT[:7], "folder", *FIT[8:])
     refused("budget", *FIT, "--budget", "0")
+
+
+def test_several_labels_make_a_model_each(reviews, run, refused):
+    table = pd.read_csv(reviews / "labelled.csv")
+    table.assign(tone=np.where(table.row % 2, "calm", "loud")).to_csv(reviews / "both.csv", index=False)
+    fit = "fit", "both.csv", "--method", "PACC", "--learner", "lr", "-j", 1
+    refused("both.csv has no column 'mood'", *fit, "--label", "stars,mood", "--text", "review", "-o", "models")
+    refused("With several labels, name the texts", *fit, "--label", "stars,tone", "-o", "models")
+    refused("name a folder", *fit, "--label", "stars,tone", "--text", "review", "-o", "new.csv")
+    code, out, err = run(*fit, "--label", "stars,tone", "--text", "review", "-o", "models")
+    assert code == 0, err
+    assert out.count("Written: ") == 2
+    assert sorted(path.name for path in (reviews / "models").iterdir()) == ["stars.headcount", "tone.headcount"]
+    code, out, err = run("estimate", "models", "new.csv", "--by", "shop", "--total", "-o", "all.csv")
+    assert code == 0, err
+    assert "stars\n" in out
+    assert "tone\n" in out
+    both = pd.read_csv(reviews / "all.csv")
+    assert both.label.unique().tolist() == ["stars", "tone"]
+    assert both.columns[0] == "label"
+    alone = pd.read_csv(
+        io.StringIO(run("estimate", "models/tone.headcount", "new.csv", "--by", "shop", "--total", "-o", "-")[1])
+    )
+    pd.testing.assert_frame_equal(both[both.label == "tone"].drop(columns="label").reset_index(drop=True), alone)
+    answer = json.loads(run("estimate", "models", "new.csv", "--json")[1])
+    assert list(answer["labels"]) == ["stars", "tone"]
+    assert "all" in answer["labels"]["stars"]["groups"]
+    refused("--html takes one model", "estimate", "models", "new.csv", "--html", "p.html")
+    (reviews / "empty").mkdir()
+    refused("empty holds no model files", "estimate", "empty", "new.csv")

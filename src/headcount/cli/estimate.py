@@ -8,7 +8,7 @@ import typer
 from headcount._labels import class_positions
 from headcount._validation import plain, quoted
 from headcount.cli import options
-from headcount.cli.model import model_from
+from headcount.cli.model import model_from, models_in
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
@@ -55,8 +55,10 @@ def estimate(
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
 
     Example: headcount estimate stars.headcount new.csv --by shop,date:year --where 'country=DE,AT' --value stars --total
+
+    Example: headcount estimate models new.csv --by date:month -o shares.csv
     """
-    from headcount.cli.compare import json_of_changes, print_comparisons
+    from headcount.cli.compare import print_comparisons
     from headcount.cli.output import check_format, check_outputs, print_shares, show_result
     from headcount.desk import compared, estimate_tables, provenance
     from headcount.stream.groups import grouping_title
@@ -69,48 +71,62 @@ def estimate(
     check_format(form, as_json, output)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
-    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method, dask)
-    with progress_bar("Reading") as progress:
-        groups = estimate_tables(
-            loaded,
-            files,
-            by=by,
-            where=where or (),
-            total=total,
-            level=level,
-            estimand="sample" if sample or pile else "population",
-            assume="calibrated" if calibrated else None,
-            min_items=min_items,
-            counts=confusion,
-            cluster=dask,
-            progress=progress,
-        )
-    if value is not None:
-        groups = groups.with_means(*_mean_asked(value, groups.classes))
-    comparisons = None if against is None else compared(groups, cast("Any", against))
-    facts, by_title = provenance(loaded, files, model), grouping_title(by)
+    several = Path(model).is_dir()
+    if several and (html is not None or plot is not None):
+        raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
+    chosen = scored, confusion, label, scores, decisions, method, dask
+    models = models_in(model) if several else {"": model_from(model, files, *chosen)}
+    answers: dict[str, tuple[Any, Any]] = {}
+    for title, loaded in models.items():
+        with progress_bar(f"Reading {title}".strip()) as progress:
+            groups = estimate_tables(
+                loaded,
+                files,
+                by=by,
+                where=where or (),
+                total=total,
+                level=level,
+                estimand="sample" if sample or pile else "population",
+                assume="calibrated" if calibrated else None,
+                min_items=min_items,
+                counts=confusion,
+                cluster=dask,
+                progress=progress,
+            )
+        if value is not None:
+            groups = groups.with_means(*_mean_asked(value, groups.classes))
+        answers[title] = groups, None if against is None else compared(groups, cast("Any", against))
+    by_title = grouping_title(by)
+    facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
     contents: dict[Path, bytes] = {}
     if html is not None:
         from headcount.report.shares_page import page_of_shares
 
-        title = f"Shares of {loaded.columns.label or 'classes'}" + (f" by {by_title}" if by else "")
-        contents[html] = page_of_shares(groups, title=title, by=by_title, facts=facts).encode()
+        title = f"Shares of {models[''].columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+        contents[html] = page_of_shares(answers[""][0], title=title, by=by_title, facts=facts[""]).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares
 
-        contents[plot] = plot_shares(groups, plot.suffix.lower()[1:], x_label=by_title)
+        contents[plot] = plot_shares(answers[""][0], plot.suffix.lower()[1:], x_label=by_title)
 
-    def print_estimate() -> None:
-        print_shares(groups, by or "")
-        _print_explanation(groups)
-        if comparisons is not None:
-            typer.echo()
-            print_comparisons(comparisons)
+    def print_estimates() -> None:
+        for i, (title, (groups, comparisons)) in enumerate(answers.items()):
+            if several:
+                typer.echo(f"{chr(10) if i else ''}{title}")
+            print_shares(groups, by or "")
+            _print_explanation(groups)
+            if comparisons is not None:
+                typer.echo()
+                print_comparisons(comparisons)
 
-    answer = _json_answer(groups, by, facts)
-    if comparisons is not None:
-        answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
-    show_result(output, as_json, groups.records(), answer, print_estimate, contents, form)
+    by_label = {title: _json_answer(*answer, by, facts[title]) for title, answer in answers.items()}
+    records = [
+        ({"label": title} if several else {}) | record
+        for title, (groups, _) in answers.items()
+        for record in groups.records()
+    ]
+    answer = {"labels": by_label} if several else by_label[""]
+    show_result(output, as_json, records, answer, print_estimates, contents, form)
 
 
 def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
@@ -131,24 +147,28 @@ def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
         raise DataError(f"--value {value}: the value of a class must be a number ({error}).") from error
 
 
-def _json_answer(groups: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
+def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
+    from headcount.cli.compare import json_of_changes
     from headcount.stream.group_shares import group_label, none_if_nan
 
     by_group: dict[str, dict[str, Any]] = {
         group_label(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
         for name, n, verdict, advice in zip(groups.names, groups.n_items, groups.verdicts, groups.advice, strict=True)
     }
-    for g, answer in enumerate(by_group.values()):
-        answer |= groups.mean_of(g)
+    for g, group in enumerate(by_group.values()):
+        group |= groups.mean_of(g)
         for j, label in enumerate(groups.classes):
             ends = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
-            answer["shares"][str(plain(label))] = dict(
+            group["shares"][str(plain(label))] = dict(
                 zip(("share", "low", "high"), map(none_if_nan, ends), strict=True)
             )
     if groups.total is not None:
-        by_group |= _json_answer(groups.total, None, {})["groups"]
+        by_group |= _json_answer(groups.total, None, None, {})["groups"]
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}
-    return {"by": by, **settings, "from": facts, "groups": by_group}
+    answer = {"by": by, **settings, "from": facts, "groups": by_group}
+    if comparisons is not None:
+        answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
+    return answer
 
 
 def _print_explanation(groups: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headcount._validation import quoted
 from headcount.cli.options import METHOD, option
 from headcount.exceptions import DataError
 
@@ -20,8 +21,12 @@ def fit(
     file: Annotated[
         str, typer.Argument(help="The labelled table: CSV or TSV, also gzipped, or Parquet; - is standard input.")
     ],
-    label: Annotated[str, typer.Option("--label", help="The column of labels.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")],
+    label: Annotated[
+        str, typer.Option("--label", help="The column of labels; several, separated by commas, make a model each.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The model file to write; with several labels, a folder.")
+    ],
     text: Annotated[str | None, option("--text", help="The column of texts.")] = None,
     features: Annotated[
         str | None,
@@ -54,36 +59,70 @@ def fit(
     interval is kept. The items that judged it do not validate it.
 
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
+
+    Example: headcount fit survey.csv --text answer --label topic,tone,urgent -o models
     """
     from headcount.cli.output import check_outputs
     from headcount.desk import fit_table
     from headcount.modelfile import save_model
 
-    check_outputs((output,), (file,))
+    labels = _labels_asked(file, label)
+    if len(labels) > 1 and text is None and features is None:
+        raise DataError(
+            "With several labels, name the texts (--text COLUMN) or the columns of numbers (--features COLUMNS)."
+        )
+    targets = [output / f"{name}.headcount" for name in labels] if len(labels) > 1 else [output]
+    check_outputs(targets, (file,))
     if jobs == 0:
         raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
     if budget is not None and not isfinite(budget):
         raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
-    if output.is_dir() or not output.name:
+    if len(labels) == 1 and (output.is_dir() or not output.name):
         raise DataError(f"{output} is a folder: name a file to write the model to.")
+    if len(labels) > 1 and output.is_file():
+        raise DataError(f"{output} is a file: name a folder to write the models of {len(labels)} labels to.")
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
-    model = fit_table(
-        file,
-        label=label,
-        text=text,
-        features=features,
-        method=method,
-        learner=learner,
-        budget=budget,
-        shift=shift,
-        any_method=any_method,
-        random_state=seed,
-        n_jobs=jobs,
-    )
-    save_model(model, output)
-    _print_model(model)
-    typer.echo(f"\nWritten: {output}\nNext: headcount estimate {output} NEW.csv --by COLUMN")
+    for name, target in zip(labels, targets, strict=True):
+        model = fit_table(
+            file,
+            label=name,
+            text=text,
+            features=features,
+            method=method,
+            learner=learner,
+            budget=budget,
+            shift=shift,
+            any_method=any_method,
+            random_state=seed,
+            n_jobs=jobs,
+        )
+        target.parent.mkdir(exist_ok=True)
+        save_model(model, target)
+        _print_model(model)
+        typer.echo(f"\nWritten: {target}\n" if len(labels) > 1 else f"\nWritten: {target}")
+    typer.echo(f"Next: headcount estimate {output} NEW.csv --by COLUMN")
+
+
+def _labels_asked(file: str, label: str) -> list[str]:
+    """Return the columns of labels that are asked for; a column whose name contains a comma takes precedence."""
+    names = [name.strip() for name in label.split(",") if name.strip()]
+    if len(names) < 2:
+        return [label]
+    from headcount.tables import TableFile
+
+    if file == "-" or Path(file).is_fifo():
+        raise DataError("Models of several labels read the table several times: give a file, not standard input.")
+    table = TableFile(file)
+    if label in table.columns:
+        return [label]
+    table.require(names, ", named by --label")
+    twice = sorted({name for name in names if names.count(name) > 1 or "/" in name})
+    if twice:
+        raise DataError(
+            f"--label must name columns once each, without a slash in the name; not so for {quoted(twice)}."
+        )
+    return names
 
 
 def inspect(

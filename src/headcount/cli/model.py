@@ -8,7 +8,19 @@ from headcount.exceptions import DataError
 if TYPE_CHECKING:
     from headcount.modelfile import Model
 
-__all__ = ["model_from"]
+__all__ = ["model_from", "models_in"]
+
+
+def models_in(folder: str) -> dict[str, "Model"]:
+    """Read all model files of a folder, by the columns of their labels, or by their names where two labels are equal."""
+    from headcount.modelfile import load_model
+
+    files = sorted(Path(folder).glob("*.headcount"))
+    if not files:
+        raise DataError(f"{folder} holds no model files (.headcount): name a model file, or a folder of them.")
+    models = {file.stem: load_model(file) for file in files}
+    labels = [model.columns.label for model in models.values()]
+    return dict(zip(labels, models.values(), strict=True)) if len(set(labels)) == len(labels) else models
 
 
 def model_from(

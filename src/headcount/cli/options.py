@@ -10,7 +10,10 @@ option = partial(typer.Option, show_default=False)
 """An option without a default to show."""
 
 MODEL = Annotated[
-    str, typer.Argument(help="A model file; with --scored a labelled table; with --confusion a confusion matrix.")
+    str,
+    typer.Argument(
+        help="A model file, or (estimate) a folder of them; with --scored a labelled table; with --confusion a confusion matrix."
+    ),
 ]
 FILES = Annotated[
     list[str],
