@@ -167,7 +167,7 @@ def run(*words, cwd, path):
     "name", [pytest.param("extra_quantifiers.dys:DyS", marks=pytest.mark.slow), "extra_quantifiers.kdey:KDEyML"]
 )
 def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
-    X, y = blobs(300, 2, 2)
+    X, y = blobs(150, 2, 2)
     rows = ["a,b,c,d,y", *(",".join([*map(str, x), ("no", "yes")[label]]) for x, label in zip(X, y, strict=True))]
     (tmp_path / "labelled.csv").write_text("\n".join(rows) + "\n")
     options = ["--label", "y", "--learner", "lr", "--jobs", "1", "-o", "m.headcount"]

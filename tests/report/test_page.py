@@ -341,7 +341,13 @@ def test_csv_has_everything(contents, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data_sets", "learners"), [(["uneven"], None), (None, ["lr"]), (["even"], ["own"]), (None, ["mnb"])]
+    ("data_sets", "learners"),
+    [
+        (["even"], ["own"]),
+        pytest.param(["uneven"], None, marks=pytest.mark.slow),
+        pytest.param(None, ["lr"], marks=pytest.mark.slow),
+        pytest.param(None, ["mnb"], marks=pytest.mark.slow),
+    ],
 )
 def test_page_of_a_part_of_the_plan(study_results, data_sets, learners):
     part = Results(study_results.plan.only(data_sets, learners), study_results.store.folder)

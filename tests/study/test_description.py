@@ -1,6 +1,7 @@
 """Descriptions of tasks: parameters by value without defaults; those of format 1 stay what they were, so that results are found."""
 
 import functools
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -52,8 +53,12 @@ def with_former_linear_learners(tmp_path):
         f'[learners.lr]\nclass = "sklearn.linear_model.LogisticRegression"\n{grid}\n\n'
     )
     start, end = text.index("[learners.svm]"), text.index("[learners.rf]")
+    rest = re.sub(r"\nchoose_once = true.*", "", text[end:])
+    now = "embedding_size = 8, channels = 8, document_size = 16, batch_size = 250, max_epochs = 3, patience = 2"
+    assert now in rest
+    rest = rest.replace(now, "embedding_size = 32, channels = 32, document_size = 16, max_epochs = 5, patience = 2")
     file = tmp_path / "stand-ins.toml"
-    file.write_text(text[:start] + former + text[end:])
+    file.write_text(text[:start] + former + rest)
     return read_plan(file)
 
 
