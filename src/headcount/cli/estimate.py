@@ -60,7 +60,7 @@ def estimate(
     """
     from headcount.cli.compare import print_comparisons
     from headcount.cli.output import check_format, check_outputs, print_shares, show_result
-    from headcount.desk import compared, estimate_tables, provenance
+    from headcount.desk import check_against, compared, estimate_tables, provenance
     from headcount.stream.groups import grouping_title
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
@@ -69,6 +69,8 @@ def estimate(
         raise DataError("--html needs a file; -o - and --json write to standard output.")
     check_outputs((html, plot), (model, *files), table=output)
     check_format(form, as_json, output)
+    if against is not None:
+        check_against(against)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
     several = Path(model).is_dir()

@@ -202,8 +202,7 @@ def compared(
     groups: GroupShares, against: Against, ordered: Sequence[str] = (), first: str | None = None
 ) -> Comparisons:
     """Compare all groups that have enough items, in their order or in this one; ``first`` comes first."""
-    if against not in _AGAINST:
-        raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
+    check_against(against)
     ordered = ordered or [group_label(name) for name in groups.names]
     enough = groups.comparable
     names = [name for name in ordered if name in enough]
@@ -213,12 +212,18 @@ def compared(
     return Comparisons(against, names, left_out, compare_all_groups(groups, against, names), groups)
 
 
+def check_against(against: str) -> None:
+    """Raise unless this says which groups are compared."""
+    if against not in _AGAINST:
+        raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
+
+
 def _check_asked(
     paths: Sequence[str | Path], by: str | None, first: str | None, second: str | None, against: str | None
 ) -> None:
     """Raise if it is not clear what to compare, before files are read, which may take long."""
-    if against is not None and against not in _AGAINST:
-        raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
+    if against is not None:
+        check_against(against)
     if against is not None and second is not None:
         raise DataError("A second group (--to) is for comparing two groups; against (--against) compares all of them.")
     if against in ("previous", "all") and first is not None:
