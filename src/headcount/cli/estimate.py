@@ -5,8 +5,6 @@ from typing import Any, cast
 
 import typer
 
-from headcount._labels import class_positions
-from headcount._validation import plain, quoted
 from headcount.cli import options
 from headcount.cli.model import model_from, models_in
 from headcount.cli.progress import progress_bar
@@ -60,7 +58,8 @@ def estimate(
     """
     from headcount.cli.compare import print_comparisons
     from headcount.cli.output import check_format, check_outputs, print_shares, show_result
-    from headcount.desk import check_against, compared, estimate_tables, provenance
+    from headcount.desk import estimate_tables, provenance
+    from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import grouping_title
 
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
@@ -133,6 +132,9 @@ def estimate(
 
 def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
     """Return the title of the mean that --value asks for, and the value of each class, None if classes are their values."""
+    from headcount._labels import class_positions
+    from headcount._validation import quoted
+
     if "=" not in value:
         return value, None
     pairs = [part.rpartition("=") for part in value.split(",")]
@@ -150,6 +152,7 @@ def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
 
 
 def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
+    from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
     from headcount.stream.group_shares import group_label, none_if_nan
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount._validation import quoted
 from headcount.cli.options import METHOD, option
 from headcount.exceptions import DataError
 
@@ -109,6 +108,7 @@ def _labels_asked(file: str, label: str) -> list[str]:
     names = [name.strip() for name in label.split(",") if name.strip()]
     if len(names) < 2:
         return [label]
+    from headcount._validation import quoted
     from headcount.tables import TableFile
 
     if file == "-" or Path(file).is_fifo():

@@ -1,17 +1,15 @@
 """From a labelled table to a model, and from a model and new tables to shares: what the commands do, as Python functions."""
 
 from headcount.desk.black_box import confusion_model, scored_model
-from headcount.desk.compare import Comparison, Comparisons, check_against, compare_tables, compared
+from headcount.desk.compare import Comparison, Comparisons, compare_tables
 from headcount.desk.estimate import check_tables, estimate_tables, provenance
 from headcount.desk.fit import fit_table
 
 __all__ = [
     "Comparison",
     "Comparisons",
-    "check_against",
     "check_tables",
     "compare_tables",
-    "compared",
     "confusion_model",
     "estimate_tables",
     "fit_table",
