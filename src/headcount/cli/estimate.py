@@ -37,6 +37,7 @@ def estimate(
     decisions: options.DECISIONS = None,
     method: options.SCORED_METHOD = "auto",
     dask: options.DASK = None,
+    statistics: options.STATISTICS = False,
     pile: options.PILE = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
@@ -46,6 +47,8 @@ def estimate(
     Example: headcount estimate stars.headcount new.parquet --by date:month -o shares.csv --html shares.html
 
     Example: headcount estimate --scored labelled.csv new.parquet --label y --scores neg=p0,pos=p1 --by month
+
+    Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
     from headcount.cli.output import check_outputs, print_shares, show_result
     from headcount.desk import estimate_tables, provenance
@@ -68,6 +71,7 @@ def estimate(
             min_items=min_items,
             counts=confusion,
             cluster=dask,
+            statistics=statistics,
             progress=progress,
         )
     facts, by_title = provenance(loaded, files, model), grouping_title(by)
