@@ -20,9 +20,9 @@ from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.protocols.exact import LIMB_BITS, ExactSums
 
-__all__ = ["Sketch"]
+__all__ = ["FINEST", "WIDEST", "Sketch"]
 
-_FINEST, _WIDEST = 8, -6
+FINEST, WIDEST = 8, -6
 """Bits of the mantissa that tell cells apart; negative ones are bits of the exponent, of which the widest cells keep none."""
 _FIRST_SLOTS, _MOST_NUMBERS = 1 << 14, 1 << 23
 """Slots that a table begins with, and the most numbers that it may hold: 64 MiB."""
@@ -48,7 +48,7 @@ class Sketch:
     ([1, 2], True)
     """
 
-    def __init__(self, n_classes: int, bits: int = _FINEST, most_cells: int | None = None) -> None:
+    def __init__(self, n_classes: int, bits: int = FINEST, most_cells: int | None = None) -> None:
         self.n_classes, self.bits = n_classes, bits
         largest = 1 << int(np.log2(_MOST_NUMBERS // (2 * n_classes + 3)))
         self.most_cells = _capacity(largest) if most_cells is None else most_cells
@@ -88,7 +88,7 @@ class Sketch:
         """Double the table while it may grow; then double the width of the cells."""
         if _capacity(len(self._keys)) < self.most_cells:
             self._rebuild(2 * len(self._keys), self.bits)
-        elif self.bits <= _WIDEST:
+        elif self.bits <= WIDEST:
             raise DataError(
                 f"There are more groups than a sketch of posteriors has room for ({self.most_cells:,} cells): use PACC, or "
                 "fewer groups."

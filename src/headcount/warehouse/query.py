@@ -8,14 +8,15 @@ floor(x * 2^40 + 1/2), as in `headcount.protocols.exact`, and its sum has two co
 from headcount.exceptions import DataError
 from headcount.stream import Recipe
 from headcount.stream.groups import Grouping
+from headcount.stream.sketch import FINEST, WIDEST, Sketch
 from headcount.warehouse.contents import Contents
 from headcount.warehouse.dialects import DIALECTS, column_name, rendered, table_name
 
 __all__ = ["DIALECTS", "statistics_query"]
 
 _UNIT, _LIMB = f"{2.0**40!r}", f"{2.0**20!r}"
-_BITS, _LARGEST_BITS = 8, 41
-"""Bits of the mantissa that tell cells of a sketch apart, and the most bits of an integer coordinate."""
+_LARGEST_EXPONENT, _BIAS = 40, 1023
+"""Of a coordinate in units, and what a double adds to its exponent: cells of a sketch are told apart by the first bits of a double."""
 
 
 def statistics_query(
@@ -99,7 +100,6 @@ def _added_up(
     decision = " ".join(f"WHEN p{j} = largest THEN {j}" for j in range(k - 1))
     codes, sums = contents.code_columns(), contents.sum_columns()
     units = {name: f"FLOOR(({e}) * {_UNIT} + 0.5)" for name, e in sums.items()}
-    keys = [*codes, *(f"sketch_key_{i}" for i in range(len(contents.sketched)))]
     steps = {
         "headcount_scores": f"SELECT {group} AS grp, {bad_date} AS bad_date, {is_number} AS is_number, "
         + ", ".join(f"{score} AS s{j}" for j, score in enumerate(scores))
@@ -125,19 +125,49 @@ def _added_up(
         )
         + " FROM headcount_units",
     }
+    sizes = {"n": "COUNT(*)", "bad_dates": "SUM(bad_date)", "invalid": "SUM(1 - valid)"}
+    added = {f"{name}_high": f"SUM({name}_high)" for name in sums}
+    added |= {f"{name}_low": f"SUM({name} - {name}_high * {1 << 20})" for name in sums}
+    groups = [] if by is None else ["grp"]
+    last = "headcount_limbs"
+    if contents.sketched:
+        keys = [f"sketch_key_{i}" for i in range(len(contents.sketched))]
+        columns = [f"{e} AS {name}" for name, e in (sizes | added).items()]
+        kept_keys = ", ".join([*groups, *codes, *keys])
+        steps["headcount_cells"] = f"SELECT {kept_keys}, {', '.join(columns)} FROM {last} GROUP BY {kept_keys}"
+        steps |= _levels(groups, keys, Sketch(k))
+        last = "headcount_cells CROSS JOIN headcount_width"
+        sizes, added = ({name: f"SUM({name})" for name in part} for part in (sizes, added))
+        codes |= {"sketch_width": "sketch_width"}
+        by_cell = [*groups, *codes, *(f"FLOOR({key} / CAST(sketch_width AS DOUBLE))" for key in keys)]
+    else:
+        by_cell = [*groups, *codes]
     results = [
         f"'{contents.stamp}' AS recipe",
-        "'all' AS group_name" if by is None else "grp AS group_name",
+        "grp AS group_name" if groups else "'all' AS group_name",
         *codes,
-        "COUNT(*) AS n",
-        "SUM(bad_date) AS bad_dates",
-        "SUM(1 - valid) AS invalid",
-        *(f"CAST(SUM({name}_high) AS BIGINT) AS {name}_high" for name in sums),
-        *(f"CAST(SUM({name} - {name}_high * {1 << 20}) AS BIGINT) AS {name}_low" for name in sums),
+        *(f"CAST({e} AS BIGINT) AS {name}" for name, e in (sizes | added).items()),
     ]
-    keys = keys if by is None else ["grp", *keys]
     with_steps = ", ".join(f"{name} AS ({step})" for name, step in steps.items())
-    return f"WITH {with_steps} SELECT {', '.join(results)} FROM headcount_limbs" + (f" GROUP BY {', '.join(keys)}" if keys else "")
+    grouped = f" GROUP BY {', '.join(by_cell)}" if by_cell else ""
+    return f"WITH {with_steps} SELECT {', '.join(results)} FROM {last}{grouped}"
+
+
+def _levels(groups: list[str], keys: list[str], sketch: Sketch) -> dict[str, str]:
+    """Return steps that find how wide the cells of a sketch must be: as `Sketch` does, the least of which there are not too many."""
+    steps, widths = {}, []
+    for level, bits in enumerate(range(FINEST, WIDEST - 1, -1)):
+        halves = [f"FLOOR({key} / 2.0) AS {key}" if level else key for key in keys]
+        source = f"headcount_level_{bits + 1}" if level else "headcount_cells"
+        name = f"headcount_level_{bits}".replace("-", "minus_")
+        steps[name] = f"SELECT DISTINCT {', '.join([*groups, *halves])} FROM {source.replace('-', 'minus_')}"
+        widths.append(f"SELECT {1 << level} AS width, COUNT(*) AS n_cells FROM {name}")
+    steps["headcount_widths"] = " UNION ALL ".join(widths)
+    steps["headcount_width"] = (
+        f"SELECT COALESCE(MIN(CASE WHEN n_cells <= {sketch.most_cells} THEN width END), {1 << (FINEST - WIDEST)}) AS sketch_width "
+        "FROM headcount_widths"
+    )
+    return steps
 
 
 def _at_least_one(unit: str) -> str:
@@ -146,9 +176,9 @@ def _at_least_one(unit: str) -> str:
 
 
 def _cell(name: str) -> str:
-    """Return SQL for the cell of a sketch: the exponent and the first bits of the mantissa of a whole number of units."""
+    """Return SQL for the finest cell of a sketch: the exponent and the first bits of the mantissa of a whole number of units."""
     branches = [
-        f"WHEN {name} >= {1 << (_BITS + shift)} THEN FLOOR({name} / {float(1 << shift)!r}) + {shift << _BITS}"
-        for shift in range(_LARGEST_BITS - _BITS, 0, -1)
+        f"WHEN {name} >= {1 << e} THEN FLOOR({name} * {2.0 ** (FINEST - e)!r}) + {(e + _BIAS - 1) << FINEST}"
+        for e in range(_LARGEST_EXPONENT, -1, -1)
     ]
-    return f"CASE {' '.join(branches)} ELSE {name} END"
+    return f"CASE {' '.join(branches)} END"

@@ -16,7 +16,7 @@ from headcount.quantifiers import Statistics
 from headcount.stream import Recipe, Tally
 from headcount.stream.groups import Grouping
 from headcount.stream.scan import decision_codes
-from headcount.stream.sketch import Sketch
+from headcount.stream.sketch import FINEST, Sketch
 from headcount.tables import Batch, TableFile
 from headcount.warehouse.contents import FORMAT, Contents
 
@@ -48,6 +48,7 @@ def _tally(table: TableFile, recipe: Recipe, kind: str, contents: Contents, by: 
             _check_stamp(table.name, str(stamp), contents.stamp, by)
     limbs = [f"{name}_{limb}" for name in contents.sum_columns() for limb in ("high", "low")]
     counted = ["n", "bad_dates", "invalid", *contents.code_columns(), *limbs]
+    counted += ["sketch_width"] if contents.sketched else []
     read = ["group_name", *(["class"] if kind == "decisions" else []), *counted]
     table.require([column_of.get(name, name) for name in read], " of statistics: save all columns of the query's result")
     tally = recipe.start()
@@ -180,7 +181,8 @@ def _summed(
         sums[name].add_at(np.arange(n_groups), statistics)
     sketch = None
     if recipe.sketched:
-        sketch = Sketch(recipe.k)
+        width = int(numbers["sketch_width"].max())
+        sketch = Sketch(recipe.k, FINEST + 1 - width.bit_length())
         columns = [f"sketch_{i}_{limb}" for i in range(recipe.k) for limb in ("high", "low")]
         cells = np.stack([numbers[column] for column in columns], axis=1)
         sketch.add_cells(groups, numbers["n"] * recipe.n_folds, cells * recipe.n_folds)
