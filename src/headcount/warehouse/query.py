@@ -17,6 +17,9 @@ __all__ = ["DIALECTS", "statistics_query"]
 _UNIT, _LIMB = f"{2.0**40!r}", f"{2.0**20!r}"
 _LARGEST_EXPONENT, _BIAS = 40, 1023
 """Of a coordinate in units, and what a double adds to its exponent: cells of a sketch are told apart by the first bits of a double."""
+_FENCES = {"postgres": " OFFSET 0", "sqlite": " LIMIT -1 OFFSET 0"}
+"""Ends of steps without which these databases would put each step's expressions into the next one, wherever they are used: with ten
+classes that is hundreds of times."""
 
 
 def statistics_query(
@@ -125,6 +128,8 @@ def _added_up(
         )
         + " FROM headcount_units",
     }
+    for name in ("checked", "posteriors", "ranked", "units"):
+        steps[f"headcount_{name}"] += _FENCES.get(dialect, "")
     sizes = {"n": "COUNT(*)", "bad_dates": "SUM(bad_date)", "invalid": "SUM(1 - valid)"}
     added = {f"{name}_high": f"SUM({name}_high)" for name in sums}
     added |= {f"{name}_low": f"SUM({name} - {name}_high * {1 << 20})" for name in sums}
