@@ -6,6 +6,7 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import model_from
+from headcount.exceptions import DataError
 
 __all__ = ["sql"]
 
@@ -17,6 +18,9 @@ def sql(
     dialect: Annotated[
         str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, duckdb or sqlite.")
     ] = "postgres",
+    scoring: Annotated[
+        bool, typer.Option("--scoring", help="Print the query that scores items with a linear model of numbers instead.")
+    ] = False,
     scored: options.SCORED = False,
     confusion: options.CONFUSION = False,
     label: options.LABEL = None,
@@ -31,7 +35,12 @@ def sql(
 
     Example: headcount sql --scored labelled.csv --label y --scores neg=p0,pos=p1 --table scores --by sold:month
     """
-    from headcount.desk import statistics_sql
+    from headcount.desk import scoring_sql, statistics_sql
 
     loaded = model_from(model, [], scored, confusion, label, scores, decisions, method)
-    typer.echo(f"{statistics_sql(loaded, table, by=by, dialect=dialect)};")
+    if scoring and by is not None:
+        raise DataError("--scoring prints a score for each row: omit --by.")
+    query = (
+        scoring_sql(loaded, table, dialect=dialect) if scoring else statistics_sql(loaded, table, by=by, dialect=dialect)
+    )
+    typer.echo(f"{query};")

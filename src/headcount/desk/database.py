@@ -1,12 +1,13 @@
-"""`statistics_sql`: the query with which a database computes what an estimate needs."""
+"""Queries for a database: one computes what an estimate needs, one scores items with a linear model."""
 
 from pathlib import Path
 
 from headcount.desk.estimate import database_recipe, loaded_model
+from headcount.exceptions import DataError
 from headcount.modelfile import Model
-from headcount.warehouse import statistics_query
+from headcount.warehouse import scoring_query, statistics_query
 
-__all__ = ["statistics_sql"]
+__all__ = ["scoring_sql", "statistics_sql"]
 
 
 def statistics_sql(
@@ -20,7 +21,8 @@ def statistics_sql(
     Parameters
     ----------
     model : Model or path of a model file
-        Of scores or decisions: from `scored_model` or `confusion_model`.
+        Of scores or decisions, from `scored_model` or `confusion_model`; or of logistic regression over columns of numbers without
+        folds, whose answers agree within 1e-9, and are checked without the items themselves.
     table : str
         The name of the table, with a schema before a dot if need be.
     by : str, optional
@@ -46,3 +48,17 @@ def statistics_sql(
     """
     model = loaded_model(model)
     return statistics_query(database_recipe(model), model.columns.kind, model.columns.names, table, by, dialect)
+
+
+def scoring_sql(model: Model | str | Path, table: str, *, dialect: str = "postgres") -> str:
+    """Return the query that adds the posteriors of a model of logistic regression over numbers to a table.
+
+    Parameters
+    ----------
+    model, table, dialect
+        As in `statistics_sql`.
+    """
+    model = loaded_model(model)
+    if model.columns.kind != "numbers":
+        raise DataError(f"Scoring in a database is for models over columns of numbers; this one reads {model.columns.kind}.")
+    return scoring_query(model.quantifier, model.columns.names, table, dialect)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headcount._validation import plain
 from headcount.exceptions import DataError
 from headcount.stream import Recipe
+from headcount.warehouse.linear import posterior_sql
 
 __all__ = ["FORMAT", "Contents"]
 
@@ -37,12 +38,22 @@ class Contents:
 
     @classmethod
     def of(cls, recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None) -> "Contents":
-        """Collect what the representations of a recipe declare, for rows of scores or decisions in columns of these names."""
+        """Collect what the representations of a recipe declare, for rows of numbers, scores or decisions in columns of these names."""
+        if kind == "text":
+            raise DataError(
+                "A database can't score texts: score the items elsewhere and use --scored with the columns of scores, or estimate from "
+                "files."
+            )
+        if kind == "numbers" and recipe.n_folds > 1:
+            raise DataError(
+                f"The model has {recipe.n_folds} fold classifiers, whose statistics no query adds up: print their mean scores with "
+                "--scoring, or estimate from files."
+            )
         codes: dict[str, tuple[str, ...]] = {}
         sums: dict[str, tuple[str, ...]] = {}
         sketched: tuple[str, ...] = ()
         method = type(recipe.quantifier).__name__
-        if kind == "scores":
+        if kind != "decisions":
             for name, (representation, products) in recipe.reductions.items():
                 expressions = _declared(representation.sql(recipe.k), method)
                 if representation.has_vectors:
@@ -61,6 +72,7 @@ class Contents:
             codes,
             sums,
             sketched,
+            posterior_sql(recipe.quantifier.classifier_, names, recipe.quantifier.classes_) if kind == "numbers" else (),
         ]
         digest = hashlib.sha256(json.dumps(meaning).encode()).hexdigest()[:16]
         return cls(codes, sums, sketched, f"headcount {FORMAT} {method} {digest} {by or ''}".strip())
