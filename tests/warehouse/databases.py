@@ -1,4 +1,4 @@
-"""Databases that tests run queries in: DuckDB and SQLite in this process, PostgreSQL as a server of its own, Spark in local mode."""
+"""Databases that tests run queries in: DuckDB and SQLite in this process, a server of PostgreSQL, Spark in local mode."""
 
 import os
 import pwd
@@ -56,9 +56,18 @@ class SQLite:
         return pd.DataFrame(cursor.fetchall(), columns=[column[0] for column in cursor.description], dtype=object)
 
 
+_TYPES = {
+    "float64": "double precision",
+    "Float64": "double precision",
+    "float32": "real",
+    "int64": "bigint",
+    "object": "text",
+    "str": "text",
+}
+
+
 class Postgres:
     dialect = "postgres"
-    types = {"float64": "double precision", "float32": "real", "int64": "bigint", "object": "text", "str": "text"}
 
     def __init__(self, port):
         import psycopg
@@ -66,14 +75,16 @@ class Postgres:
         self.connection = psycopg.connect(f"host=127.0.0.1 port={port} user=headcount dbname=postgres", autocommit=True)
 
     def load(self, name, frame):
-        types = [self.types.get(str(kind), "timestamp") for kind in frame.dtypes]
+        types = [_TYPES.get(str(kind), "timestamp") for kind in frame.dtypes]
         columns = ", ".join(f'"{column}" {kind}' for column, kind in zip(frame.columns, types, strict=True))
         cursor = self.connection.cursor()
         cursor.execute(f'DROP TABLE IF EXISTS "{name}" CASCADE')
         cursor.execute(f'CREATE TABLE "{name}" ({columns})')
         with cursor.copy(f'COPY "{name}" FROM STDIN') as copy:
             for row in frame.itertuples(index=False):
-                copy.write_row([None if value is None or value is pd.NaT else _plain(value) for value in row])
+                copy.write_row(
+                    [None if value is None or value is pd.NaT or value is pd.NA else _plain(value) for value in row]
+                )
 
     def execute(self, statement):
         self.connection.execute(statement)
@@ -129,7 +140,9 @@ def postgres_server() -> Iterator[int]:
     with tempfile.TemporaryDirectory(prefix="headcount-postgres-", ignore_cleanup_errors=True) as folder:
         as_user = {}
         if os.getuid() == 0:  # PostgreSQL refuses to run as root
-            user = next((name for name in ("postgres", "nobody") if name in {entry.pw_name for entry in pwd.getpwall()}), None)
+            user = next(
+                (name for name in ("postgres", "nobody") if name in {entry.pw_name for entry in pwd.getpwall()}), None
+            )
             if user is None:
                 pytest.skip("PostgreSQL does not run as root, and there is no user postgres or nobody.")
             entry = pwd.getpwnam(user)
@@ -144,7 +157,7 @@ def postgres_server() -> Iterator[int]:
             port = free.getsockname()[1]
         settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": folder, "fsync": "off"}
         arguments = [item for name, value in settings.items() for item in ("-c", f"{name}={value}")]
-        with open(f"{folder}/log", "wb") as log:
+        with Path(folder, "log").open("wb") as log:
             server = subprocess.Popen(
                 [str(programs / "postgres"), "-D", data, "-p", str(port), *arguments],
                 cwd=folder,

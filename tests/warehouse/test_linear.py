@@ -49,20 +49,11 @@ def test_missing_numbers_are_filled_in(database):
     model = model_over(make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), LogisticRegression()), 2)
     frame = items()
     frame.loc[::7, "x3"] = np.nan
-    database.load("people", frame.astype(object).where(frame.notna(), None) if database.dialect == "postgres" else frame)
-    scored = database.frame(
-        scoring_sql(model, "people", dialect=database.dialect)
-        if database.dialect != "postgres"
-        else scoring_sql(model, "people", dialect="postgres").replace('"people"', NUMERIC_PEOPLE)
-    )
+    database.load("people", frame.astype("Float64"))
+    scored = database.frame(scoring_sql(model, "people", dialect=database.dialect))
     P = model.quantifier.classifier_.predict_proba(frame.to_numpy())
-    scored = scored.astype({"height": float}).sort_values("height")["score_1"].to_numpy(float)
+    scored = scored.sort_values("height")["score_1"].to_numpy(float)
     np.testing.assert_allclose(scored, P[np.argsort(frame["height"]), 1], atol=1e-9, rtol=0)
-
-
-NUMERIC_PEOPLE = (
-    "(SELECT height::float8 AS height, \"Weight of it\"::float8 AS \"Weight of it\", x3::float8 AS x3 FROM people) AS people"
-)
 
 
 def test_estimate_agrees_with_that_from_the_file(database, tmp_path):
@@ -75,10 +66,15 @@ def test_estimate_agrees_with_that_from_the_file(database, tmp_path):
     computed = estimate_tables(model, tmp_path / "r.csv", statistics=True)
     for figures in ("shares", "low", "high"):
         np.testing.assert_allclose(getattr(computed, figures), getattr(from_file, figures), atol=1e-9, rtol=0)
+    other = model_over(make_pipeline(StandardScaler(), NewtonLogisticRegression(C=0.1)), 2)
+    with pytest.raises(DataError, match="of another model"):
+        estimate_tables(other, tmp_path / "r.csv", statistics=True)
 
 
 def test_models_that_no_query_can_score():
     with pytest.raises(DataError, match="RandomForestClassifier can't be written in SQL"):
         scoring_sql(model_over(RandomForestClassifier(3, random_state=0), 2), "people")
-    with pytest.raises(DataError, match="3 fold classifiers, whose statistics no query adds up: print their mean scores"):
+    with pytest.raises(
+        DataError, match="3 fold classifiers, whose statistics no query adds up: print their mean scores"
+    ):
         statistics_sql(model_over(NewtonLogisticRegression(), 2, 3), "people")

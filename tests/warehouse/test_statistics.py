@@ -73,8 +73,12 @@ def contents(tally):
             numbers[name, i] = high.tolist(), np.broadcast_to(low & (2**20 - 1), part.high.shape)[order].tolist()
     if tally.sketch is not None:
         groups, counts, means = tally.sketch.cells()
-        numbers["sketch"] = tally.sketch.bits, sorted(
-            (str(tally.names[g]), n, *mean) for g, n, mean in zip(groups, counts.tolist(), means.tolist(), strict=True)
+        numbers["sketch"] = (
+            tally.sketch.bits,
+            sorted(
+                (str(tally.names[g]), n, *mean)
+                for g, n, mean in zip(groups, counts.tolist(), means.tolist(), strict=True)
+            ),
         )
     return [str(tally.names[row]) for row in order], numbers
 
@@ -125,7 +129,9 @@ def test_score_of_the_second_class_alone(database, tmp_path):
 def test_decisions(database, tmp_path):
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 200)
-    pd.DataFrame({"y": y, "said": np.where(rng.random(200) < 0.8, y, 1 - y)}).to_csv(tmp_path / "labelled.csv", index=False)
+    pd.DataFrame({"y": y, "said": np.where(rng.random(200) < 0.8, y, 1 - y)}).to_csv(
+        tmp_path / "labelled.csv", index=False
+    )
     frame = pd.DataFrame({"said": rng.integers(0, 2, 300), "shop": rng.choice(["a", "b"], 300)})
     frame.to_parquet(tmp_path / "items.parquet", index=False)
     database.load("decided", frame)

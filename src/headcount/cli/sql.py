@@ -19,7 +19,8 @@ def sql(
         str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, duckdb or sqlite.")
     ] = "postgres",
     scoring: Annotated[
-        bool, typer.Option("--scoring", help="Print the query that scores items with a linear model of numbers instead.")
+        bool,
+        typer.Option("--scoring", help="Print the query that scores items with a linear model of numbers instead."),
     ] = False,
     scored: options.SCORED = False,
     confusion: options.CONFUSION = False,
@@ -41,6 +42,8 @@ def sql(
     if scoring and by is not None:
         raise DataError("--scoring prints a score for each row: omit --by.")
     query = (
-        scoring_sql(loaded, table, dialect=dialect) if scoring else statistics_sql(loaded, table, by=by, dialect=dialect)
+        scoring_sql(loaded, table, dialect=dialect)
+        if scoring
+        else statistics_sql(loaded, table, by=by, dialect=dialect)
     )
     typer.echo(f"{query};")

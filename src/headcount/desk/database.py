@@ -10,9 +10,7 @@ from headcount.warehouse import scoring_query, statistics_query
 __all__ = ["scoring_sql", "statistics_sql"]
 
 
-def statistics_sql(
-    model: Model | str | Path, table: str, *, by: str | None = None, dialect: str = "postgres"
-) -> str:
+def statistics_sql(model: Model | str | Path, table: str, *, by: str | None = None, dialect: str = "postgres") -> str:
     r"""Return the query that computes in a database the statistics of each group of a table of scores or decisions.
 
     Its result, saved as a file, is given to `estimate_tables` with ``statistics=True``, the same model and the same ``by``: shares,
@@ -60,5 +58,7 @@ def scoring_sql(model: Model | str | Path, table: str, *, dialect: str = "postgr
     """
     model = loaded_model(model)
     if model.columns.kind != "numbers":
-        raise DataError(f"Scoring in a database is for models over columns of numbers; this one reads {model.columns.kind}.")
+        raise DataError(
+            f"Scoring in a database is for models over columns of numbers; this one reads {model.columns.kind}."
+        )
     return scoring_query(model.quantifier, model.columns.names, table, dialect)

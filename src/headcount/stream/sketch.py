@@ -119,7 +119,9 @@ class Sketch:
         """Return group, number of items and mean vector of each cell, group by group, in an order that the items determine."""
         groups, counts, sums = self._filled_cells()
         means = ExactSums(sums[:, ::2], sums[:, 1::2]).values() / counts[:, None]
-        order = np.lexsort((counts, *means.T[::-1], groups))  # not by hash, which depends on the order in which groups came
+        order = np.lexsort(
+            (counts, *means.T[::-1], groups)
+        )  # not by hash, which depends on the order in which groups came
         return groups[order], counts[order], means[order]
 
     def sizes(self, n_groups: int) -> FloatArray:

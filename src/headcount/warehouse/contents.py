@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from headcount._validation import plain
 from headcount.exceptions import DataError
 from headcount.stream import Recipe
-from headcount.warehouse.linear import posterior_sql
 
 __all__ = ["FORMAT", "Contents"]
 
@@ -38,11 +37,11 @@ class Contents:
 
     @classmethod
     def of(cls, recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None) -> "Contents":
-        """Collect what the representations of a recipe declare, for rows of numbers, scores or decisions in columns of these names."""
+        """Collect what the representations of a recipe declare, for columns of numbers, scores or decisions of these names."""
         if kind == "text":
             raise DataError(
-                "A database can't score texts: score the items elsewhere and use --scored with the columns of scores, or estimate from "
-                "files."
+                "A database can't score texts: score the items elsewhere and use --scored with the columns of scores, or estimate "
+                "from files."
             )
         if kind == "numbers" and recipe.n_folds > 1:
             raise DataError(
@@ -62,7 +61,12 @@ class Contents:
                 else:
                     codes[name] = expressions
             if recipe.sketched:
-                sketched = _declared(recipe.quantifier.sketched_sql(), method)  # type: ignore[attr-defined]
+                sketched = _declared(recipe.quantifier.sketched_sql(), method)
+        scores: tuple[str, ...] = ()
+        if kind == "numbers":
+            from headcount.warehouse.linear import posterior_sql  # slow to import, and mostly not needed
+
+            scores = posterior_sql(recipe.quantifier.classifier_, names, recipe.quantifier.classes_)
         meaning = [
             FORMAT,
             kind,
@@ -72,7 +76,7 @@ class Contents:
             codes,
             sums,
             sketched,
-            posterior_sql(recipe.quantifier.classifier_, names, recipe.quantifier.classes_) if kind == "numbers" else (),
+            scores,
         ]
         digest = hashlib.sha256(json.dumps(meaning).encode()).hexdigest()[:16]
         return cls(codes, sums, sketched, f"headcount {FORMAT} {method} {digest} {by or ''}".strip())

@@ -58,7 +58,9 @@ def table_name(table: str, dialect: str) -> str:
 
 def period_start(value: str, unit: str, dialect: str) -> str:
     """Return SQL, in the dialect itself, for the first day of the day, week, .. that a date or time lies in."""
-    if dialect == "sqlite":  # dates are text: the first ten letters are the day by the clock of the time zone that was written
+    if (
+        dialect == "sqlite"
+    ):  # dates are text: the first ten letters are the day by the clock of the time zone that was written
         return _SQLITE_STARTS[unit].format(f"SUBSTR({value}, 1, 10)")
     day = f"CAST({value} AS DATE)"
     if unit == "day":
@@ -83,7 +85,9 @@ def rendered(query: str, dialect: str) -> str:
         if isinstance(node, exp.Literal) and not node.is_string and not node.this.isdecimal():
             return glot.parse_one(_exact(float(node.this)))
         if isinstance(node, exp.Floor):
-            inner = node.this if dialect == "sqlite" else node.copy()  # SQLite may lack FLOOR; its CAST cuts off the fraction
+            inner = (
+                node.this if dialect == "sqlite" else node.copy()
+            )  # SQLite may lack FLOOR; its CAST cuts off the fraction
             return exp.cast(inner, "BIGINT", copy=True)
         if isinstance(node, exp.Anonymous) and node.name.upper() == "LARGEST":
             return exp.Anonymous(this="MAX" if dialect == "sqlite" else "GREATEST", expressions=node.expressions)

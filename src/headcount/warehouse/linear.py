@@ -1,4 +1,4 @@
-"""`posterior_sql`: SQL for the posteriors of logistic regression over columns of numbers, scaled and filled in as its pipeline does.
+"""`posterior_sql`: SQL for the posteriors of logistic regression over columns, scaled and filled in as its pipeline does.
 
 The posterior of class c is 1 / (1 + sum over the other classes d of exp(z_d - z_c)), with linear scores z. It agrees with the
 classifier's own within 1e-9: an exponential need not have the same last bits everywhere.
@@ -46,7 +46,9 @@ def posterior_sql(classifier: Any, columns: Sequence[str], classes: AnyArray) ->
     if not isinstance(classifier, FoldClassifiers):
         return _of_one(classifier, columns, classes)
     folds = [_of_one(one, columns, classes) for one in classifier.classifiers_]
-    return tuple(f"({' + '.join(f'({e})' for e in parts)}) / {float(len(folds))!r}" for parts in zip(*folds, strict=True))
+    return tuple(
+        f"({' + '.join(f'({e})' for e in parts)}) / {float(len(folds))!r}" for parts in zip(*folds, strict=True)
+    )
 
 
 def _of_one(classifier: Any, columns: Sequence[str], classes: AnyArray) -> tuple[str, ...]:
@@ -100,6 +102,6 @@ def _number(value: Any) -> str:
 
 def _not_linear(step: Any) -> DataError:
     return DataError(
-        f"{type(step).__name__} can't be written in SQL: a database can score with logistic regression over columns of numbers. Score "
-        "the items elsewhere and use --scored, or estimate from files."
+        f"{type(step).__name__} can't be written in SQL: a database can score with logistic regression over columns of numbers. "
+        "Score the items elsewhere and use --scored, or estimate from files."
     )

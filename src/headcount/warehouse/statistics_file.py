@@ -50,7 +50,9 @@ def _tally(table: TableFile, recipe: Recipe, kind: str, contents: Contents, by: 
     counted = ["n", "bad_dates", "invalid", *contents.code_columns(), *limbs]
     counted += ["sketch_width"] if contents.sketched else []
     read = ["group_name", *(["class"] if kind == "decisions" else []), *counted]
-    table.require([column_of.get(name, name) for name in read], " of statistics: save all columns of the query's result")
+    table.require(
+        [column_of.get(name, name) for name in read], " of statistics: save all columns of the query's result"
+    )
     tally = recipe.start()
     for batch in table.batches({column_of[name]: "group" for name in read}):
         numbers = {name: _whole_numbers(batch, column_of[name]) for name in counted}
@@ -116,12 +118,13 @@ def _check_rows(batch: Batch, numbers: dict[str, IntArray], kind: str, by: str |
     bad, invalid, total = (int(numbers[name].sum()) for name in ("bad_dates", "invalid", "n"))
     if bad:
         raise DataError(
-            f"{batch.file}: {bad:,} of {total:,} rows of the table have values in the column of --by {by} that are not dates. Write "
-            "dates as 2016-07-09."
+            f"{batch.file}: {bad:,} of {total:,} rows of the table have values in the column of --by {by} that are not dates. "
+            "Write dates as 2016-07-09."
         )
     if invalid:
         raise DataError(
-            f"{batch.file}: in {invalid:,} of {total:,} rows of the table the {problem}. Correct them, or query a view without them."
+            f"{batch.file}: in {invalid:,} of {total:,} rows of the table the {problem}. Correct them, or query a view without "
+            "them."
         )
 
 
