@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tests.warehouse.databases import DuckDB, Postgres, postgres_server
 
 from headcount.desk import estimate_tables, scored_model, statistics_sql
-from tests.warehouse.databases import DuckDB, Postgres, postgres_server
 
 
 def scored(n, k, rng):

@@ -81,7 +81,8 @@ class Representation(ABC):
 
         Of cells there is an expression for the code in each partition, of vectors one for each coordinate. Their names are ``p0``,
         ``p1``, .. (the posteriors, not negative), ``largest`` and ``decision`` (the first class with the largest); they are made of
-        ``+ - *``, comparisons, CASE and FLOOR of what is not negative. A number with a decimal point is a double, else an integer.
+        ``+ - *``, comparisons, CASE and FLOOR, of values that are not negative. A number with a decimal point is a double, else an
+        integer.
         """
         return None
 
