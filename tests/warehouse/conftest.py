@@ -12,21 +12,18 @@ def postgres_port():
         yield port
 
 
-@pytest.fixture(scope="session")
-def spark_session(tmp_path_factory):
+@pytest.fixture
+def spark(tmp_path):
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("Spark needs the package pyspark and the program java: one of them is not installed.")
-    spark = Spark(tmp_path_factory.mktemp("spark"))
-    yield spark
-    spark.session.stop()
+    opened = Spark(tmp_path)
+    yield opened
+    opened.session.stop()
 
 
-@pytest.fixture(params=["duckdb", "sqlite", "postgres", pytest.param("spark", marks=pytest.mark.slow)])
+@pytest.fixture(params=["duckdb", "sqlite", "postgres"])
 def database(request):
     """A database that a test may fill."""
-    if request.param == "spark":
-        yield request.getfixturevalue("spark_session")
-        return
     if request.param == "postgres":
         opened = Postgres(request.getfixturevalue("postgres_port"))
     else:

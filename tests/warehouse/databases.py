@@ -112,7 +112,7 @@ class Spark:
 
     def load(self, name, frame):
         path = self.folder / f"{name}.parquet"
-        frame.to_parquet(path, index=False, coerce_timestamps="us")
+        frame.to_parquet(path, index=False)
         self.session.read.parquet(str(path)).createOrReplaceTempView(name)
 
     def execute(self, statement):

@@ -114,6 +114,22 @@ def test_same_answer_as_from_the_file(database, method, tmp_path):
         assert computed.precision == from_file.precision
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # pyspark's own
+def test_spark_gives_the_same_answer(spark, tmp_path):
+    rng = np.random.default_rng(9)
+    for k, methods in ((2, ("PACC", "HDy", "SLD")), (3, ("PACC",))):
+        file, frame = labelled(tmp_path, k, rng), items(400, k, rng)
+        frame.to_parquet(tmp_path / "items.parquet", index=False)
+        load_in_pieces(spark, frame, rng)
+        for method in methods:
+            model = scored_model(file, label="y", method=method)
+            from_file = estimate_tables(model, tmp_path / "items.parquet", by="sold:week", min_items=5)
+            result = result_file(spark, model, tmp_path, "sold:week")
+            computed = estimate_tables(model, result, by="sold:week", min_items=5, statistics=True)
+            assert computed.records() == from_file.records(), (k, method)
+
+
 def test_score_of_the_second_class_alone(database, tmp_path):
     rng = np.random.default_rng(6)
     file = labelled(tmp_path, 2, rng)
