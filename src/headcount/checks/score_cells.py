@@ -54,3 +54,11 @@ class ScoreCells(Cells):
     def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group in each cell."""
         return count_cells(C, np.full(len(self.cuts), -np.inf) if self.decided else self.cuts, groups, n_groups)
+
+    def sql(self, n_classes: int) -> tuple[str, ...]:
+        """Return SQL for the cell: of the decided class, and within it by how many cuts the largest posterior reaches."""
+        last = len(self.cuts)
+        if self.decided:
+            return (f"decision * {last + 1} + {last}",)
+        reached = " ".join(f"WHEN largest >= {float(self.cuts[i])!r} THEN {i + 1}" for i in reversed(range(last)))
+        return (f"decision * {last + 1} + CASE {reached} ELSE 0 END",)

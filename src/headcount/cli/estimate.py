@@ -42,6 +42,7 @@ def estimate(
     decisions: options.DECISIONS = None,
     method: options.SCORED_METHOD = "auto",
     dask: options.DASK = None,
+    statistics: options.STATISTICS = False,
     pile: options.PILE = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
@@ -55,6 +56,8 @@ def estimate(
     Example: headcount estimate stars.headcount new.csv --by shop,date:year --where 'country=DE,AT' --value stars --total
 
     Example: headcount estimate models new.csv --by date:month -o shares.csv
+
+    Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
     from headcount.cli.compare import print_comparisons
     from headcount.cli.output import check_format, check_outputs, print_shares, show_result
@@ -92,6 +95,7 @@ def estimate(
                 min_items=min_items,
                 counts=confusion,
                 cluster=dask,
+                statistics=statistics,
                 progress=progress,
             )
         if value is not None:

@@ -72,6 +72,11 @@ PILE = Annotated[bool, typer.Option("--pile", hidden=True)]  # the former name o
 MIN_ITEMS = Annotated[int, typer.Option("--min-items", help="Smaller groups are reported as too small.", min=1)]
 DASK = Annotated[str | None, option("--dask", help="Address of a Dask scheduler that reads the files.")]
 
+STATISTICS = Annotated[
+    bool,
+    typer.Option("--statistics", help="FILES are results of the query that headcount sql prints, not items."),
+]
+
 SCORED = Annotated[
     bool, typer.Option("--scored", help="Scores are ready: MODEL is a labelled table with the same score columns.")
 ]

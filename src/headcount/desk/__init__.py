@@ -2,6 +2,7 @@
 
 from headcount.desk.black_box import confusion_model, scored_model
 from headcount.desk.compare import Comparison, Comparisons, compare_tables
+from headcount.desk.database import scoring_sql, statistics_sql
 from headcount.desk.estimate import check_tables, estimate_tables, provenance
 from headcount.desk.fit import fit_table
 
@@ -15,4 +16,6 @@ __all__ = [
     "fit_table",
     "provenance",
     "scored_model",
+    "scoring_sql",
+    "statistics_sql",
 ]

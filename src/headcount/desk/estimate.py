@@ -9,10 +9,12 @@ from headcount.modelfile import Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
 from headcount.stream.groups import grouping_title
+from headcount.warehouse import tally_statistics
 
 __all__ = [
     "check_level",
     "check_tables",
+    "database_recipe",
     "estimate_tables",
     "file_title",
     "listed_paths",
@@ -37,6 +39,7 @@ def estimate_tables(
     min_items: int = 30,
     counts: bool = False,
     cluster: str | None = None,
+    statistics: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
@@ -68,6 +71,8 @@ def estimate_tables(
         The tables hold counts of decisions (columns ``class`` and ``count``), for a model of decisions, rather than one item a row.
     cluster : str, optional
         The address of a Dask scheduler that reads the files.
+    statistics : bool, default=False
+        The files are results of the query that `statistics_sql` returns for the same model and ``by``, rather than items.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -90,7 +95,7 @@ def estimate_tables(
     check_level(level)
     model = loaded_model(model)
     check_assumption(model.quantifier, assume)
-    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where)
+    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics)
     titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
     return estimate_groups(
         tally,
@@ -196,14 +201,28 @@ def tally_of(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
     where: Sequence[str] = (),
+    statistics: bool = False,
 ) -> Tally:
     """Add up what the model's quantifier and the check need of each group of tables."""
-    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     columns = model.columns
+    if statistics:
+        if cluster is not None:
+            raise DataError("Statistics are few rows, which no cluster needs to read: omit --dask.")
+        if where:
+            raise DataError(
+                "Statistics are of rows that are added up already: omit --where, and let the query read a view that has it."
+            )
+        return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by)
+    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions":
         raise DataError("Counts of decisions need a model of decisions.")
     reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where))
     return tally_files(files, reading, progress, cluster)
+
+
+def database_recipe(model: Model) -> Recipe:
+    """Return what is added up in a database: all but samples of the items themselves."""
+    return Recipe(model.quantifier, model.held_out(), model.only_decides)
 
 
 def file_title(path: str | Path) -> str:

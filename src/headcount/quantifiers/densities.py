@@ -180,6 +180,10 @@ class DensitiesQuantifier(Quantifier):
         F = self.reduce(Outputs(self.classes_, C.shape[1], posteriors=C.T)).vectors
         return np.ascontiguousarray((F / F.sum(axis=1, keepdims=True)).T)
 
+    def sketched_sql(self) -> tuple[str, ...] | None:
+        """Return SQL for what `sketched_columns` returns, as `Representation.sql` does; None: a database can't compute it."""
+        return None
+
     def from_sketch(self, vectors: FloatArray, samples: Samples) -> SampleItems:
         """Return the statistics of samples of cells, whose counts say how many items each stands for."""
         return SampleItems(vectors, samples)

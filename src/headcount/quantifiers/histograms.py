@@ -58,6 +58,13 @@ class Histograms(Cells):
         sizes = counts[:, : self.counted[0]].sum(axis=1)  # each histogram holds all items
         return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
 
+    def sql(self, n_classes: int) -> tuple[str, ...]:
+        """Return SQL for the bin in each histogram that is counted, counted on from those before it."""
+        return tuple(
+            f"{self.starts[b]} + CASE WHEN p1 * {b}.0 + {_EDGE!r} >= {b}.0 THEN {b - 1} ELSE FLOOR(p1 * {b}.0 + {_EDGE!r}) END"
+            for b in self.counted
+        )
+
     def coarsened(self, vectors: FloatArray) -> FloatArray:
         """Return the histograms with the fewest bins."""
         return self.folded(vectors, min(self.bins))

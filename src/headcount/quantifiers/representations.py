@@ -53,6 +53,8 @@ class Representation(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "sql" not in vars(cls) and not {"vectors", "codes"}.isdisjoint(vars(cls)):
+            setattr(cls, "sql", Representation.sql)  # noqa: B010 (what is computed in another way is not told by the inherited SQL)
         if "vectors" in vars(cls):
             setattr(cls, "vectors", _averaged_over_folds(cls.vectors))  # noqa: B010 (mypy knows no method that is wrapped)
 
@@ -72,6 +74,16 @@ class Representation(ABC):
         self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False
     ) -> Statistics | None:
         """Add up a batch of posteriors, a row each class, over groups of items; None: there is no kernel for it."""
+        return None
+
+    def sql(self, n_classes: int) -> tuple[str, ...] | None:
+        """Return SQL for what `reduce_columns` adds up, to the bit; None: a database can't compute it.
+
+        Of cells there is an expression for the code in each partition, of vectors one for each coordinate. Their names are ``p0``,
+        ``p1``, .. (the posteriors, not negative), ``largest`` and ``decision`` (the first class with the largest); they are made of
+        ``+ - *``, comparisons, CASE and FLOOR, of values that are not negative. A number with a decimal point is a double, else an
+        integer.
+        """
         return None
 
     def second_moments(self, statistics: Statistics) -> FloatArray:
@@ -160,6 +172,10 @@ class Decisions(Cells):
         """Count the items of each group by the class of their largest posterior."""
         return count_cells(C, np.empty(0), groups, n_groups)
 
+    def sql(self, n_classes: int) -> tuple[str, ...]:
+        """Return SQL for the decision."""
+        return ("decision",)
+
 
 class Posteriors(Vectors):
     """An item is the vector of its posteriors."""
@@ -186,6 +202,10 @@ class Posteriors(Vectors):
         _columns.sum_posteriors(C, groups, sums, triangle, sizes)
         second = ExactSums.from_units(triangle.T) if products else None
         return Statistics(ExactSums.from_units(sums.T), ExactSums.from_counts(sizes), second)
+
+    def sql(self, n_classes: int) -> tuple[str, ...]:
+        """Return SQL for the posteriors."""
+        return tuple(f"p{j}" for j in range(n_classes))
 
 
 def lower_products(V: FloatArray) -> FloatArray:

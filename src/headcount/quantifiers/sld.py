@@ -182,6 +182,12 @@ class SLD(DensitiesQuantifier):
         """Return the posteriors."""
         return C
 
+    def sketched_sql(self) -> tuple[str, ...] | None:
+        """Return SQL for the posteriors, unless a subclass keeps something else."""
+        if not self._is_inherited(SLD, "sketched_columns"):
+            return None
+        return tuple(f"p{j}" for j in range(len(self.classes_)))
+
     def from_sketch(self, vectors: FloatArray, samples: Samples) -> SampleItems:
         """Return the statistics of samples of cells of posteriors."""
         return self.reduce(Outputs(self.classes_, len(vectors), posteriors=vectors), samples)

@@ -20,9 +20,9 @@ from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.protocols.exact import LIMB_BITS, ExactSums
 
-__all__ = ["Sketch"]
+__all__ = ["FINEST", "WIDEST", "Sketch"]
 
-_FINEST, _WIDEST = 8, -6
+FINEST, WIDEST = 8, -6
 """Bits of the mantissa that tell cells apart; negative ones are bits of the exponent, of which the widest cells keep none."""
 _FIRST_SLOTS, _MOST_NUMBERS = 1 << 14, 1 << 23
 """Slots that a table begins with, and the most numbers that it may hold: 64 MiB."""
@@ -48,7 +48,7 @@ class Sketch:
     ([1, 2], True)
     """
 
-    def __init__(self, n_classes: int, bits: int = _FINEST, most_cells: int | None = None) -> None:
+    def __init__(self, n_classes: int, bits: int = FINEST, most_cells: int | None = None) -> None:
         self.n_classes, self.bits = n_classes, bits
         largest = 1 << int(np.log2(_MOST_NUMBERS // (2 * n_classes + 3)))
         self.most_cells = _capacity(largest) if most_cells is None else most_cells
@@ -88,7 +88,7 @@ class Sketch:
         """Double the table while it may grow; then double the width of the cells."""
         if _capacity(len(self._keys)) < self.most_cells:
             self._rebuild(2 * len(self._keys), self.bits)
-        elif self.bits <= _WIDEST:
+        elif self.bits <= WIDEST:
             raise DataError(
                 f"There are more groups than a sketch of posteriors has room for ({self.most_cells:,} cells): use PACC, or "
                 "fewer groups."
@@ -100,14 +100,14 @@ class Sketch:
         cells = self._filled_cells()
         self.bits = bits
         self._empty(slots)
-        self._add_cells(*cells)
+        self.add_cells(*cells)
 
     def _filled_cells(self) -> tuple[IntArray, IntArray, IntArray]:
         used = np.flatnonzero(self._counts)
         return self._groups[used], self._counts[used], self._sums[used]
 
-    def _add_cells(self, groups: IntArray, counts: IntArray, sums: IntArray) -> None:
-        """Add cells that are at most as wide as these."""
+    def add_cells(self, groups: IntArray, counts: IntArray, sums: IntArray) -> None:
+        """Add cells that are at most as wide as these: group, number of items and the two limbs of each coordinate's sum."""
         from headcount.stream import _kernels
 
         # The mean of integers in a cell, rounded down, lies in the same cell: widening never moves an item to another cell.
@@ -117,11 +117,12 @@ class Sketch:
 
     def cells(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Return group, number of items and mean vector of each cell, group by group, in an order that the items determine."""
-        used = np.flatnonzero(self._counts)
-        used = used[np.lexsort((self._keys[used], self._groups[used]))]
-        sums = self._sums[used]
-        means = ExactSums(sums[:, ::2], sums[:, 1::2]).values() / self._counts[used, None]
-        return self._groups[used], self._counts[used], means
+        groups, counts, sums = self._filled_cells()
+        means = ExactSums(sums[:, ::2], sums[:, 1::2]).values() / counts[:, None]
+        order = np.lexsort(
+            (counts, *means.T[::-1], groups)
+        )  # not by hash, which depends on the order in which groups came
+        return groups[order], counts[order], means[order]
 
     def sizes(self, n_groups: int) -> FloatArray:
         """Return the number of items of each group."""
@@ -133,7 +134,7 @@ class Sketch:
         if other.bits < self.bits:
             self._rebuild(len(self._keys), other.bits)
         groups, counts, sums = other._filled_cells()
-        self._add_cells(rows[groups].astype(np.int32), counts, sums)
+        self.add_cells(rows[groups].astype(np.int32), counts, sums)
 
 
 def _capacity(slots: int) -> int:

@@ -1,0 +1,216 @@
+"""`statistics_query`: the one query that computes in a database what a tally adds up.
+
+All sums are of integers, so that the result does not depend on the order of rows or on the database. A coordinate x is the integer
+floor(x * 2^40 + 1/2), as in `headcount.protocols.exact`, and its sum has two columns, of the integer's quotient and remainder by
+2^20: 64-bit sums of them overflow at 2^43 rows.
+"""
+
+from headcount._validation import plain
+from headcount.exceptions import DataError
+from headcount.quantifiers import Quantifier
+from headcount.stream import Recipe
+from headcount.stream.groups import Grouping
+from headcount.stream.sketch import FINEST, WIDEST, Sketch
+from headcount.warehouse.contents import Contents
+from headcount.warehouse.dialects import DIALECTS, column_name, rendered, table_name
+
+__all__ = ["DIALECTS", "scoring_query", "statistics_query"]
+
+_UNIT, _LIMB = f"{2.0**40!r}", f"{2.0**20!r}"
+_LARGEST_EXPONENT, _BIAS = 40, 1023
+"""Of a coordinate in units, and what a double adds to its exponent: the first bits of a double tell cells of a sketch apart."""
+_FENCES = {"postgres": " OFFSET 0", "sqlite": " LIMIT -1 OFFSET 0"}
+"""Ends of steps without which these databases put each step's expressions into the next one, wherever they are used: with ten
+classes PostgreSQL took 25 times as long."""
+
+
+def statistics_query(
+    recipe: Recipe, kind: str, names: tuple[str, ...], table: str, by: str | None = None, dialect: str = "postgres"
+) -> str:
+    """Return the query that computes the statistics of each group of a table of scores or decisions.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    kind : {"scores", "decisions", "numbers"}
+    names : tuple of str
+        The columns of scores in the order of the classes (for two classes that of the second is enough), that of decisions, or the
+        features of a linear classifier.
+    table : str
+        Its name, with a schema before a dot if need be.
+    by : str, optional
+        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``.
+    dialect : str, default="postgres"
+        One of `DIALECTS`.
+    """
+    _check_dialect(dialect)
+    contents = Contents.of(recipe, kind, names, by)
+    source, columns = table_name(table, dialect), [column_name(name, dialect) for name in names]
+    group, bad_date = _group(by, dialect)
+    if kind == "decisions":
+        return rendered(_counted(contents.stamp, source, columns[0], group, bad_date, by), dialect)
+    scores = [f"CAST({column} AS DOUBLE)" for column in columns]
+    if kind == "numbers":
+        from headcount.warehouse.linear import posterior_sql
+
+        scores = list(posterior_sql(recipe.quantifier.classifier_, columns, recipe.quantifier.classes_))
+    elif len(columns) < recipe.k:
+        scores = [f"1.0 - {scores[0]}", scores[0]]
+    # SQLite stores anything anywhere, and would read a text as the number 0.
+    types = ("real", "integer", "null") if kind == "numbers" else ("real", "integer")
+    numbers = [f"TYPEOF({column}) IN {types}" for column in columns] if dialect == "sqlite" else []
+    steps = _item_steps(contents, source, scores, numbers, group, bad_date, dialect)
+    return rendered(_added_up(contents, steps, recipe.k, by), dialect)
+
+
+def scoring_query(quantifier: Quantifier, names: tuple[str, ...], table: str, dialect: str = "postgres") -> str:
+    """Return the query that adds the posteriors of a linear classifier to a table of numbers, in columns ``score_`` and the class.
+
+    They agree with the classifier's own within 1e-9; with fold classifiers they are the mean of theirs.
+    """
+    from headcount.warehouse.linear import posterior_sql
+
+    _check_dialect(dialect)
+    columns = [column_name(name, dialect) for name in names]
+    posteriors = posterior_sql(getattr(quantifier, "classifier_", None), columns, quantifier.classes_)
+    titles = [column_name(f"score_{plain(label)}", dialect) for label in quantifier.classes_]
+    scores = ", ".join(f"{e} AS {title}" for e, title in zip(posteriors, titles, strict=True))
+    return rendered(f"SELECT *, {scores} FROM {table_name(table, dialect)}", dialect)
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect not in DIALECTS:
+        raise DataError(f"There is no dialect {dialect!r}; there are {', '.join(DIALECTS)}.")
+
+
+def _group(by: str | None, dialect: str) -> tuple[str, str]:
+    """Return SQL for the group of a row, and for whether its date can't be read (1) or can (0)."""
+    if by is None:
+        return "'all'", "0"
+    if "," in by:
+        raise DataError(f"A query groups by one column: make one of {by}, in a view, and name that.")
+    grouping = Grouping.parse(by, [by.rpartition(":")[0] or by])
+    column = column_name(grouping.column, dialect)
+    if not grouping.unit:
+        return column, "0"
+    period = f"PERIOD('{grouping.unit}', {column})"
+    return period, f"CASE WHEN NOT {column} IS NULL AND {period} IS NULL THEN 1 ELSE 0 END"
+
+
+def _counted(stamp: str, source: str, column: str, group: str, bad_date: str, by: str | None) -> str:
+    """Return the query for a column of decisions: how many rows there are of each."""
+    name, keys = ("'all'", "decided") if by is None else ("grp", "grp, decided")
+    return (
+        f"WITH headcount_items AS (SELECT {group} AS grp, {bad_date} AS bad_date, {column} AS decided FROM {source}) "
+        f"SELECT {_text(stamp)} AS recipe, {name} AS group_name, decided AS class, COUNT(*) AS n, SUM(bad_date) AS bad_dates, "
+        f"SUM(CASE WHEN decided IS NULL THEN 1 ELSE 0 END) AS invalid FROM headcount_items GROUP BY {keys}"
+    )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _added_up(contents: Contents, steps: dict[str, str], k: int, by: str | None) -> str:
+    """Return the query that adds up what the steps compute of each row."""
+    codes, sums = contents.code_columns(), contents.sum_columns()
+    sizes = {"n": "COUNT(*)", "bad_dates": "SUM(bad_date)", "invalid": "SUM(1 - valid)"}
+    added = sizes | {f"{name}_high": f"SUM({name}_high)" for name in sums}
+    added |= {f"{name}_low": f"SUM({name} - {name}_high * {1 << 20})" for name in sums}
+    groups = [] if by is None else ["grp"]
+    last, cells = "headcount_limbs", [*groups, *codes]
+    if contents.sketched:
+        keys = [f"sketch_key_{i}" for i in range(len(contents.sketched))]
+        finest = ", ".join([*cells, *keys])
+        columns = ", ".join(f"{e} AS {name}" for name, e in added.items())
+        steps = steps | {"headcount_cells": f"SELECT {finest}, {columns} FROM {last} GROUP BY {finest}"}
+        steps |= _levels(groups, keys, Sketch(k).most_cells)
+        last = "headcount_cells CROSS JOIN headcount_width"
+        added = {name: f"SUM({name})" for name in added}
+        codes["sketch_width"] = "sketch_width"
+        cells += ["sketch_width", *(f"FLOOR({key} / CAST(sketch_width AS DOUBLE))" for key in keys)]
+    results = [
+        f"{_text(contents.stamp)} AS recipe",
+        "grp AS group_name" if groups else "'all' AS group_name",
+        *codes,
+        *(f"CAST({e} AS BIGINT) AS {name}" for name, e in added.items()),
+    ]
+    with_steps = ", ".join(f"{name} AS ({step})" for name, step in steps.items())
+    grouped = f" GROUP BY {', '.join(cells)}" if cells else ""
+    return f"WITH {with_steps} SELECT {', '.join(results)} FROM {last}{grouped}"
+
+
+def _item_steps(
+    contents: Contents, source: str, scores: list[str], numbers: list[str], group: str, bad_date: str, dialect: str
+) -> dict[str, str]:
+    """Return the steps from a row's scores to its cells and to the limbs of its coordinates.
+
+    Posteriors are valid as in `headcount.learners.Outputs`: at least -1e-9, with a sum within 1e-3 of 1. ``numbers`` are conditions
+    under which the columns hold numbers at all.
+    """
+    classes = range(len(scores))
+    total = " + ".join(f"s{j}" for j in classes)
+    within = [f"{total} - 1.0 <= 1e-3", f"{total} - 1.0 >= -1e-3"]
+    valid = " AND ".join(["is_number = 1", *(f"s{j} >= -1e-9" for j in classes), *within])
+    is_number = f"CASE WHEN {' AND '.join(numbers)} THEN 1 ELSE 0 END" if numbers else "1"
+    kept, p = "grp, bad_date, valid", ", ".join(f"p{j}" for j in classes)
+    posteriors = ", ".join(f"CASE WHEN valid = 1 AND s{j} > 0.0 THEN s{j} ELSE 0.0 END AS p{j}" for j in classes)
+    decision = " ".join(f"WHEN p{j} = largest THEN {j}" for j in classes[:-1])
+    codes, sums = contents.code_columns(), contents.sum_columns()
+    units = {name: f"FLOOR(({e}) * {_UNIT} + 0.5)" for name, e in sums.items()}
+    coordinates = [
+        *(f"CAST({e} AS BIGINT) AS {name}" for name, e in codes.items()),
+        *(f"{_at_least_one(u) if name.startswith('sketch_') else u} AS {name}" for name, u in units.items()),
+    ]
+    limbs = [
+        *codes,
+        *(f"{_cell(f'sketch_{i}')} AS sketch_key_{i}" for i in range(len(contents.sketched))),
+        *(f"{name}, FLOOR({name} / {_LIMB}) AS {name}_high" for name in sums),
+    ]
+    named = ", ".join(f"{score} AS s{j}" for j, score in enumerate(scores))
+    columns = {
+        "scores": f"{group} AS grp, {bad_date} AS bad_date, {is_number} AS is_number, {named}",
+        "checked": f"grp, bad_date, {', '.join(f's{j}' for j in classes)}, CASE WHEN {valid} THEN 1 ELSE 0 END AS valid",
+        "posteriors": f"{kept}, {posteriors}",
+        "ranked": f"{kept}, {p}, LARGEST({p}) AS largest",
+        "decided": f"{kept}, {p}, largest, CASE {decision} ELSE {len(scores) - 1} END AS decision",
+        "units": f"{kept}, {', '.join(coordinates)}",
+        "limbs": f"{kept}, {', '.join(limbs)}",
+    }
+    steps = {}
+    for name, selected in columns.items():
+        fence = _FENCES.get(dialect, "") if name in ("checked", "posteriors", "ranked", "units") else ""
+        steps[f"headcount_{name}"] = f"SELECT {selected} FROM {source}{fence}"
+        source = f"headcount_{name}"
+    return steps
+
+
+def _levels(groups: list[str], keys: list[str], most_cells: int) -> dict[str, str]:
+    """Return steps that find the width of a sketch's cells, as `Sketch` does: the least for which there are not too many."""
+    steps, widths = {}, []
+    for level, bits in enumerate(range(FINEST, WIDEST - 1, -1)):
+        halves = [f"FLOOR({key} / 2.0) AS {key}" if level else key for key in keys]
+        source = f"headcount_level_{bits + 1}" if level else "headcount_cells"
+        name = f"headcount_level_{bits}".replace("-", "minus_")
+        steps[name] = f"SELECT DISTINCT {', '.join([*groups, *halves])} FROM {source.replace('-', 'minus_')}"
+        widths.append(f"SELECT {1 << level} AS width, COUNT(*) AS n_cells FROM {name}")
+    steps["headcount_widths"] = " UNION ALL ".join(widths)
+    steps["headcount_width"] = (
+        f"SELECT COALESCE(MIN(CASE WHEN n_cells <= {most_cells} THEN width END), {1 << (FINEST - WIDEST)}) "
+        "AS sketch_width FROM headcount_widths"
+    )
+    return steps
+
+
+def _at_least_one(unit: str) -> str:
+    """Return SQL for a coordinate of a sketch, which is at least one unit."""
+    return f"CASE WHEN {unit} < 1 THEN 1 ELSE {unit} END"
+
+
+def _cell(name: str) -> str:
+    """Return SQL for the finest cell of a sketch: the exponent and the first bits of the mantissa of a whole number of units."""
+    branches = [
+        f"WHEN {name} >= {1 << e} THEN FLOOR({name} * {2.0 ** (FINEST - e)!r}) + {(e + _BIAS - 1) << FINEST}"
+        for e in range(_LARGEST_EXPONENT, -1, -1)
+    ]
+    return f"CASE {' '.join(branches)} END"
