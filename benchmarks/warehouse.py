@@ -13,6 +13,7 @@ import pandas as pd
 from tests.warehouse.databases import DuckDB, Postgres, postgres_server
 
 from headcount.desk import estimate_tables, scored_model, statistics_sql
+from headcount.desk.estimate import tally_of
 
 
 def scored(n, k, rng):
@@ -54,10 +55,11 @@ def main():
             duck.execute(f"CREATE TABLE scores AS FROM '{folder}/items.parquet'")
             duck.execute(f"COPY scores TO '{folder}/items.csv' (HEADER false)")
             fill_postgres(postgres, f"{folder}/items.csv", list(labelled.columns))
-            for method in ("PACC", "HDy", "SLD") if k == 2 else ("PACC", "SLD"):
+            for method in ("PACC", "HDy", "SLD") if k == 2 else ("PACC",):
                 model = scored_model(f"{folder}/labelled.csv", label="y", method=method)
-                estimate_tables(model, f"{folder}/items.parquet", by="shop")  # kernels are compiled
-                own, from_file = seconds(lambda m=model: estimate_tables(m, f"{folder}/items.parquet", by="shop"))
+                tally_of(model, [f"{folder}/items.parquet"], "shop", False)  # kernels are compiled
+                own, _ = seconds(lambda m=model: tally_of(m, [f"{folder}/items.parquet"], "shop", False))
+                from_file = estimate_tables(model, f"{folder}/items.parquet", by="shop")
                 times = []
                 for database in (duck, postgres):
                     query = statistics_sql(model, "scores", by="shop", dialect=database.dialect)

@@ -31,7 +31,7 @@ def statistics_sql(model: Model | str | Path, table: str, *, by: str | None = No
     --------
     >>> import sqlite3, tempfile
     >>> from headcount.desk import scored_model
-    >>> rows = ["neg,0.9", "neg,0.6", "pos,0.3", "pos,0.8"] * 25
+    >>> rows = ["neg,0.1", "neg,0.4", "pos,0.7", "pos,0.8"] * 25
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "labelled.csv")
     ...     _ = file.write_text("\n".join(["y,p", *rows]))

@@ -40,8 +40,8 @@ def posterior_sql(classifier: Any, columns: Sequence[str], classes: AnyArray) ->
     Examples
     --------
     >>> fitted = NewtonLogisticRegression().fit(np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1])
-    >>> posterior_sql(fitted, ["x"], np.array([0, 1]))[0][:40]
-    '1.0 / (1.0 + EXP(CASE WHEN 1.06... + ...'
+    >>> posterior_sql(fitted, ["x"], np.array([0, 1]))[0][:27]
+    '1.0 / (1.0 + EXP(CASE WHEN '
     """
     if not isinstance(classifier, FoldClassifiers):
         return _of_one(classifier, columns, classes)
