@@ -11,7 +11,11 @@ from headcount.exceptions import DataError
 
 __all__ = ["Batch", "is_list_type"]
 
-_FEW_TEXTS = 512
+_TIME = (
+    r"^(?:[1-9]\d{3}|\d[1-9]\d\d|\d\d[1-9]\d|\d{3}[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$"
+)
+"""A date, such as 2016-07-09, or a time, such as 2016-07-09T16:20, 2016-07-09 16:20:01.5 or 2016-07-09T16:20:01+02:00."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +79,10 @@ class Batch:
             local = compute.local_timestamp(column) if column.type.tz is not None else column
             return _encoded(local.cast(pa.date32(), safe=False))
         shared = pa.types.is_dictionary(column.type)
-        found = _days_of(column.dictionary if shared else column)
-        if found is None:
+        days = _days_of(column.dictionary if shared else column)
+        if days is None:
             return _encoded(column)
-        codes, days = found
-        return (np.append(codes, np.int32(len(days) - 1))[_encoded(column)[0]] if shared else codes), days
+        return _encoded(days.take(column.indices) if shared else days)
 
     def _flat(self, name: str) -> Any:
         import pyarrow as pa
@@ -118,10 +121,6 @@ def is_list_type(kind: Any) -> bool:
 def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     import pyarrow as pa
 
-    if pa.types.is_string(column.type) and not column.null_count and len(column):
-        short = _short(column)
-        if short is not None:
-            return short
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     try:
@@ -135,44 +134,14 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     return codes.to_numpy(zero_copy_only=False), values
 
 
-def _short(texts: Any) -> tuple[AnyArray, list[Any]] | None:
-    """Return the places of texts among the distinct ones, and these; None if some are long, or many are distinct."""
-    from headcount.tables._kernels import places_of_short
-
-    codes, first = np.empty(len(texts), dtype=np.int32), np.empty(_FEW_TEXTS, dtype=np.int64)
-    with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
-        found = int(places_of_short(*_letters(texts), codes, first))
-    return None if found < 0 else (codes, [texts[row].as_py() for row in first[:found].tolist()])
-
-
-def _letters(texts: Any) -> tuple[AnyArray, AnyArray]:
-    """Return the letters of a column of texts, and where each begins and the last one ends."""
-    _, offsets, letters = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(letters or b"", dtype=np.uint8), ends
-
-
-def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
-    """Return each text's position in the list of days, which ends with None for empty ones, and that list.
-
-    None unless all are empty, or dates or times as ISO 8601 has them.
-    """
+def _days_of(texts: Any) -> Any:
+    """Return the day that each text begins with, None of an empty one; None unless all are empty, or dates or times as ISO 8601."""
     import pyarrow as pa
+    from pyarrow import compute
 
-    from headcount.tables._kernels import NO_DAY, NOTHING, days_of
-
-    if not pa.types.is_string(texts.type) or not len(texts):
+    if not pa.types.is_string(texts.type):
         return None
-    texts = texts.fill_null("")
-    days = days_of(*_letters(texts))
-    known = days[days != NOTHING]
-    if not known.size or known.min() == NO_DAY:
+    texts = compute.if_else(compute.equal(texts, ""), None, texts)
+    if texts.null_count == len(texts) or not compute.all(compute.match_substring_regex(texts, _TIME)).as_py():
         return None
-    first = int(known.min())
-    used = np.zeros(int(known.max()) - first + 2, dtype=bool)  # the last one is for nothing
-    used[known - first] = used[-1] = True
-    words = [
-        f"{day // 372:04d}-{day // 31 % 12 + 1:02d}-{day % 31 + 1:02d}" for day in np.flatnonzero(used[:-1]) + first
-    ]
-    places = np.minimum(days - first, len(used) - 1)
-    return (np.cumsum(used, dtype=np.int32) - 1)[places], [*words, None]
+    return compute.utf8_slice_codeunits(texts, 0, 10)

@@ -1,22 +1,31 @@
-"""Text files with a header and fields: open them, gzipped or not, and locate the line of an error."""
+"""Text files with a header and fields, packed or not: DuckDB reads them, and Python's csv module what DuckDB refuses.
+
+DuckDB is told the dialect, and is strict. What it can't read (lines that end in different ways, letters behind a closing quote,
+rows of megabytes, bytes that are not UTF-8 in columns that nobody asked for) is read row by row from there on, more slowly. That
+reader also finds the line and the column of what nobody can read.
+"""
 
 import csv
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
+from threading import Condition, Thread
 from typing import Any
 
+import numpy as np
+
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.blocks import OpenQuoteError, Quotes
+from headcount.tables.engine import columns_literal, file_literal, literal, read_batches
 
-__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "without_suffix"]
+__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "opened", "without_suffix"]
 
-_GZIP_MARK = b"\x1f\x8b"
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_DAMAGE = (OSError, EOFError, zlib.error)
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
 """Fields that stand for a missing number."""
 
@@ -26,8 +35,60 @@ _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
+_BATCH = 6 << 20
+"""Bytes of rows that are read at a time, about."""
+_NO_NULL, _LAST = "\x01no field is this\x01", "\x01the table ends here\x01"
+
+
+class _Check:
+    """Counts the regular rows of a text in a thread, ahead of whoever reads them.
+
+    DuckDB reads some irregular rows without a word, and not as they are meant: with blanks between quotes and separators, or with
+    one separator too many; and with ``parallel=false`` it drops the rest of a table behind a quote that is not closed.
+    """
+
+    def __init__(self, text: "Text") -> None:
+        self._text, self._rows, self._regular, self._ended, self._stopped = text, 0, True, False, False
+        self._changed = Condition()
+        self._thread = Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "_Check":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped = True
+        self._thread.join()
+
+    def _run(self) -> None:
+        regular = False
+        try:
+            for rows in self._text.regular_rows():
+                regular = rows >= 0
+                with self._changed:
+                    self._rows = max(rows, self._rows)
+                    self._changed.notify()
+                if self._stopped:
+                    break
+        except _DAMAGE:
+            regular = False  # whoever reads exactly comes upon it too, and says what it is
+        with self._changed:
+            self._regular, self._ended = regular, True
+            self._changed.notify()
+
+    def covers(self, rows: int) -> bool:
+        """Whether the first rows are regular."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended or self._rows >= rows)
+        return self._rows >= rows
+
+    def total(self) -> int:
+        """Return how many rows there are, -1 if not all are regular."""
+        self._thread.join()
+        return self._rows if self._regular else -1
 
 
 class Text:
@@ -35,27 +96,22 @@ class Text:
 
     def __init__(self, path: Path, name: str, delimiter: str) -> None:
         self.path, self.name, self.delimiter = path, name, delimiter
-        with path.open("rb") as file:
-            self.packed = file.read(2) == _GZIP_MARK
-        if path.suffix.lower() == ".gz" and not self.packed:
-            raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
-
-    def opened(self) -> Any:
-        """Open the file for Arrow."""
-        import pyarrow as pa
-
-        return pa.input_stream(str(self.path), compression="gzip" if self.packed else None)
+        self.packed = compression_of(path)
+        for suffix, packed in ((".gz", "gzip"), (".zst", "zstd")):
+            if path.suffix.lower() == suffix and self.packed != packed:
+                past = "gzipped" if packed == "gzip" else "packed by zstd"
+                raise FileFormatError(f"{name} ends in {suffix} but is not {past}: rename it without {suffix}.")
 
     def _bytes(self) -> Any:
-        return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
+        return opened(self.path, self.packed)
 
     def content(self, size: int = -1) -> bytes:
         """Read the first bytes of the file, or all of them."""
         try:
             with self._bytes() as file:
                 content: bytes = file.read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._cut_off(error) from error
+        except _DAMAGE as error:
+            raise self.cut_off(error) from error
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
         if b"\x00" in content[:_SEEN]:
@@ -93,22 +149,21 @@ class Text:
 
     def guessed(self) -> str:
         """Guess the format by the header."""
-        return "tsv" if b"\t" in self._beginning.splitlines()[0] else "csv"
+        first = self._beginning.splitlines()[0]
+        return "jsonl" if first.lstrip()[:1] == b"{" else "tsv" if b"\t" in first else "csv"
 
-    def header(self) -> list[str]:
-        """Return the names of the columns."""
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
         text = self._beginning.decode("utf-8", "surrogateescape")
-        lines = self._reader(io.StringIO(text, newline=""))
-        csv.field_size_limit(2**31 - 1)
-        names: list[str] = next(lines, [])
-        if lines.line_num > 1 and next(lines, None) is None and Quotes(self.delimiter.encode()).read(self._beginning):
+        names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
+        if names[-1:] and names[-1].endswith(_LAST):
             raise FileFormatError(f"{self.name}, line 1: a quote opens in the names of the columns, and is not closed.")
-        if not self._all_seen and lines.line_num == 1 and next(lines, None) is None:
+        if not self._all_seen and not _LINE_END.search(text):
             raise FileFormatError(f"{self.name}, line 1: the names of the columns take more than {_SEEN:,} bytes.")
-        try:
-            "".join(names).encode()
-        except UnicodeEncodeError as error:
-            raise self.explained(error, {}) from error
+        wrong = _NOT_UTF8.search("".join(names))
+        if wrong:
+            raise self._not_utf8("line 1", wrong)
         blank = [number for number, name in enumerate(names, start=1) if not name.strip()]
         if len(blank) == len(names):
             raise FileFormatError(
@@ -120,127 +175,192 @@ class Text:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
 
-    def _reader(self, lines: Any) -> Any:
-        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE)
+    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
+        """Read some columns; numbers as floats, all others as texts."""
+        import duckdb
 
-    def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
-        """Return the line and the fields of the first row that something is true of."""
-        csv.field_size_limit(2**31 - 1)
+        mean = len(self._beginning) // max(self._beginning.count(b"\n"), 1)
+        rows = min(rows, max(_BATCH // max(mean, 1), 1))  # long texts come in smaller batches
+        done = 0
+        with _Check(self) as check:
+            try:
+                for batch in read_batches(self._query(kinds), rows):
+                    if not check.covers(done + batch.num_rows):
+                        break
+                    done += batch.num_rows
+                    yield batch.rename_columns(list(kinds) or ["row"])
+            except duckdb.Error:
+                pass
+            else:
+                if check.total() == done:
+                    return
+        yield from self._exactly(kinds, rows, done)
+
+    def regular_rows(self) -> Iterator[int]:
+        """Count the rows as far as they are regular, by and by, and all of them at the end; None where some are not."""
+        from headcount.tables import _kernels as kernels
+
+        meaning = np.full(256, kernels.OTHER, dtype=np.uint8)
+        meaning[[*b" \n\r"]] = kernels.BLANK, kernels.NEW_LINE, kernels.RETURN
+        meaning[ord(self.delimiter)] = kernels.DELIMITER
+        if self.quotes:
+            meaning[ord('"')] = kernels.QUOTE
+        so_far = np.zeros(4, dtype=np.int64)
+        with self._bytes() as file:
+            first = file.read(3).removeprefix(b"\xef\xbb\xbf")
+            for part in chain([first] if first else [], iter(lambda: file.read(_SEEN), b""), [b""]):
+                if not part and so_far[3] not in (kernels.NEW_LINE, kernels.RETURN):
+                    part = b"\n" if so_far[0] != kernels.QUOTED else b'"x'
+                if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, len(self.columns), so_far):
+                    yield -1
+                    return
+                yield max(int(so_far[2]) - 1, 0)
+
+    def _query(self, kinds: Mapping[str, str]) -> str:
+        places = {name: f"c{place}" for place, name in enumerate(self.columns)}
+        numbers = "number" in kinds.values()
+        checked = numbers and (self.packed is not None or self._contains(b"_"))
+        asked = [_number(places[name], checked) if kind == "number" else places[name] for name, kind in kinds.items()]
+        quote = literal('"' if self.quotes else "")
+        single = len(places) == 1  # then an empty line is a row, but DuckDB drops it unless what is empty is null
+        asked = [f"coalesce({column}, '')" for column in asked] if single and not numbers else asked
+        return (
+            f"SELECT {', '.join(asked) or 'true'} FROM read_csv({file_literal(self.path)}, auto_detect=false, header=true, "
+            f"strict_mode=true, parallel=false, delim={literal(self.delimiter)}, quote={quote}, escape={quote}, "
+            f"nullstr={literal('' if single else _NO_NULL)}, compression={literal(self.packed or 'none')}, "
+            f"columns={columns_literal((name, 'VARCHAR') for name in places.values())})"
+        )
+
+    def _contains(self, letter: bytes) -> bool:
+        with self._bytes() as file:
+            return any(letter in part for part in iter(lambda: file.read(_SEEN), b""))
+
+    def _exactly(self, kinds: Mapping[str, str], rows: int, done: int) -> Iterator[Any]:
+        """Read row by row, from some row on."""
+        import pyarrow as pa
+
+        places = [(name, self.columns.index(name), kind == "number") for name, kind in kinds.items()]
+        types = [pa.float64() if number else pa.string() for *_, number in places]
+        found = self._rows(places)
+        try:
+            next(islice(found, done, done), None)
+            while part := list(islice(found, rows)):
+                columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
+                arrays = [pa.array(column, kind) for column, kind in zip(columns, types or [pa.bool_()], strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, list(kinds) or ["row"])
+        except _DAMAGE as error:
+            raise self.cut_off(error) from error
+        except csv.Error as error:
+            raise FileFormatError(
+                f"{self.name} can't be read as a table separated by {self.delimiter!r}: {error}"
+            ) from error
+
+    def _rows(self, places: Sequence[tuple[str, int, bool]]) -> Iterator[list[Any]]:
+        names = self.columns
+        for line, fields in self._lines():
+            if fields[-1].endswith(_LAST):
+                line += sum(len(_LINE_END.findall(field)) for field in fields[:-1])
+                raise FileFormatError(
+                    f"{self.name} ends in the middle: the quote that opens in line {line:,} is not closed. Copy or export it "
+                    "again."
+                )
+            ragged = len(fields) != len(names)
+            for place in range(len(fields)) if ragged else [place for _, place, _ in places]:
+                wrong = _NOT_UTF8.search(fields[place])
+                if wrong:
+                    before = "".join(fields[:place]) + fields[place][: wrong.start()]
+                    column = f", column {names[place]!r}" if place < len(names) else ""
+                    raise self._not_utf8(f"line {line + len(_LINE_END.findall(before)):,}{column}", wrong)
+            if ragged:
+                raise FileFormatError(
+                    f"{self.name}, line {line:,}: expected {len(names)} fields, as in the header, found {len(fields)}. "
+                    "Quote fields that hold the separator, and see whether the file is complete."
+                )
+            values: list[Any] = [fields[place] for _, place, _ in places]
+            for i, (name, _, number) in enumerate(places):
+                if number:
+                    try:
+                        values[i] = _as_number(values[i])
+                    except ValueError as error:
+                        raise DataError(
+                            f"{self.name}, line {line:,}, column {name!r}: {values[i][:40]!r} is not a number. Name columns of "
+                            "numbers (--features), or the column of texts (--text)."
+                        ) from error
+            yield values
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line that each row begins in, and its fields."""
         with self._bytes() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
             reader = self._reader(lines)
             single = len(next(reader, [])) == 1
-            row, begins = 0, reader.line_num + 1
-            for read in reader:
-                fields = read or ([""] if single else [])
-                if fields:
-                    if wanted(row, fields):
-                        return begins, fields
-                    row += 1
+            begins = reader.line_num + 1
+            for fields in reader:
+                if fields == [_LAST]:
+                    return
+                if fields or single:
+                    yield begins, fields or [""]
                 begins = reader.line_num + 1
-        return None
+
+    def _reader(self, lines: Any) -> Any:
+        """Python's reader of a table, whose last row is `_LAST` unless a quote is open there."""
+        csv.field_size_limit(2**31 - 1)
+        return csv.reader(
+            chain(lines, [_LAST]),
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+        )
 
     def line_of(self, row: int) -> int:
         """Return the line at which a row, counted from 0, begins; a text with line breaks makes it more than the row's number."""
         try:
-            found = self._first(lambda number, _: number == row)
-        except (OSError, EOFError, zlib.error, csv.Error):
+            found = next(islice(self._lines(), row, None), None)
+        except (*_DAMAGE, csv.Error):
             found = None
         return found[0] if found else row + 2
 
-    @contextmanager
-    def explaining(self, kinds: Mapping[str, str]) -> Iterator[None]:
-        """Say in a sentence what makes reading fail, and where."""
-        import pyarrow as pa
-
-        try:
-            yield
-        except (pa.ArrowException, OSError, EOFError) as error:
-            raise self.explained(error, kinds) from error
-
-    def explained(self, error: Exception, kinds: Mapping[str, str]) -> DataError:
-        """Say in a sentence what made reading fail, and where."""
-        wrong = self._not_utf8()
-        if wrong is not None:
-            return wrong
-        if isinstance(error, OpenQuoteError):
-            return FileFormatError(
-                f"{self.name} ends in the middle: the quote that opens in line {self._open_quote():,} is not closed. Copy or "
-                "export it again."
-            )
-        try:
-            names = self.header()
-            ragged = self._first(lambda _, fields: len(fields) != len(names))
-            if ragged:
-                return FileFormatError(
-                    f"{self.name}, line {ragged[0]:,}: expected {len(names)} fields, as in the header, found {len(ragged[1])}. "
-                    "Quote fields that hold the separator, and see whether the file is complete."
-                )
-            places = [names.index(name) for name, kind in kinds.items() if kind == "number"]
-            odd = self._first(lambda _, fields: any(_not_a_number(fields[place]) for place in places))
-            if odd:
-                place = next(place for place in places if _not_a_number(odd[1][place]))
-                return DataError(
-                    f"{self.name}, line {odd[0]:,}, column {names[place]!r}: {odd[1][place][:40]!r} is not a number. Name columns "
-                    "of numbers (--features), or the column of texts (--text)."
-                )
-        except (OSError, EOFError, zlib.error) as damage:
-            return self._cut_off(damage)
-        reason = " ".join(str(error).split())
-        return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {reason}")
-
-    def _open_quote(self) -> int:
-        """Return the line in which the last quote opens that no other one closes."""
-        opened, open_quotes = 0, Quotes(self.delimiter.encode())
-        with self._bytes() as file:
-            for number, line in enumerate(file, start=1):
-                before = open_quotes.inside
-                open_quotes.read(line)
-                opened = opened if before else number
-        return opened
-
-    def _not_utf8(self) -> FileFormatError | None:
-        try:
-            with self._bytes() as file:
-                lines = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="\n")
-                number, line = next(
-                    ((n, one) for n, one in enumerate(lines, start=1) if _NOT_UTF8.search(one)), (0, "")
-                )
-            if not number:
-                return None
-            found = self._first(lambda _, fields: any(map(_NOT_UTF8.search, fields)))
-        except (OSError, EOFError, zlib.error) as error:
-            return self._cut_off(error)
-        except csv.Error:
-            found = None
-        where, byte = f"line {number:,}", ord(_NOT_UTF8.findall(line)[0]) - 0xDC00
-        if found is not None:
-            begins, fields = found
-            place = next(i for i, field in enumerate(fields) if _NOT_UTF8.search(field))
-            before = "".join(fields[:place]) + _NOT_UTF8.split(fields[place])[0]
-            names = self._beginning.decode("utf-8", "surrogateescape")
-            columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
-            if not any(map(_NOT_UTF8.search, columns)):
-                where = f"line {begins + before.count(chr(10)):,}"
-                where += f", column {columns[place]!r}" if place < len(columns) else ""
+    def _not_utf8(self, where: str, byte: re.Match[str]) -> FileFormatError:
         return FileFormatError(
-            f"{self.name}, {where}: the byte 0x{byte:02x} is not UTF-8 text. Convert the file, for example with 'iconv -f latin1 "
-            "-t utf-8'."
+            f"{self.name}, {where}: the byte 0x{ord(byte[0]) - 0xDC00:02x} is not UTF-8 text. Convert the file, for example with "
+            "'iconv -f latin1 -t utf-8'."
         )
 
-    def _cut_off(self, error: Exception) -> FileFormatError:
+    def cut_off(self, error: Exception) -> FileFormatError:
+        """Word that a packed file is damaged."""
         return FileFormatError(
-            f"{self.name} is a damaged gzip file, or one that ends in the middle ({error}): copy or download it again."
+            f"{self.name} is a damaged {self.packed} file, or one that ends in the middle ({error}): copy or download it again."
         )
 
 
-def _not_a_number(field: str) -> bool:
+def _number(column: str, checked: bool) -> str:
+    """Write in a query that a field is a number, a missing one, or an error; DuckDB takes 1_000 for a number unless checked."""
+    missing = ", ".join(map(literal, MISSING_NUMBERS))
+    odd = f"CASE WHEN {column} IN ({missing}) THEN NULL ELSE error('no number') END"
+    number = f"coalesce(try_cast({column} AS DOUBLE), {odd})"
+    return f"CASE WHEN contains({column}, '_') THEN error('no number') ELSE {number} END" if checked else number
+
+
+def _as_number(field: str) -> float | None:
     if field in MISSING_NUMBERS:
-        return False
-    try:
-        float(field)
-    except ValueError:
-        return True
-    return "_" in field  # Python takes 1_000 for a number, others do not
+        return None
+    if "_" in field:
+        raise ValueError("Python takes 1_000 for a number, others do not")
+    return float(field)
+
+
+def compression_of(path: Path) -> str | None:
+    """How a file is packed, by its first bytes."""
+    with path.open("rb") as file:
+        mark = file.read(4)
+    return next((packed for first, packed in _PACKED.items() if mark.startswith(first)), None)
+
+
+def opened(path: Path, packed: str | None) -> Any:
+    """Open a file, packed or not, for its bytes."""
+    if packed != "zstd":
+        return gzip.open(path, "rb") if packed else path.open("rb")
+    import pyarrow as pa
+
+    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
 
 
 def check_is_file(path: Path, name: str) -> None:
@@ -251,6 +371,6 @@ def check_is_file(path: Path, name: str) -> None:
         raise DataError(f"{name} is a folder; a file is needed here.")
 
 
-def without_suffix(path: Path, suffix: str) -> Path:
-    """Return the path without its last ending, if it is this one."""
-    return path.with_suffix("") if path.suffix.lower() == suffix else path
+def without_suffix(path: Path, *suffixes: str) -> Path:
+    """Return the path without its last ending, if it is one of these."""
+    return path.with_suffix("") if path.suffix.lower() in suffixes else path
