@@ -6,7 +6,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-__all__ = ["columns_literal", "database", "file_literal", "literal", "name_of", "read_batches"]
+__all__ = ["EngineError", "columns_literal", "database", "file_literal", "literal", "name_of", "read_batches"]
 
 _NO_DOWNLOADS: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
@@ -25,9 +25,21 @@ def database(path: Path) -> Any:
     return duckdb.connect(str(path), read_only=True, config={**_NO_DOWNLOADS, "enable_external_access": "false"})
 
 
+class EngineError(Exception):
+    """DuckDB's, also where Arrow passes it on."""
+
+
 def read_batches(query: str, rows: int, connection: Any = None) -> Iterator[Any]:
     """Run a query and yield its rows in their order; a connection is used by one thread."""
-    yield from (connection or _engine().cursor()).sql(query).to_arrow_reader(rows)
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        reader = (connection or _engine().cursor()).sql(query).to_arrow_reader(rows)
+        while (batch := next(reader, None)) is not None:
+            yield batch
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise EngineError(str(error)) from error
 
 
 def literal(text: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.engine import columns_literal, file_literal, literal, read_batches
+from headcount.tables.engine import EngineError, columns_literal, file_literal, literal, read_batches
 
 __all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "opened", "without_suffix"]
 
@@ -177,8 +177,6 @@ class Text:
 
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
         """Read some columns; numbers as floats, all others as texts."""
-        import duckdb
-
         mean = len(self._beginning) // max(self._beginning.count(b"\n"), 1)
         rows = min(rows, max(_BATCH // max(mean, 1), 1))  # long texts come in smaller batches
         done = 0
@@ -189,7 +187,7 @@ class Text:
                         break
                     done += batch.num_rows
                     yield batch.rename_columns(list(kinds) or ["row"])
-            except duckdb.Error:
+            except EngineError:
                 pass
             else:
                 if check.total() == done:

@@ -8,7 +8,7 @@ from typing import Any
 
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import is_list_type
-from headcount.tables.engine import columns_literal, database, file_literal, literal, name_of, read_batches
+from headcount.tables.engine import EngineError, columns_literal, database, file_literal, literal, name_of, read_batches
 from headcount.tables.lines import Text, opened
 
 __all__ = ["ArrowTable", "DuckTable", "JsonLines", "ParquetTable", "SqliteTable"]
@@ -123,11 +123,9 @@ class JsonLines:
         return own if kind == "group" and own in _SCALARS else "VARCHAR"
 
     def _run(self, query: str, rows: int) -> Iterator[Any]:
-        import duckdb
-
         try:
             yield from read_batches(query, rows)
-        except duckdb.Error as error:
+        except EngineError as error:
             raise self._explained(error) from error
 
     def _explained(self, error: Exception) -> FileFormatError:
@@ -170,14 +168,12 @@ class DuckTable:
 
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
         """Read some columns."""
-        import duckdb
-
         check_kinds(self.name, self.schema, kinds)
         query = f"SELECT {', '.join(map(name_of, kinds)) or 'true'} FROM {self._from}"
         try:
             for batch in read_batches(query, rows, self._connection.cursor()):
                 yield as_asked(batch, kinds)
-        except duckdb.Error as error:
+        except EngineError as error:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> DataError:
