@@ -5,13 +5,15 @@ from headcount._typing import AnyArray, IntArray
 
 OTHER, QUOTE, DELIMITER, BLANK, NEW_LINE, RETURN = range(6)
 """What a byte is."""
+_BOTH = 6
+"""How lines end, if not by `NEW_LINE` or `RETURN` alone."""
 _BEGINS, _LEADING, _PLAIN, QUOTED, _CLOSED = range(5)
 """What a byte is in: the beginning of a field, blanks there, a field without quotes, one with, or behind its last quote."""
 
 
 @kernel()
 def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntArray) -> bool:
-    """Whether some more letters are regular; ``so_far`` is what they are in, the fields of the row, the rows, and the last letter.
+    """Whether some more letters are regular.
 
     Parameters
     ----------
@@ -19,10 +21,10 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
     meaning : array of int, shape (256,)
         What each byte is.
     columns : int
-    so_far : array of int, shape (4,)
-        Changed.
+    so_far : array of int, shape (5,)
+        What the next letter is in, the fields of the row, the rows, the last letter, and how lines end: changed.
     """
-    inside, fields, rows, last = so_far
+    inside, fields, rows, last, style = so_far
     i, size = 0, letters.size
     while i < size:
         kind = meaning[letters[i]]
@@ -35,6 +37,11 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
                     i += 1
             last = OTHER
             continue
+        if last == RETURN or kind == NEW_LINE:
+            found = kind if last != RETURN else _BOTH if kind == NEW_LINE else RETURN
+            if style not in (OTHER, found):
+                return False
+            style = found
         if kind == OTHER:
             if inside == _CLOSED:
                 return False
@@ -61,5 +68,5 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
                 rows += 1
             inside, fields = _BEGINS, 0
         last = kind
-    so_far[0], so_far[1], so_far[2], so_far[3] = inside, fields, rows, last
+    so_far[0], so_far[1], so_far[2], so_far[3], so_far[4] = inside, fields, rows, last, style
     return True

@@ -195,7 +195,7 @@ class Text:
         yield from self._exactly(kinds, rows, done)
 
     def regular_rows(self) -> Iterator[int]:
-        """Count the rows as far as they are regular, by and by, and all of them at the end; None where some are not."""
+        """Count the rows as far as they are regular, by and by, and all of them at the end; -1 where some are not."""
         from headcount.tables import _kernels as kernels
 
         meaning = np.full(256, kernels.OTHER, dtype=np.uint8)
@@ -203,16 +203,19 @@ class Text:
         meaning[ord(self.delimiter)] = kernels.DELIMITER
         if self.quotes:
             meaning[ord('"')] = kernels.QUOTE
-        so_far = np.zeros(4, dtype=np.int64)
+        so_far = np.zeros(5, dtype=np.int64)
         with self._bytes() as file:
             first = file.read(3).removeprefix(b"\xef\xbb\xbf")
-            for part in chain([first] if first else [], iter(lambda: file.read(_SEEN), b""), [b""]):
-                if not part and so_far[3] not in (kernels.NEW_LINE, kernels.RETURN):
-                    part = b"\n" if so_far[0] != kernels.QUOTED else b'"x'
+            for part in chain([first], iter(lambda: file.read(_SEEN), b"")):
                 if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, len(self.columns), so_far):
                     yield -1
                     return
                 yield max(int(so_far[2]) - 1, 0)
+        inside, fields, rows, last, style = so_far.tolist()
+        if last not in (kernels.NEW_LINE, kernels.RETURN):  # the last row has no line end
+            yield rows if inside != kernels.QUOTED and fields + 1 == len(self.columns) else -1
+        elif last == kernels.RETURN and style not in (kernels.OTHER, kernels.RETURN):
+            yield -1
 
     def _query(self, kinds: Mapping[str, str]) -> str:
         places = {name: f"c{place}" for place, name in enumerate(self.columns)}
