@@ -204,7 +204,7 @@ def test_folders_hold_parquet_files(tmp_path):
 
 
 def test_blocks_of_text_end_between_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_ROWS", 130)
+    monkeypatch.setattr(lines, "_BLOCK", 1 << 10)
     path = write(tmp_path / "t.csv", "x,g\n" + "".join(f"{i},g{i % 3}\n" for i in range(2000)))
     parts = all_of(TableFile(path), {"x": "number", "g": "group"})
     assert len(parts) > 5
@@ -229,8 +229,8 @@ def test_blocks_with_quotes_hold_what_one_block_holds(tmp_path, monkeypatch, fie
     rows = [f"{i},{fields[i % 3]}\n" for i in range(500)]
     path = write(tmp_path / "t.csv", '"x",t\n' + "".join(rows))
     whole = all_of(TableFile(path), {"x": "number", "t": "group"})
-    for size in (1, 7, 300):
-        monkeypatch.setattr(module, "_ROWS", size)
+    for size in (64, 257, 1 << 10):
+        monkeypatch.setattr(lines, "_BLOCK", size)
         parts = all_of(TableFile(path), {"x": "number", "t": "group"})
         assert len(parts) > len(whole)
         np.testing.assert_array_equal(np.concatenate([part.numbers("x") for part in parts]), np.arange(500))
@@ -246,7 +246,7 @@ _FIELD = st.text(alphabet='ab"\n,; é', max_size=12)
     st.lists(st.tuples(_FIELD, _FIELD), min_size=1, max_size=60),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
     st.sampled_from(["\n", "\r\n"]),
-    st.integers(1, 40),
+    st.integers(1, 400),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_survives_any_block_size(tmp_path, rows, quoting, line_end, size):
@@ -256,7 +256,7 @@ def test_any_text_survives_any_block_size(tmp_path, rows, quoting, line_end, siz
     writer.writerows([one, i, two] for i, (one, two) in enumerate(rows))
     table = TableFile(write(tmp_path / "t.csv", text.getvalue()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_ROWS", size)
+        patch.setattr(lines, "_BLOCK", size)
         parts = all_of(table, {"a": "group", "n": "number", "b": "group"})
     assert np.concatenate([part.numbers("n") for part in parts]).tolist() == list(range(len(rows)))
     for name, place in (("a", 0), ("b", 1)):
@@ -283,7 +283,7 @@ def test_any_rows_are_read_as_python_reads_them_or_refused(tmp_path, columns, bo
     expected = oracle(content, columns)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ROWS", size)
-        patch.setattr(lines, "_SEEN", seen)
+        patch.setattr(lines, "_BLOCK", seen)
         if not expected:
             with pytest.raises(FileFormatError):
                 all_of(table, dict.fromkeys(table.columns, "group"))
@@ -352,7 +352,7 @@ def test_texts_of_parquet_are_groups_for_every_string_type(tmp_path, kind):
 
 
 def test_quotes_inside_fields_are_literal(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_ROWS", 9)
+    monkeypatch.setattr(lines, "_BLOCK", 300)
     rows = [f'{i},a {i}" screen,"two\nlines, ""{i}"""' for i in range(200)]
     rows[:100] = [row.replace('" screen', "") for row in rows[:100]]
     table = TableFile(write(tmp_path / "t.csv", "n,t,u\n" + "\n".join(rows) + "\n"))
@@ -364,7 +364,7 @@ def test_quotes_inside_fields_are_literal(tmp_path, monkeypatch):
 
 
 def test_a_field_may_be_larger_than_a_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "_SEEN", 1 << 12)
+    monkeypatch.setattr(lines, "_BLOCK", 1 << 12)
     long = 'a ""word"" and another,\n' * 1000
     table = TableFile(write(tmp_path / "t.csv", f'n,t\n1,"{long}"\n2,"short"\n'))
     parts = all_of(table, {"n": "number", "t": "text"})
@@ -416,7 +416,7 @@ def test_an_open_quote_is_located_wherever_it_is(tmp_path, monkeypatch):
     for before in ("", '0.5,5" x\n'):
         path = write(tmp_path / "t.csv", "p,t\n" + before + "0.5,a\n" * 9 + '0.5,"open\n' + "0.5,b\n" * 100)
         refused(path, "ends in the middle: the quote that opens in line", {"t": "text"})
-    monkeypatch.setattr(lines, "_SEEN", 64)
+    monkeypatch.setattr(lines, "_BLOCK", 64)
     refused(path, "ends in the middle", {"t": "text"})
     refused(write(path, 'p,t\n0.5,"open\n' + "0.5,b\n" * 2000), "opens in line 2 is not closed", {"t": "text"})
     refused(
@@ -430,7 +430,7 @@ def test_lines_that_end_in_different_ways(tmp_path):
 
 
 def test_long_rows_in_a_file_with_quotes_inside_of_fields(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "_SEEN", 1 << 10)
+    monkeypatch.setattr(lines, "_BLOCK", 1 << 10)
     long = "word\n" * 800
     path = write(tmp_path / "t.csv", f'x,t\n1,5" wide\n2,"{long}"\n3,b\n')
     assert [text for part in all_of(TableFile(path), {"t": "text"}) for text in part.texts("t")] == [

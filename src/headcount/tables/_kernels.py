@@ -21,10 +21,12 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
     meaning : array of int, shape (256,)
         What each byte is.
     columns : int
-    so_far : array of int, shape (5,)
-        What the next letter is in, the fields of the row, the rows, the last letter, and how lines end: changed.
+    so_far : array of int, shape (7,)
+        What the next letter is in, the fields of the row, the rows, the last letter, how lines end, where among these letters the
+        last row begins, and the rows before it: changed.
     """
-    inside, fields, rows, last, style = so_far
+    inside, fields, rows, last, style, end, whole = so_far
+    end = 0
     i, size = 0, letters.size
     while i < size:
         kind = meaning[letters[i]]
@@ -37,6 +39,8 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
                     i += 1
             last = OTHER
             continue
+        if last >= NEW_LINE and not (kind == NEW_LINE and last == RETURN):
+            end, whole = i - 1, rows
         if last == RETURN or kind == NEW_LINE:
             found = kind if last != RETURN else _BOTH if kind == NEW_LINE else RETURN
             if style not in (OTHER, found):
@@ -68,5 +72,5 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
                 rows += 1
             inside, fields = _BEGINS, 0
         last = kind
-    so_far[0], so_far[1], so_far[2], so_far[3], so_far[4] = inside, fields, rows, last, style
+    so_far[:] = inside, fields, rows, last, style, end, whole
     return True

@@ -1,8 +1,11 @@
-"""Text files with a header and fields, packed or not: DuckDB reads them, and Python's csv module what DuckDB refuses.
+"""Text files with a header and fields, packed or not: Arrow parses regular rows in blocks, and Python's csv module all others.
 
-DuckDB is told the dialect, and is strict. What it can't read (lines that end in different ways, letters behind a closing quote,
-rows of megabytes, bytes that are not UTF-8 in columns that nobody asked for) is read row by row from there on, more slowly. That
+Rows are regular if all have as many fields, lines end in one way, and quotes open and close at the edges of fields. From the first
+row on that is not (lines that end in different ways, letters behind a closing quote), rows are read one by one, more slowly. That
 reader also finds the line and the column of what nobody can read.
+
+DuckDB is not asked: with ``parallel=false`` it drops the rest of a table behind a quote that is not closed, without a word, and
+otherwise it refuses some tables with line breaks between quotes that are larger than its buffer.
 """
 
 import csv
@@ -10,19 +13,17 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from threading import Condition, Thread
 from typing import Any
 
 import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.engine import EngineError, columns_literal, file_literal, literal, read_batches
 
-__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "opened", "without_suffix"]
+__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "itself", "opened", "without_suffix"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _DAMAGE = (OSError, EOFError, zlib.error)
@@ -38,57 +39,11 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
-_BATCH = 6 << 20
-"""Bytes of rows that are read at a time, about."""
-_NO_NULL, _LAST = "\x01no field is this\x01", "\x01the table ends here\x01"
-
-
-class _Check:
-    """Counts the regular rows of a text in a thread, ahead of whoever reads them.
-
-    DuckDB reads some irregular rows without a word, and not as they are meant: with blanks between quotes and separators, or with
-    one separator too many; and with ``parallel=false`` it drops the rest of a table behind a quote that is not closed.
-    """
-
-    def __init__(self, text: "Text") -> None:
-        self._text, self._rows, self._regular, self._ended, self._stopped = text, 0, True, False, False
-        self._changed = Condition()
-        self._thread = Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> "_Check":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped = True
-        self._thread.join()
-
-    def _run(self) -> None:
-        regular = False
-        try:
-            for rows in self._text.regular_rows():
-                regular = rows >= 0
-                with self._changed:
-                    self._rows = max(rows, self._rows)
-                    self._changed.notify()
-                if self._stopped:
-                    break
-        except _DAMAGE:
-            regular = False  # whoever reads exactly comes upon it too, and says what it is
-        with self._changed:
-            self._regular, self._ended = regular, True
-            self._changed.notify()
-
-    def covers(self, rows: int) -> bool:
-        """Whether the first rows are regular."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._ended or self._rows >= rows)
-        return self._rows >= rows
-
-    def total(self) -> int:
-        """Return how many rows there are, -1 if not all are regular."""
-        self._thread.join()
-        return self._rows if self._regular else -1
+_BLOCK = 6 << 20
+"""Bytes that are parsed at a time."""
+_ROWS_OF_PYTHON = 1 << 13
+"""Rows at a time, where Python reads them one by one."""
+_LAST = "\x01the table ends here\x01"
 
 
 class Text:
@@ -175,27 +130,29 @@ class Text:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
 
-    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
-        """Read some columns; numbers as floats, all others as texts."""
-        mean = len(self._beginning) // max(self._beginning.count(b"\n"), 1)
-        rows = min(rows, max(_BATCH // max(mean, 1), 1))  # long texts come in smaller batches
-        done = 0
-        with _Check(self) as check:
-            try:
-                for batch in read_batches(self._query(kinds), rows):
-                    if not check.covers(done + batch.num_rows):
-                        break
-                    done += batch.num_rows
-                    yield batch.rename_columns(list(kinds) or ["row"])
-            except EngineError:
-                pass
-            else:
-                if check.total() == done:
-                    return
-        yield from self._exactly(kinds, rows, done)
+    def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
+        """Read some columns, numbers as floats and all others as texts.
 
-    def regular_rows(self) -> Iterator[int]:
-        """Count the rows as far as they are regular, by and by, and all of them at the end; -1 where some are not."""
+        Yields of each block of rows how many come before it, and what parses it, in any thread.
+        """
+        done = 0
+        try:
+            for block, until in self._blocks():
+                if until < 0:
+                    break
+                if until > done:
+                    yield done, partial(self._parsed, block, kinds, done, until)
+                    done = until
+            else:
+                return
+        except _DAMAGE as error:
+            raise self.cut_off(error) from error
+        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), done):
+            yield done, partial(itself, batch)
+            done += batch.num_rows
+
+    def _blocks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield blocks of whole rows, the first with the header, and how many rows there are so far; -1 if some are irregular."""
         from headcount.tables import _kernels as kernels
 
         meaning = np.full(256, kernels.OTHER, dtype=np.uint8)
@@ -203,48 +160,62 @@ class Text:
         meaning[ord(self.delimiter)] = kernels.DELIMITER
         if self.quotes:
             meaning[ord('"')] = kernels.QUOTE
-        so_far = np.zeros(5, dtype=np.int64)
+        columns, so_far = len(self.columns), np.zeros(7, dtype=np.int64)
         with self._bytes() as file:
+            begun: list[bytes] = []
             first = file.read(3).removeprefix(b"\xef\xbb\xbf")
-            for part in chain([first], iter(lambda: file.read(_SEEN), b"")):
-                if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, len(self.columns), so_far):
-                    yield -1
+            for part in chain([first], iter(lambda: file.read(_BLOCK), b"")):
+                if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, columns, so_far):
+                    yield b"", -1
                     return
-                yield max(int(so_far[2]) - 1, 0)
-        inside, fields, rows, last, style = so_far.tolist()
+                end = int(so_far[5]) if len(part) == _BLOCK else 0  # the last, shorter part is left as one
+                if end and so_far[6] > 1:
+                    yield b"".join([*begun, part[:end]]), int(so_far[6]) - 1
+                    begun, part = [], part[end:]
+                begun.append(part)
+        inside, fields, rows, last, style = so_far[:5].tolist()
         if last not in (kernels.NEW_LINE, kernels.RETURN):  # the last row has no line end
-            yield rows if inside != kernels.QUOTED and fields + 1 == len(self.columns) else -1
+            rows = rows + 1 if inside != kernels.QUOTED and fields + 1 == columns else 0
         elif last == kernels.RETURN and style not in (kernels.OTHER, kernels.RETURN):
-            yield -1
+            rows = 0
+        yield b"".join(begun), rows - 1
 
-    def _query(self, kinds: Mapping[str, str]) -> str:
-        places = {name: f"c{place}" for place, name in enumerate(self.columns)}
-        numbers = "number" in kinds.values()
-        checked = numbers and (self.packed is not None or self._contains(b"_"))
-        asked = [_number(places[name], checked) if kind == "number" else places[name] for name, kind in kinds.items()]
-        quote = literal('"' if self.quotes else "")
-        single = len(places) == 1  # then an empty line is a row, but DuckDB drops it unless what is empty is null
-        asked = [f"coalesce({column}, '')" for column in asked] if single and not numbers else asked
-        return (
-            f"SELECT {', '.join(asked) or 'true'} FROM read_csv({file_literal(self.path)}, auto_detect=false, header=true, "
-            f"strict_mode=true, parallel=false, delim={literal(self.delimiter)}, quote={quote}, escape={quote}, "
-            f"nullstr={literal('' if single else _NO_NULL)}, compression={literal(self.packed or 'none')}, "
-            f"columns={columns_literal((name, 'VARCHAR') for name in places.values())})"
+    def _parsed(self, block: bytes, kinds: Mapping[str, str], first: int, until: int) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        parse = arrow.ParseOptions(
+            delimiter=self.delimiter,
+            quote_char='"' if self.quotes else False,
+            newlines_in_values=self.quotes
+            and not first,  # else nobody need look for line ends: a block is parsed as one
+            ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
+        names = list(kinds) or self.columns[:1]
+        convert = arrow.ConvertOptions(
+            include_columns=names,
+            column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
+            strings_can_be_null=False,
+            null_values=list(MISSING_NUMBERS),
+        )
+        named = {"column_names": self.columns} if first else {}
+        read = arrow.ReadOptions(use_threads=False, block_size=len(block) + 1, **named)
+        try:
+            table = arrow.read_csv(pa.py_buffer(block), read, parse, convert).combine_chunks()
+        except pa.ArrowException:
+            table = None
+        if table is None or len(table) != until - first:  # what Arrow can't read, Python can, or says why not
+            table = pa.Table.from_batches(self._exactly(kinds, until - first, first, until)).combine_chunks()
+        return table.to_batches()[0]
 
-    def _contains(self, letter: bytes) -> bool:
-        with self._bytes() as file:
-            return any(letter in part for part in iter(lambda: file.read(_SEEN), b""))
-
-    def _exactly(self, kinds: Mapping[str, str], rows: int, done: int) -> Iterator[Any]:
+    def _exactly(self, kinds: Mapping[str, str], rows: int, first: int, until: int | None = None) -> Iterator[Any]:
         """Read row by row, from some row on."""
         import pyarrow as pa
 
         places = [(name, self.columns.index(name), kind == "number") for name, kind in kinds.items()]
         types = [pa.float64() if number else pa.string() for *_, number in places]
-        found = self._rows(places)
+        found = islice(self._rows(places), first, until)
         try:
-            next(islice(found, done, done), None)
             while part := list(islice(found, rows)):
                 columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
                 arrays = [pa.array(column, kind) for column, kind in zip(columns, types or [pa.bool_()], strict=True)]
@@ -332,12 +303,9 @@ class Text:
         )
 
 
-def _number(column: str, checked: bool) -> str:
-    """Write in a query that a field is a number, a missing one, or an error; DuckDB takes 1_000 for a number unless checked."""
-    missing = ", ".join(map(literal, MISSING_NUMBERS))
-    odd = f"CASE WHEN {column} IN ({missing}) THEN NULL ELSE error('no number') END"
-    number = f"coalesce(try_cast({column} AS DOUBLE), {odd})"
-    return f"CASE WHEN contains({column}, '_') THEN error('no number') ELSE {number} END" if checked else number
+def itself(batch: Any) -> Any:
+    """Return what was parsed already."""
+    return batch
 
 
 def _as_number(field: str) -> float | None:

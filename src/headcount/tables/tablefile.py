@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import Batch
-from headcount.tables.lines import Text, check_is_file, without_suffix
+from headcount.tables.lines import Text, check_is_file, itself, without_suffix
 from headcount.tables.typed import ArrowTable, DuckTable, JsonLines, ParquetTable, SqliteTable
 
 __all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
@@ -154,20 +154,28 @@ class TableFile:
         self.require(list(kinds))
         of_path = {name: value for name, value in self.partitions.items() if name in kinds and name not in self.columns}
         own = {name: kind for name, kind in kinds.items() if name not in of_path}
+        for first, parse in self._parts(own):
+            yield partial(self._batches_of, parse, first, rows or _ROWS, of_path, kinds)
+
+    def _parts(self, kinds: Mapping[str, Kind]) -> Iterator[tuple[int, Callable[[], Any]]]:
+        if self.text is not None:
+            yield from self.text.parts(kinds, _ROWS)
+            return
         first = 0
-        for columns in self._reader.batches(own, _ROWS):
-            if columns.num_rows:
-                parts = _split(_with_constants(columns, of_path, kinds), rows or _ROWS)
-                yield partial(list, [Batch(self.name, part, self.place, first + start) for start, part in parts])
-                first += columns.num_rows
+        for columns in self._reader.batches(kinds, _ROWS):
+            yield first, partial(itself, columns)
+            first += columns.num_rows
+
+    def _batches_of(
+        self, parse: Callable[[], Any], first: int, rows: int, of_path: Mapping[str, str], kinds: Mapping[str, Kind]
+    ) -> list[Batch]:
+        columns = _with_constants(parse(), of_path, kinds)
+        starts = range(0, columns.num_rows, rows)
+        return [Batch(self.name, columns.slice(start, rows), self.place, first + start) for start in starts]
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
         return NoRowsError(f"{self.name} holds no rows" + (" below its header." if self.text else "."))
-
-
-def _split(columns: Any, rows: int) -> list[tuple[int, Any]]:
-    return [(start, columns.slice(start, rows)) for start in range(0, columns.num_rows, rows)]
 
 
 def _with_constants(columns: Any, values: Mapping[str, str], kinds: Mapping[str, Kind]) -> Any:
