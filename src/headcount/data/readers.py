@@ -86,7 +86,7 @@ def read_corpus(
 
 
 def _format_of(path: Path) -> str:
-    suffix = without_suffix(path, ".gz").suffix.lower()
+    suffix = without_suffix(path, ".gz", ".zst").suffix.lower()
     if suffix not in FORMATS:
         raise DataError(
             f"The format of {path} can't be inferred from its name; known are {', '.join(FORMATS)} (and .gz after them). "

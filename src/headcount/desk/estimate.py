@@ -166,8 +166,8 @@ def loaded_model(model: Model | str | Path) -> Model:
 
 
 def listed_paths(files: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    """Return one path or several as a list."""
-    return [files] if isinstance(files, str | Path) else list(files)
+    """Return one path or table, or several, as a list."""
+    return [files] if isinstance(files, str | Path) or hasattr(files, "__arrow_c_stream__") else list(files)
 
 
 def tally_of(

@@ -35,7 +35,9 @@ def read_batches(query: str, rows: int, connection: Any = None) -> Iterator[Any]
     import pyarrow as pa
 
     try:
-        reader = (connection or _engine().cursor()).sql(query).to_arrow_reader(rows)
+        connection = connection or _engine().cursor()
+        found = connection.sql(query)
+        reader = found.to_arrow_reader(rows) if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader(rows)
         while (batch := next(reader, None)) is not None:
             yield batch
     except (duckdb.Error, pa.ArrowException, OSError) as error:

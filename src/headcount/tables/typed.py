@@ -98,8 +98,8 @@ class JsonLines:
         self.path, self.name = path, name
         self._text = Text(path, name, ",")
         self._text.content(1 << 20)
-        packed = literal(self._text.packed or "none")
-        self._source = f"{file_literal(path)}, format='newline_delimited', compression={packed}"
+        packed = f", compression={literal(self._text.packed)}" if self._text.packed else ""
+        self._source = f"{file_literal(path)}, format='newline_delimited'{packed}"
         described = self._run(
             f"DESCRIBE SELECT * FROM read_json({self._source}, sample_size=-1, records=true)", 1 << 11
         )
@@ -161,7 +161,7 @@ class DuckTable:
                 for row in self._connection.sql("FROM duckdb_views() SELECT view_name WHERE NOT internal").fetchall()
             ]
             self._from = _table_or_query(name, asked, known)
-            self.schema = self._connection.sql(f"SELECT * FROM {self._from} LIMIT 0").to_arrow_reader(1).schema
+            self.schema = self._connection.sql(f"SELECT * FROM {self._from} LIMIT 0").to_arrow_table().schema
         except duckdb.Error as error:
             raise self._failed(error) from error
         self.columns: list[str] = list(self.schema.names)
