@@ -26,6 +26,7 @@ from headcount.exceptions import DataError, FileFormatError
 __all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "itself", "opened", "without_suffix"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BOM = b"\xef\xbb\xbf"
 _DAMAGE = (OSError, EOFError, zlib.error)
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
 """Fields that stand for a missing number."""
@@ -77,7 +78,7 @@ class Text:
     def _beginning(self) -> bytes:
         content = self.content(_SEEN)
         self._all_seen = len(content) < _SEEN
-        return content.removeprefix(b"\xef\xbb\xbf")
+        return content.removeprefix(_BOM)
 
     @cached_property
     def quotes(self) -> bool:
@@ -163,7 +164,7 @@ class Text:
         columns, so_far = len(self.columns), np.zeros(7, dtype=np.int64)
         with self._bytes() as file:
             begun: list[bytes] = []
-            first = file.read(3).removeprefix(b"\xef\xbb\xbf")
+            first = file.read(3).removeprefix(_BOM)
             for part in chain([first], iter(lambda: file.read(_BLOCK), b"")):
                 if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, columns, so_far):
                     yield b"", -1
@@ -184,6 +185,7 @@ class Text:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
+        block = _BOM + block if block.startswith(_BOM) else block  # Arrow drops one
         parse = arrow.ParseOptions(
             delimiter=self.delimiter,
             quote_char='"' if self.quotes else False,
