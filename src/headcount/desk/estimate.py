@@ -166,7 +166,7 @@ def loaded_model(model: Model | str | Path) -> Model:
     return model if isinstance(model, Model) else load_model(model)
 
 
-def listed_paths(files: str | Path | Sequence[str | Path]) -> list[str | Path]:
+def listed_paths(files: Any) -> list[Any]:
     """Return one path or table, or several, as a list."""
     return [files] if isinstance(files, str | Path) or hasattr(files, "__arrow_c_stream__") else list(files)
 
