@@ -11,12 +11,6 @@ from headcount.exceptions import DataError
 
 __all__ = ["Batch", "is_list_type"]
 
-_TIME = (
-    r"^(?:[1-9]\d{3}|\d[1-9]\d\d|\d\d[1-9]\d|\d{3}[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
-    r"(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$"
-)
-"""A date, such as 2016-07-09, or a time, such as 2016-07-09T16:20, 2016-07-09 16:20:01.5 or 2016-07-09T16:20:01+02:00."""
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -79,10 +73,11 @@ class Batch:
             local = compute.local_timestamp(column) if column.type.tz is not None else column
             return _encoded(local.cast(pa.date32(), safe=False))
         shared = pa.types.is_dictionary(column.type)
-        days = _days_of(column.dictionary if shared else column)
-        if days is None:
+        found = _days_of(column.dictionary if shared else column)
+        if found is None:
             return _encoded(column)
-        return _encoded(days.take(column.indices) if shared else days)
+        codes, days = found
+        return (np.append(codes, np.int32(len(days) - 1))[_encoded(column)[0]] if shared else codes), days
 
     def _flat(self, name: str) -> Any:
         import pyarrow as pa
@@ -134,14 +129,34 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     return codes.to_numpy(zero_copy_only=False), values
 
 
-def _days_of(texts: Any) -> Any:
-    """Return the day that each text begins with, None of an empty one; None unless all are empty, or dates or times as ISO 8601."""
-    import pyarrow as pa
-    from pyarrow import compute
+def _letters(texts: Any) -> tuple[AnyArray, AnyArray]:
+    """Return the letters of a column of texts, and where each begins and the last one ends."""
+    _, offsets, letters = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(letters or b"", dtype=np.uint8), ends
 
-    if not pa.types.is_string(texts.type):
+
+def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
+    """Return each text's position in the list of days, which ends with None for empty ones, and that list.
+
+    None unless all are empty, or dates or times as ISO 8601 has them.
+    """
+    import pyarrow as pa
+
+    from headcount.tables._kernels import NO_DAY, NOTHING, days_of
+
+    if not pa.types.is_string(texts.type) or not len(texts):
         return None
-    texts = compute.if_else(compute.equal(texts, ""), None, texts)
-    if texts.null_count == len(texts) or not compute.all(compute.match_substring_regex(texts, _TIME)).as_py():
+    texts = texts.fill_null("")
+    days = days_of(*_letters(texts))
+    known = days[days != NOTHING]
+    if not known.size or known.min() == NO_DAY:
         return None
-    return compute.utf8_slice_codeunits(texts, 0, 10)
+    first = int(known.min())
+    used = np.zeros(int(known.max()) - first + 2, dtype=bool)  # the last one is for nothing
+    used[known - first] = used[-1] = True
+    words = [
+        f"{day // 372:04d}-{day // 31 % 12 + 1:02d}-{day % 31 + 1:02d}" for day in np.flatnonzero(used[:-1]) + first
+    ]
+    places = np.minimum(days - first, len(used) - 1)
+    return (np.cumsum(used, dtype=np.int32) - 1)[places], [*words, None]
