@@ -29,20 +29,20 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
     """
     inside, fields, rows, last, style, end, whole = so_far
     end = 0
-    i, size = 0, letters.size
+    i, size, one = np.uint64(0), np.uint64(letters.size), np.uint64(1)  # an index that can't be negative is faster
     while i < size:
         kind = meaning[letters[i]]
-        i += 1
+        i += one
         if inside == QUOTED:
             if kind == QUOTE:
                 inside = _CLOSED
             else:
                 while i < size and meaning[letters[i]] != QUOTE:
-                    i += 1
+                    i += one
             last = OTHER
             continue
         if last >= NEW_LINE and not (kind == NEW_LINE and last == RETURN):
-            end, whole = i - 1, rows
+            end, whole = np.int64(i) - 1, rows
         if last == RETURN or kind == NEW_LINE:
             found = kind if last != RETURN else _BOTH if kind == NEW_LINE else RETURN
             if style not in (OTHER, found):
@@ -53,7 +53,7 @@ def is_regular(letters: AnyArray, meaning: AnyArray, columns: int, so_far: IntAr
                 return False
             inside = _PLAIN
             while i < size and meaning[letters[i]] == OTHER:
-                i += 1
+                i += one
         elif kind == QUOTE:
             if inside == _LEADING:
                 return False

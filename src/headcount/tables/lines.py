@@ -171,7 +171,7 @@ class Text:
                     return
                 end = int(so_far[5]) if len(part) == _BLOCK else 0  # the last, shorter part is left as one
                 if end and so_far[6] > 1:
-                    yield b"".join([*begun, part[:end]]), int(so_far[6]) - 1
+                    yield b"".join([*begun, memoryview(part)[:end]]), int(so_far[6]) - 1
                     begun, part = [], part[end:]
                 begun.append(part)
         inside, fields, rows, last, style = so_far[:5].tolist()
