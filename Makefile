@@ -18,10 +18,14 @@ help:            ## print this list
 
 setup: $(VENV)/.dev  ## create the environment .venv with everything that the tests need
 
-$(VENV)/.dev: pyproject.toml constraints.txt
+$(VENV)/.run: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("headcount needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,neural]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[neural]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
@@ -64,7 +68,7 @@ coverage: $(VENV)/.dev  ## run the same tests with branch coverage
 slow: $(VENV)/.dev  ## run the long simulations, one after another: one of them measures memory
 	$(BIN)/python -m pytest -q -m slow tests
 
-study: $(VENV)/.dev  ## run (or continue) the study on synthetic stand-ins; print table 6 and the claims; write the page
+study: $(VENV)/.run  ## run (or continue) the study on synthetic stand-ins; print table 6 and the claims; write the page
 	@status=0; $(BIN)/headcount study run stand-ins --store study-store || status=$$?; \
 	for show in 'tables --number 6' claims report; do \
 		echo; set -- $$show; name=$$1; shift; $(BIN)/headcount study $$name stand-ins --store study-store "$$@" || status=$$?; \

@@ -18,10 +18,14 @@ INCLUDED_PAGES = {
     "examples.md": "examples/README.md",
     "studies/index.md": "studies/README.md",
     "studies/paper.md": "studies/paper.md",
+    "studies/gap.md": "studies/gap.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""
-INCLUDED_FILES = {"studies/ten-trees.toml": "studies/ten-trees.toml"} | {
-    path: path for picture in (ROOT / "studies").glob("*/*.svg") for path in [picture.relative_to(ROOT).as_posix()]
+INCLUDED_FILES = {
+    path: path
+    for pattern in ("*.toml", "gap*.py", "*/*.svg")
+    for file in (ROOT / "studies").glob(pattern)
+    for path in [file.relative_to(ROOT).as_posix()]
 }
 """Other files of the repository that pages link to."""
 APPENDED = {"examples.md": '\n\n## The script\n\n```python\n--8<-- "examples/device_reviews.py"\n```\n'}

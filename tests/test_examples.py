@@ -52,6 +52,7 @@ def test_missing_data_gives_a_message(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_pcc_is_best_on_real_reviews_whose_shares_move_little(monkeypatch, capsys, data_dir):
     out = run_example(monkeypatch, capsys, data_dir)
     assert "Best here: PCC." in out

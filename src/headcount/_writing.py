@@ -9,7 +9,7 @@ from typing import Any
 
 from headcount.exceptions import DataError
 
-__all__ = ["html_frame", "html_table", "write_all"]
+__all__ = ["check_outputs", "html_frame", "html_table", "write_all"]
 
 
 def html_table(caption: str, rows: Mapping[str, Any]) -> str:
@@ -27,6 +27,23 @@ def html_frame(caption: str, frame: Any, most: int = 20) -> str:
     more = f"<p>and {len(frame) - most:,} more rows</p>" if len(frame) > most else ""
     table = frame.head(most).to_html(index=False, border=0, float_format="{:.4f}".format)
     return f"<p>{escape(caption)}</p>{table}{more}"
+
+
+def check_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> None:
+    """Raise if `write_all` could not write these files, or into these folders: before what takes long, not after it.
+
+    >>> check_outputs([Path("page.html")])
+    """
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"{folder} can't be written: it is a file, and a folder is needed.")
+    for i, file in enumerate(files):
+        if not file.name or file.is_dir():
+            raise DataError(f"{file} is a folder: name a file to write to.")
+        if not file.parent.is_dir():
+            raise DataError(f"{file} can't be written: there is no folder {file.parent}.")
+        if any(file.resolve() == other.resolve() for other in files[:i]):
+            raise DataError(f"Each file needs a different name; {file} is named twice.")
 
 
 def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:

@@ -44,7 +44,7 @@ class MissingPackageError(HeadcountError, ImportError):
 
 
 class DeviceError(HeadcountError, RuntimeError):
-    """A device that does not exist or has too little memory."""
+    """A device that does not exist, has too little memory or failed."""
 
 
 class TrainingError(HeadcountError, ArithmeticError):

@@ -163,7 +163,9 @@ def run(*words, cwd, path):
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", ["extra_quantifiers.dys:DyS", "extra_quantifiers.kdey:KDEyML"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("extra_quantifiers.dys:DyS", marks=pytest.mark.slow), "extra_quantifiers.kdey:KDEyML"]
+)
 def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
     X, y = blobs(300, 2, 2)
     rows = ["a,b,c,d,y", *(",".join([*map(str, x), ("no", "yes")[label]]) for x, label in zip(X, y, strict=True))]

@@ -14,7 +14,7 @@ from headcount.study import Results, Store, read_plan, run_study
 from headcount.study.overview import overview
 from headcount.study.status import status
 from headcount.study.store import Record, load, versions
-from headcount.study.tasks import seeds
+from headcount.study.tasks import seeds, select_tasks
 from tests.study.conftest import PLAN, write_small_set
 
 
@@ -96,6 +96,19 @@ def test_chosen_setting_is_the_best_on_the_held_out_part(done, data_folder):
     ).fit(X, train.labels)
     cells = {(c.method, c.learner, c.target): c for c in Results(plan, store).cells}
     assert {f"classifier__{k}": v for k, v in cells["CC", "lr", "ae"].params.items()} == search.best_params_
+
+
+def test_setting_of_the_first_run_may_serve_all_runs(done, plan_file, data_folder, tmp_path):
+    plan_file.write_text(plan_file.read_text().replace("[learners.rf]", "[learners.rf]\nchoose_once = true"))
+    plan, store = read_plan(plan_file), tmp_path / "store"
+    run_study(plan, store, n_jobs=1, data_dir=data_folder)
+    settings = {c.run: c.params for c in Results(plan, store).cells if (c.method, c.learner) == ("PACC", "rf")}
+    assert settings[0] == settings[1]
+    assert len(select_tasks(plan, "small")) == len(select_tasks(done[0], "small")) - 2  # two depths, in the second run
+    first_runs = {key: figure for key, figure in figures(plan, store).items() if key[-1] == 0}
+    assert first_runs.items() <= figures(*done[:2]).items()
+    lines, _ = status(plan, store)
+    assert next(line.judged for line in lines if line.learner == "rf") == 4
 
 
 @pytest.mark.parametrize("jobs", [2, 3])

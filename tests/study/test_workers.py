@@ -50,6 +50,7 @@ def test_workers_end_with_a_run_that_is_killed(tmp_path, data_folder, monkeypatc
     )
     (tmp_path / "workers").mkdir()
     monkeypatch.setenv(FOLDER, str(tmp_path / "workers"))
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests run by nohup ignore it, and so would the run
     process = start(tmp_path / "plan.toml", tmp_path / "store", data_folder)
     try:
         assert wait_for(lambda: len(list((tmp_path / "workers").iterdir())) == 2, 60)

@@ -178,11 +178,12 @@ def check_counted(
     # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
     # is uncorrelated with their difference (Hausman 1978), so that the variance of that is smaller than the other's.
     by_decisions = labelled.decided or (quantifier is not None and "posteriors" not in quantifier.needs)
-    labelled_noise = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions)
-    other_items = 0.0 if quantifier is None else _sizes_by_validation(labelled, quantifier) * labelled_noise**2
-    labelled_noise = np.sqrt(labelled_noise**2 + other_items)
-    own = labelled.matched_errors(test.shares, n, by_decisions) if adjusts else 0.5 / np.sqrt(n)[:, None]
-    own = np.sqrt(own**2 + other_items)
+    own = 0.5 / np.sqrt(n)[:, None]
+    if adjusts:
+        of_labelled = labelled.matched_errors(test.shares, np.full(len(n), np.inf), by_decisions) ** 2
+        of_validation = _sizes_by_validation(labelled, quantifier) * of_labelled
+        labelled_noise = np.sqrt(of_labelled + of_validation)
+        own = np.sqrt(labelled.matched_errors(test.shares, n, by_decisions) ** 2 + of_validation)
     noise = np.maximum(np.nan_to_num(test.errors, nan=1.0), own)
     gaps = np.abs(shares - test.shares)
     ratios = gaps / np.maximum(noise, 1e-12)
@@ -223,9 +224,9 @@ def check_counted(
     return reports
 
 
-def _sizes_by_validation(labelled: LabelledCells, quantifier: Quantifier) -> float:
+def _sizes_by_validation(labelled: LabelledCells, quantifier: Quantifier | None) -> float:
     """Return how many times more labelled items there are than the quantifier was validated on; 0 if these are the same ones."""
-    if not quantifier.uses_validation:
+    if quantifier is None or not quantifier.uses_validation:
         return 0.0
     validated = np.bincount(quantifier.validation_codes_, minlength=labelled.k)
     return 0.0 if np.array_equal(validated, labelled.sizes) else float((labelled.sizes / validated).max())

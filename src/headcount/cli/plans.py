@@ -28,7 +28,10 @@ __all__ = [
 
 option = partial(typer.Option, show_default=False)
 PLAN = Annotated[
-    str, typer.Argument(help="The name of a shipped plan (stand-ins, paper), or a TOML file.", show_default=True)
+    str,
+    typer.Argument(
+        help="The name of a shipped plan (stand-ins, paper, paper-code), or a TOML file.", show_default=True
+    ),
 ]
 DEFAULT_STORE = Path("study-store")
 STORE = Annotated[Path, typer.Option("--store", help="The folder of the results.")]

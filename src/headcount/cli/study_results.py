@@ -55,16 +55,17 @@ def tables_(
 
     Example: headcount study tables paper --store results --format latex --number 6
     """
-    from headcount.report import missing_of, tables
+    from headcount.report import missing_of
+    from headcount.report.tables import numbered_tables
 
     forms = ("text", "markdown", "latex", "html", "csv")
     if form not in forms:
         raise DataError(f"--format must be one of {', '.join(forms)}; got {form!r}.")
-    by_number = {int(table.title.split(":")[0].removeprefix("Table ")): table for table in tables(results)}
+    by_number = numbered_tables(results)
     unknown = [n for n in number or () if n not in by_number]
     if unknown:
         raise DataError(f"There is no table {unknown[0]}; there are {', '.join(map(str, by_number))}.")
-    typer.echo("\n".join(getattr(by_number[n], f"to_{form}")() for n in number or by_number), nl=False)
+    typer.echo("\n".join(getattr(by_number[n](), f"to_{form}")() for n in number or by_number), nl=False)
     _print_missing(missing_of(results), 3)
 
 
@@ -145,16 +146,14 @@ def report(
 
     Example: headcount study report paper --store results -o report.html --csv figures
     """
-    from headcount._writing import write_all
+    from headcount._writing import check_outputs, write_all
     from headcount.report import gather, render, to_csv, to_json
 
-    contents = gather(results)
     page, to_terminal = output or results.store.folder / "report.html", str(as_json) == "-"
-    texts = {page: render(contents)}
-    if as_json is not None and not to_terminal:
-        if as_json == page:
-            raise DataError(f"{page} can't be both the page and its data: name another file with --json.")
-        texts[as_json] = to_json(contents)
+    data = [] if as_json is None or to_terminal else [as_json]
+    check_outputs([page, *data], [] if as_csv is None else [as_csv])
+    contents = gather(results)
+    texts = {page: render(contents)} | {file: to_json(contents) for file in data}
     if as_csv is not None:
         texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
     write_all(texts, [] if as_csv is None else [as_csv])

@@ -164,7 +164,8 @@ def missing_of(results: Results) -> list[str]:
 
 
 def _reasons(cells: Sequence[Cell]) -> str:
-    return "; ".join(list(dict.fromkeys(cell.missing for cell in cells))[:3])
+    first_lines = (cell.missing.strip().partition("\n")[0].rstrip(".:") for cell in cells)
+    return "; ".join(list(dict.fromkeys(first_lines))[:3])
 
 
 def _provenance(results: Results) -> list[tuple[str, str]]:
@@ -214,7 +215,9 @@ def _settings(part: LearnerPlan | MethodPlan) -> str:
     """Describe the fixed parameters of a learner or method, and the values to choose from."""
     fixed = "; ".join(f"{name} = {value}" for name, value in part.parameters.items())
     grid = "; ".join(f"{name} in {', '.join(map(str, values))}" for name, values in part.grid.items())
-    return (f"; with {fixed}" if fixed else "") + (f"; chosen from {grid}" if grid else "")
+    once = isinstance(part, LearnerPlan) and part.choose_once
+    chosen = "chosen in the first run, for all runs," if once else "chosen"
+    return (f"; with {fixed}" if fixed else "") + (f"; {chosen} from {grid}" if grid else "")
 
 
 def _runs(results: Results) -> str:

@@ -1,6 +1,7 @@
 """The paper's six tables of a study: errors and how optimisation changes them (1-4), paired tests (5), all methods ranked (6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -15,16 +16,25 @@ from headcount.significance import LuckTest, PairedTest, holm, paired_t
 from headcount.study import Results
 from headcount.study.plan import DEFAULT
 
-__all__ = ["optimisation_table", "overview_table", "tables", "tests_table"]
+__all__ = ["numbered_tables", "optimisation_table", "overview_table", "tables", "tests_table"]
 
 
 def tables(results: Results, errors: Errors | None = None) -> list[Table]:
     """Return the tables that a study has methods for: one for each of CC, ACC, PCC and PACC, the tests, the overview."""
+    return [make() for make in numbered_tables(results, errors).values()]
+
+
+def numbered_tables(results: Results, errors: Errors | None = None) -> dict[int, Callable[[], Table]]:
+    """Return a function that makes the table for each number of a table that a study has methods for."""
     errors = Errors(results) if errors is None else errors
     planned = {method.name for method in results.plan.methods}
     variants = [name for name in VARIANTS if name in planned]
-    tests = [tests_table(errors, variants)] if variants else []
-    return [*(optimisation_table(errors, name) for name in variants), *tests, overview_table(errors)]
+    makers: dict[int, Callable[[], Table]] = {
+        VARIANTS.index(name) + 1: partial(optimisation_table, errors, name) for name in variants
+    }
+    if variants:
+        makers[len(VARIANTS) + 1] = partial(tests_table, errors, variants)
+    return makers | {len(VARIANTS) + 2: partial(overview_table, errors)}
 
 
 def optimisation_table(errors: Errors, method: str) -> Table:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from headcount._typing import FloatArray
 from headcount.exceptions import DataError
@@ -66,13 +67,13 @@ class PoolMembership:
         self.n_samples = n_samples
         rows = np.repeat(np.arange(n_samples), np.diff(samples.indptr))
         entries, times = np.unique(rows * len(codes) + samples.indices, return_counts=True)
-        self._rows, self._items = np.divmod(entries, len(codes))
-        self._codes, self._times = codes, times.astype(np.float64)
+        rows, items = np.divmod(entries, len(codes))
+        self._codes = codes
         self._sizes = np.bincount(codes, minlength=n_classes).astype(np.float64)
-        cells = self._rows * n_classes + codes[self._items]
+        cells = rows * n_classes + codes[items]
         shape = n_samples, n_classes
-        counts = np.bincount(cells, weights=self._times, minlength=n_samples * n_classes).reshape(shape)
-        squares = np.bincount(cells, weights=self._times**2, minlength=n_samples * n_classes).reshape(shape)
+        counts = np.bincount(cells, weights=times, minlength=n_samples * n_classes).reshape(shape)
+        squares = np.bincount(cells, weights=times**2.0, minlength=n_samples * n_classes).reshape(shape)
         sizes = np.maximum(self._sizes, 1.0)
         # N_c times the variance of Z over the items of the class. It is 0 where a sample holds none or each once: such a
         # sample says nothing on which of them matter.
@@ -83,7 +84,9 @@ class PoolMembership:
         drawn, known = counts.sum(axis=0), np.where(informative, counts, 0.0).sum(axis=0)
         self._bounded = bool((known[drawn > 0.0] > 0.0).all())
         self._factor = factor * np.divide(drawn, known, out=np.zeros(n_classes), where=known > 0.0)
-        self._centre = counts / sizes
+        weights = times * self._factor[rows, codes[items]]
+        self._item_weights = csr_array((weights, (items, rows)), shape=(len(codes), n_samples))
+        self._mean_weights = (self._factor * counts / sizes).T
         self._own = (self._factor**2 * spread / sizes**2).sum(axis=1)
         _, self._group, group_sizes = np.unique(true.round(9), axis=0, return_inverse=True, return_counts=True)
         self._group = self._group.ravel()
@@ -130,11 +133,7 @@ class PoolMembership:
         return residuals
 
     def _influence(self, residuals: FloatArray) -> FloatArray:
-        weights = self._factor * residuals[:, None]
-        codes = self._codes[self._items]
-        of_items = self._times * weights[self._rows, codes]
-        influence = np.bincount(self._items, weights=of_items, minlength=len(self._codes)).astype(np.float64)
-        influence -= (self._centre * weights).sum(axis=0)[self._codes]
+        influence: FloatArray = self._item_weights @ residuals - (self._mean_weights @ residuals)[self._codes]
         return influence
 
     def _quadratic(self, residuals: FloatArray, influence: FloatArray | None = None) -> float:

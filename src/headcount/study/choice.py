@@ -58,7 +58,8 @@ def choose(plan: Plan, judged: Sequence[tuple[Task, dict[str, Any]]], partly: bo
             for run in range(row.method.runs):
                 use = Use(row.method.name, row.learner_name, {}, run, target=target)
                 if target != DEFAULT:
-                    entries = tried.get(use.key, [])
+                    choosing = replace(use, run=min(run, row.runs_that_choose - 1))
+                    entries = tried.get(choosing.key, [])
                     if partly and len(entries) < len(row.settings()):
                         use = replace(use, failure="not all settings are judged yet")
                     else:

@@ -41,8 +41,9 @@ def count(plan: Plan) -> list[LearnerCount]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in plan.rows():
         runs = row.method.runs if "classifier" in row.method.make().get_params(deep=False) else 0
+        choosing = min(runs, row.runs_that_choose)
         for target in row.method.targets:
-            each_use = runs * (1 if target == DEFAULT else len(row.settings()) + 1)
+            each_use = runs + (0 if target == DEFAULT else choosing * len(row.settings()))
             counts[row.learner_name or OWN].update(cells=row.method.runs, refits=runs, each_use=each_use)
     for task in select_tasks(plan, plan.data_sets[0]):
         counts[task.learner or OWN]["fits"] += _n_fits(task)

@@ -55,6 +55,8 @@ class LearnerPlan:
     representation: str = "tfidf"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    choose_once: bool = False
+    """Whether the setting that a method chooses in its first run serves all its runs, instead of one chosen in each."""
 
     def make(self) -> Any:
         """Return the learner at its defaults, with the plan's fixed parameters."""
@@ -157,6 +159,11 @@ class PlanRow(NamedTuple):
         """The values to choose from: the learner's, or the method's if it has no learner of the plan."""
         return self.method.grid if self.learner is None else self.learner.grid
 
+    @property
+    def runs_that_choose(self) -> int:
+        """Number of runs in which a setting is chosen: all, or the first only."""
+        return 1 if self.learner is not None and self.learner.choose_once else self.method.runs
+
     def settings(self) -> list[dict[str, Any]]:
         """List all combinations of the grid's values."""
         return list(ParameterGrid(dict(self.grid)))
@@ -253,8 +260,24 @@ def _make(maker: str | Callable[[], Any], parameters: Mapping[str, Any], what: s
 
 
 def with_parameters(estimator: Any, parameters: Mapping[str, Any], what: str) -> Any:
-    """Set parameters of an estimator; a parameter that it does not have is a mistake of the plan."""
+    """Set parameters of an estimator; a parameter that it does not have is a mistake of the plan.
+
+    A table with a class, ``{ class = "package.module.Name", parameters = {} }``, stands for an object, such as a splitter.
+    """
+    values = {name: _value(value, what) for name, value in parameters.items()}
     try:
-        return estimator.set_params(**parameters) if parameters else estimator
+        return estimator.set_params(**values) if values else estimator
     except (ValueError, AttributeError) as error:
         raise DataError(f"The {what} can't be given {quoted(list(parameters))}: {error}") from error
+
+
+def _value(value: Any, what: str) -> Any:
+    """Return a value of a parameter; for a table with a class, and perhaps with parameters of its own, the object that it names."""
+    if not isinstance(value, dict) or "class" not in value or set(value) - {"class", "parameters"}:
+        return value
+    parameters = {name: _value(entry, what) for name, entry in value.get("parameters", {}).items()}
+    maker = import_object(value["class"], what)
+    try:
+        return maker(**parameters)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"The {what} can't be given {value['class']}: {error}") from error

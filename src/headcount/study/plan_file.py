@@ -103,7 +103,14 @@ _PLAN: Mapping[str, Rule] = {
 _PROTOCOL = {"n_prevalences": _integer(2, _MOST), "held_out": _FRACTION, "inner": _FRACTION} | dict.fromkeys(
     ("sample_size", "validation_repeats", "test_repeats"), _COUNT
 )
-_LEARNER = {"class": _NAME, "representation": _NAME, "parameters": _parameters, "grid": _grid}
+_TRUE_OR_FALSE = _must_be("true or false", lambda value: isinstance(value, bool))
+_LEARNER = {
+    "class": _NAME,
+    "representation": _NAME,
+    "parameters": _parameters,
+    "grid": _grid,
+    "choose_once": _TRUE_OR_FALSE,
+}
 _METHODS = {
     "names": _ENTRIES,
     "name": _NAME,
@@ -117,7 +124,7 @@ _MEASURE = {
     "name": _NAME,
     "function": _NAME,
     "label": _NAME,
-    "lower_is_better": _must_be("true or false", lambda value: isinstance(value, bool)),
+    "lower_is_better": _TRUE_OR_FALSE,
 }
 _NOT_PRINTED = re.compile(r"[\x00-\x1f\x7f]")
 

@@ -116,7 +116,11 @@ def comparable(plan: Plan) -> dict[str, Any]:
     ]
     whole = asdict(plan)
     names = ["name", "learners", "protocol", "seed", "measures", *(["own_measures"] if plan.own_measures else [])]
-    return {key: whole[key] for key in names} | {"methods": methods}
+    learners = [
+        {name: value for name, value in learner.items() if name != "choose_once" or value}
+        for learner in whole["learners"]
+    ]
+    return {key: whole[key] for key in names} | {"methods": methods, "learners": learners}
 
 
 def _write_truth(store: Store, data: StudyData) -> None:

@@ -128,7 +128,7 @@ def select_tasks(plan: Plan, data_set: str) -> list[Task]:
         make_member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(row.settings()))
         for row in plan.rows()
         if set(row.method.targets) != {DEFAULT}
-        for run in range(row.method.runs)
+        for run in range(row.runs_that_choose)
         for i, setting in enumerate(row.settings())
     ]
     return list(_grouped(plan, "select", data_set, members))

@@ -288,6 +288,23 @@ def test_out_of_memory_names_the_parameters_to_lower(monkeypatch):
         CNNClassifier(**SMALL).fit(*phrases())
 
 
+def test_a_failure_of_the_device_is_told_from_a_mistake(monkeypatch):
+    from headcount.learners.neural import training
+
+    def failing(text):
+        def epoch(*_):
+            raise RuntimeError(text)
+
+        monkeypatch.setattr(training.Trainer, "epoch", epoch)
+        return CNNClassifier(**SMALL)
+
+    with pytest.raises(DeviceError, match=r"The device failed \(CUDA error: operation failed\): try again"):
+        failing("CUDA error: operation failed\nSearch for details.").fit(*phrases())
+    with pytest.raises(RuntimeError, match="shapes") as caught:
+        failing("shapes do not match").fit(*phrases())
+    assert not isinstance(caught.value, DeviceError)
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_device_is_an_error():
     with pytest.raises(DeviceError, match="There is no device 'cuda' here"):

@@ -48,16 +48,23 @@ _threads = SharedContext(_restored_threads)
 
 @contextmanager
 def computing(n_jobs: int | None, lower: str) -> Iterator[None]:
-    """Compute with ``n_jobs`` threads on the CPU (None is 1, -1 all cores); an out-of-memory error names what to ``lower``."""
+    """Compute with ``n_jobs`` threads on the CPU (None is 1, -1 all cores); an out-of-memory error names what to ``lower``.
+
+    Other failures of an accelerator are a `DeviceError`, too: another try may succeed.
+    """
     from joblib import effective_n_jobs
 
     try:
         with _threads, torch.inference_mode(False), torch.enable_grad():
             torch.set_num_threads(int(effective_n_jobs(1 if n_jobs is None else n_jobs)))
             yield
-    except RuntimeError as error:  # torch.OutOfMemoryError among them
+    except RuntimeError as error:  # torch.OutOfMemoryError and torch.AcceleratorError among them
         if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
-            raise
+            if not str(error).startswith("CUDA error"):
+                raise
+            raise DeviceError(
+                f"The device failed ({str(error).splitlines()[0]}): try again, or use device='cpu'."
+            ) from error
         raise DeviceError(
             f"The device ran out of memory ({str(error).split('. ')[0]}): lower {lower}, or use device='cpu'."
         ) from error

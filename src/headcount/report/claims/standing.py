@@ -34,7 +34,7 @@ def _majority_bias_until_adjusted(evidence: Evidence) -> Outcome:
     n_cases = 2 * len(imbalanced(evidence))
     why = f"It is so in {sum(cases)} of {len(cases)} cases."
     if len(cases) < n_cases:
-        why += f" There are no figures of {n_cases - len(cases)} more."
+        why += f" For {n_cases - len(cases)} more there are no figures."
     return partly(cases, n_cases), why, figures
 
 
