@@ -5,6 +5,7 @@ import io
 import json
 import sqlite3
 import sys
+from datetime import date, datetime
 
 import duckdb
 import numpy as np
@@ -84,8 +85,8 @@ def test_columns_whose_names_differ_in_case_or_are_odd(tmp_path):
     [
         (b'{"x": 1}\n{"x": 2\n{"x": 3}\n', "line 2 is not a JSON object"),
         (b'{"x": 1}\n[1, 2]\n', "line 2 holds no JSON object"),
-        (b'{"x": 1}\n{"x": "abc"}\n', "line 2: Failed to cast value to numerical"),
-        (b'{"x": 1}\n{"x": {"y": 2}}\n', "line 2: Failed to cast|is not numeric"),
+        (b'{"x": 1}\n{"x": "abc"}\n', "line 2, column 'x': 'abc' is not a number"),
+        (b'{"x": 1}\n{"x": {"y": 2}}\n', "line 2, column 'x': .* is not a number"),
         (b'{"x": 1}\n{"x": 2, "t": "\xe9"}\n', "line 2 is not a JSON object: 'utf-8' codec"),
         (b'{"y": 1}\n', "has no column 'x'"),
         (b"\n\n", "is empty"),
@@ -177,6 +178,40 @@ def test_tables_and_queries_of_databases(base, asked, rows):
     assert files_of(f"{base}::{asked}") == [f"{base}::{asked}"]
 
 
+def test_errors_of_queries_name_what_there_is(base):
+    for query in ("select nothing from seen", "select * from nothing"):
+        with pytest.raises(DataError, match=r"nothing.*Its tables: my table \(g, x, t\); seen \(g, x, t\)\.") as caught:
+            TableFile(f"{base}::{query}")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match="has no column 'nothing'; its columns are 'g', 'x', 't'"):
+        list(TableFile(f"{base}::seen").batches({"nothing": "number"}))
+
+
+def test_queries_can_not_reach_beyond_the_file(tmp_path):
+    """Nor write, fetch extensions, or lift these limits."""
+    duckdb.connect(str(tmp_path / "t.duckdb")).execute("CREATE TABLE t AS SELECT 1 AS x").close()
+    secret = write(tmp_path / "secret.csv", CSV)
+    frame = pd.DataFrame({"x": [1]})  # noqa: F841
+    for query in (
+        f"select * from '{secret}'",
+        f"select * from read_text('{secret}')",
+        "select * from glob('/*')",
+        "select * from frame",
+        "select * from sqlite_scan('t.db', 't')",
+        "select getenv('HOME')",
+        "select 1; install sqlite",
+        "select 1; load sqlite",
+        "select 1; set enable_external_access=true",
+        "select 1; create temp table u as select 1",
+        f"select 1; attach '{tmp_path}/new.duckdb'",
+        "select 1; select 2",
+    ):
+        with pytest.raises(DataError, match=r"t\.duckdb::select") as caught:
+            list(TableFile(f"{tmp_path}/t.duckdb::{query}").batches({}))
+        assert "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["secret.csv", "t.duckdb"]
+
+
 def test_databases_are_not_changed_by_queries(base, tmp_path):
     before = base.read_bytes()
     for query in (
@@ -197,7 +232,7 @@ def test_unusable_databases(base, tmp_path):
         TableFile(base)
     with pytest.raises(DataError, match="there is no table 'none'; there are my table, seen"):
         TableFile(f"{base}::none")
-    with pytest.raises(DataError, match="is not a database"):
+    with pytest.raises(DataError, match="is neither a database nor an Excel file"):
         TableFile(f"{write(tmp_path / 't.csv', CSV)}::t")
     with pytest.raises(DataError, match=r"not numeric|row 1, column 't': 't1' is not a number"):
         list(TableFile(f"{base}::seen").batches({"t": "number"}))
@@ -236,6 +271,122 @@ def test_tables_in_memory(rows):
         list(TableFile(arrow).batches({"t": "number"}))
     with pytest.raises(DataError, match="int can't be read as a table"):
         TableFile(7)
+
+
+def test_tables_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(ROWS, schema=["g", "x", "t"], orient="row")
+    assert is_the_table(TableFile(frame), 2)
+    assert is_the_table(TableFile(frame.with_columns(polars.col("g").cast(polars.Categorical))))
+    assert is_the_table(TableFile(frame.with_columns(polars.col("g", "t").cast(polars.Categorical))), 1)
+    moments = polars.DataFrame({"d": ["2016-07-09 23:30"]}).with_columns(
+        polars.col("d").str.to_datetime().dt.replace_time_zone("Europe/Berlin")
+    )
+    (batch,) = TableFile(moments).batches({"d": "time"})
+    assert str(batch.days("d")[1][0]) == "2016-07-09"
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    """Write a workbook of sheets, each a list of rows."""
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def written(**sheets):
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets.items():
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(list(row))
+        book.save(tmp_path / "t.xlsx")
+        return tmp_path / "t.xlsx"
+
+    return written
+
+
+@pytest.mark.parametrize("rows", [None, 1, 2])
+def test_sheets_of_excel_files(workbook, rows):
+    path = workbook(first=["gxt", *ROWS], other=["abc", (1, 2, 3)])
+    assert is_the_table(TableFile(path), rows)
+    assert is_the_table(TableFile(f"{path}::first"), rows)
+    table = TableFile(f"{path}::other")
+    assert table.columns == ["a", "b", "c"]
+    (batch,) = table.batches({"a": "number", "b": "text", "c": "group"})
+    assert (batch.numbers("a").tolist(), batch.texts("b").tolist(), batch.groups("c")[1]) == ([1.0], ["2"], [3.0])
+    assert files_of(path.parent) == [path]
+    assert sum(len(batch) for batch in TableFile(path).batches({})) == 3
+
+
+def test_dates_and_empty_cells_of_excel(workbook):
+    rows = [
+        ("d", "when", "x", 2024),
+        (date(2016, 7, 9), datetime(2016, 7, 9, 23, 30), 1, True),
+        (None, None, None, None),
+        (date(2016, 7, 10), None, "2.5", False),
+        ("2016-07-11", "2016-07-12T01:00", None, None),
+    ]
+    table = TableFile(workbook(s=rows))
+    assert table.columns == ["d", "when", "x", "2024"]
+    (batch,) = table.batches({"d": "time", "when": "time", "x": "number", "2024": "group"})
+    for name, days in (("d", ["2016-07-09", "2016-07-10", "2016-07-11"]), ("when", ["2016-07-09", None, "2016-07-12"])):
+        codes, values = batch.days(name)
+        assert [values[code] for code in codes] == days
+    np.testing.assert_array_equal(batch.numbers("x"), [1, 2.5, np.nan])
+    assert batch.groups("2024")[1] == [True, False, None]
+    assert batch.place(1, "x").endswith("t.xlsx, row 4, column 'x'")
+    with pytest.raises(DataError, match=r"t\.xlsx, row 5, column 'd': '2016-07-11' is not a number"):
+        list(TableFile(workbook(s=[("d",), (1,), (), (), ("2016-07-11",)])).batches({"d": "number"}))
+
+
+def test_unusable_excel_files(workbook, tmp_path, monkeypatch):
+    path = workbook(**{"my sheet": ["gx", (1, 2)], "none": [], "open": [("g", None, "x"), (1, 2, 3)]})
+    for asked, words in (
+        ("other", "there is no sheet 'other'; there are 'my sheet', 'none', 'open'"),
+        ("none", "is empty"),
+        ("open", "row 1: column 2 has no name"),
+    ):
+        with pytest.raises(DataError, match=words):
+            TableFile(f"{path}::{asked}")
+    with pytest.raises(DataError, match="has no column 'y'; its columns are 'g', 'x'"):
+        list(TableFile(path).batches({"y": "number"}))
+    with pytest.raises(FileFormatError, match="is a damaged Excel file"):
+        TableFile(write(tmp_path / "cut.xlsx", path.read_bytes()[:-200]))
+    with pytest.raises(FileFormatError, match="is not an Excel file, but was taken for excel"):
+        TableFile(write(tmp_path / "text.xlsx", CSV))
+    with pytest.raises(FileFormatError, match="is an Excel file, but was taken for csv"):
+        TableFile(write(tmp_path / "book.csv", path.read_bytes()))
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(DataError, match=r"Excel files need .*: pip install 'headcount\[excel\]'"):
+        TableFile(path)
+
+
+def test_duckdb_is_asked_for_where_it_is_needed(tmp_path, monkeypatch):
+    duckdb.connect(str(tmp_path / "t.duckdb")).execute("CREATE TABLE t AS SELECT 1 AS x").close()
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(DataError, match=r"DuckDB files need .*: pip install 'headcount\[duckdb\]'"):
+        TableFile(f"{tmp_path}/t.duckdb::t")
+    assert is_the_table(TableFile(write(tmp_path / "t.jsonl.gz", gzip.compress(lines_of()))))
+
+
+def test_odd_json_lines(tmp_path):
+    content = b'\xef\xbb\xbf{"x": "1e3", "t": 5.0}\n\n{"x": true, "late": [1]}\n{"x": 123456789012345678901, "t": "a"}'
+    table = TableFile(write(tmp_path / "t.jsonl", content))
+    assert table.columns == ["x", "t", "late"]
+    (batch,) = table.batches({"x": "number", "t": "group"})
+    assert batch.numbers("x").tolist() == [1e3, 1, 123456789012345678901.0]
+    assert batch.groups("t")[1] == ["5", "a", None]
+    assert batch.place(1).endswith("line 3")
+    for line, kinds, words in (
+        (b'{"x": 1}, {"x": 2}', {"x": "number"}, "line 2 is not a JSON object: Extra data"),
+        (b'{"x":\n1}', {"x": "number"}, "line 2 is not a JSON object"),
+        (b"[" * 100_000, {"x": "number"}, "line 2 is not a JSON object"),
+        (b"null", {"x": "number"}, "line 2 holds no JSON object"),
+        (rb'{"x": "\ud800"}', {"x": "text"}, "line 2, column 'x': .* is not a text"),
+        (b'{"x": ["a"]}', {"x": "text"}, "line 2, column 'x': .* is not a text"),
+    ):
+        with pytest.raises(DataError, match=words) as caught:
+            list(TableFile(write(tmp_path / "t.jsonl", b'{"x": "1"}\n' + line + b"\n")).batches(kinds))
+        assert "\n" not in str(caught.value)
 
 
 def test_standard_input_of_json_lines(monkeypatch):

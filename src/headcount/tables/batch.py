@@ -11,6 +11,12 @@ from headcount.exceptions import DataError
 
 __all__ = ["Batch", "is_list_type"]
 
+_TIME = (
+    r"^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
+    r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$"
+)
+"""A day, the time, and the zone: the day is that of its own clock."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -71,13 +77,13 @@ class Batch:
         column = self._flat(name)
         if pa.types.is_timestamp(column.type):
             local = compute.local_timestamp(column) if column.type.tz is not None else column
-            return _encoded(local.cast(pa.date32(), safe=False))
-        shared = pa.types.is_dictionary(column.type)
-        found = _days_of(column.dictionary if shared else column)
-        if found is None:
-            return _encoded(column)
-        codes, days = found
-        return (np.append(codes, np.int32(len(days) - 1))[_encoded(column)[0]] if shared else codes), days
+            column = local.cast(pa.date32(), safe=False)
+        elif pa.types.is_string(column.type):
+            column = _days_of(column)
+        elif pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
+            days = _days_of(column.dictionary).cast(pa.string())
+            column = pa.DictionaryArray.from_arrays(column.indices, days)
+        return _encoded(column)
 
     def _flat(self, name: str) -> Any:
         import pyarrow as pa
@@ -129,34 +135,13 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     return codes.to_numpy(zero_copy_only=False), values
 
 
-def _letters(texts: Any) -> tuple[AnyArray, AnyArray]:
-    """Return the letters of a column of texts, and where each begins and the last one ends."""
-    _, offsets, letters = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(letters or b"", dtype=np.uint8), ends
-
-
-def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
-    """Return each text's position in the list of days, which ends with None for empty ones, and that list.
-
-    None unless all are empty, or dates or times as ISO 8601 has them.
-    """
+def _days_of(texts: Any) -> Any:
+    """Replace times, as ISO 8601 has them, by their days; other texts stay as they are."""
     import pyarrow as pa
+    from pyarrow import compute
 
-    from headcount.tables._kernels import NO_DAY, NOTHING, days_of
-
-    if not pa.types.is_string(texts.type) or not len(texts):
-        return None
-    texts = texts.fill_null("")
-    days = days_of(*_letters(texts))
-    known = days[days != NOTHING]
-    if not known.size or known.min() == NO_DAY:
-        return None
-    first = int(known.min())
-    used = np.zeros(int(known.max()) - first + 2, dtype=bool)  # the last one is for nothing
-    used[known - first] = used[-1] = True
-    words = [
-        f"{day // 372:04d}-{day // 31 % 12 + 1:02d}-{day % 31 + 1:02d}" for day in np.flatnonzero(used[:-1]) + first
-    ]
-    places = np.minimum(days - first, len(used) - 1)
-    return (np.cumsum(used, dtype=np.int32) - 1)[places], [*words, None]
+    try:  # times without a zone, which is faster
+        days = texts.cast(pa.timestamp("us")).cast(pa.date32(), safe=False).dictionary_encode()
+    except pa.ArrowInvalid:
+        return compute.replace_substring_regex(texts, _TIME, r"\1")
+    return pa.DictionaryArray.from_arrays(days.indices, days.dictionary.cast(pa.string()))

@@ -23,12 +23,12 @@ import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
 
-__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "compression_of", "itself", "opened", "without_suffix"]
+__all__ = ["BOM", "DAMAGE", "Text", "as_number", "check_is_file", "itself", "without_suffix"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_BOM = b"\xef\xbb\xbf"
-_DAMAGE = (OSError, EOFError, zlib.error)
-MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
+BOM = b"\xef\xbb\xbf"
+DAMAGE = (OSError, EOFError, zlib.error)
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
 """Fields that stand for a missing number."""
 
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
@@ -50,6 +50,8 @@ _LAST = "\x01the table ends here\x01"
 class Text:
     """A file of lines; the first holds the names of the columns."""
 
+    unit = "line"
+
     def __init__(self, path: Path, name: str, delimiter: str) -> None:
         self.path, self.name, self.delimiter = path, name, delimiter
         self.packed = compression_of(path)
@@ -58,15 +60,20 @@ class Text:
                 past = "gzipped" if packed == "gzip" else "packed by zstd"
                 raise FileFormatError(f"{name} ends in {suffix} but is not {past}: rename it without {suffix}.")
 
-    def _bytes(self) -> Any:
-        return opened(self.path, self.packed)
+    def opened(self) -> Any:
+        """Open the file for its bytes, unpacked."""
+        if self.packed != "zstd":
+            return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.input_stream(str(self.path), compression="zstd"))
 
     def content(self, size: int = -1) -> bytes:
         """Read the first bytes of the file, or all of them."""
         try:
-            with self._bytes() as file:
+            with self.opened() as file:
                 content: bytes = file.read(size)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise self.cut_off(error) from error
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
@@ -78,7 +85,7 @@ class Text:
     def _beginning(self) -> bytes:
         content = self.content(_SEEN)
         self._all_seen = len(content) < _SEEN
-        return content.removeprefix(_BOM)
+        return content.removeprefix(BOM)
 
     @cached_property
     def quotes(self) -> bool:
@@ -95,7 +102,7 @@ class Text:
 
     def _raw_quotes(self) -> bool:
         """Whether some field of the whole table begins with a quote, but is not between quotes."""
-        with self._bytes() as file:
+        with self.opened() as file:
             rest = b""
             while content := file.read(_SEEN):
                 lines, end, rest = (rest + content).rpartition(b"\n")
@@ -146,7 +153,7 @@ class Text:
                     done = until
             else:
                 return
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise self.cut_off(error) from error
         for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), done):
             yield done, partial(itself, batch)
@@ -162,9 +169,9 @@ class Text:
         if self.quotes:
             meaning[ord('"')] = kernels.QUOTE
         columns, so_far = len(self.columns), np.zeros(7, dtype=np.int64)
-        with self._bytes() as file:
+        with self.opened() as file:
             begun: list[bytes] = []
-            first = file.read(3).removeprefix(_BOM)
+            first = file.read(3).removeprefix(BOM)
             for part in chain([first], iter(lambda: file.read(_BLOCK), b"")):
                 if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, columns, so_far):
                     yield b"", -1
@@ -185,7 +192,7 @@ class Text:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        block = _BOM + block if block.startswith(_BOM) else block  # Arrow drops one
+        block = BOM + block if block.startswith(BOM) else block  # Arrow drops one
         parse = arrow.ParseOptions(
             delimiter=self.delimiter,
             quote_char='"' if self.quotes else False,
@@ -198,7 +205,7 @@ class Text:
             include_columns=names,
             column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
             strings_can_be_null=False,
-            null_values=list(MISSING_NUMBERS),
+            null_values=list(_MISSING),
         )
         named = {"column_names": self.columns} if first else {}
         read = arrow.ReadOptions(use_threads=False, block_size=len(block) + 1, **named)
@@ -222,7 +229,7 @@ class Text:
                 columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
                 arrays = [pa.array(column, kind) for column, kind in zip(columns, types or [pa.bool_()], strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, list(kinds) or ["row"])
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise self.cut_off(error) from error
         except csv.Error as error:
             raise FileFormatError(
@@ -254,7 +261,7 @@ class Text:
             for i, (name, _, number) in enumerate(places):
                 if number:
                     try:
-                        values[i] = _as_number(values[i])
+                        values[i] = as_number(values[i])
                     except ValueError as error:
                         raise DataError(
                             f"{self.name}, line {line:,}, column {name!r}: {values[i][:40]!r} is not a number. Name columns of "
@@ -264,7 +271,7 @@ class Text:
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line that each row begins in, and its fields."""
-        with self._bytes() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
+        with self.opened() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
             reader = self._reader(lines)
             single = len(next(reader, [])) == 1
             begins = reader.line_num + 1
@@ -288,7 +295,7 @@ class Text:
         """Return the line at which a row, counted from 0, begins; a text with line breaks makes it more than the row's number."""
         try:
             found = next(islice(self._lines(), row, None), None)
-        except (*_DAMAGE, csv.Error):
+        except (*DAMAGE, csv.Error):
             found = None
         return found[0] if found else row + 2
 
@@ -310,8 +317,9 @@ def itself(batch: Any) -> Any:
     return batch
 
 
-def _as_number(field: str) -> float | None:
-    if field in MISSING_NUMBERS:
+def as_number(field: str) -> float | None:
+    """Return the number that a text is, None where it stands for a missing one; raise ValueError otherwise."""
+    if field in _MISSING:
         return None
     if "_" in field:
         raise ValueError("Python takes 1_000 for a number, others do not")
@@ -323,15 +331,6 @@ def compression_of(path: Path) -> str | None:
     with path.open("rb") as file:
         mark = file.read(4)
     return next((packed for first, packed in _PACKED.items() if mark.startswith(first)), None)
-
-
-def opened(path: Path, packed: str | None) -> Any:
-    """Open a file, packed or not, for its bytes."""
-    if packed != "zstd":
-        return gzip.open(path, "rb") if packed else path.open("rb")
-    import pyarrow as pa
-
-    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
 
 
 def check_is_file(path: Path, name: str) -> None:

@@ -19,7 +19,8 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import Batch
 from headcount.tables.lines import Text, check_is_file, itself, without_suffix
-from headcount.tables.typed import ArrowTable, DuckTable, JsonLines, ParquetTable, SqliteTable
+from headcount.tables.typed import ArrowTable, DuckTable, ParquetTable
+from headcount.tables.values import ExcelSheet, JsonLines, SqliteTable
 
 __all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
@@ -37,11 +38,15 @@ TABLE_FORMATS = {
     ".pq": "parquet",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".xlsx": "excel",
 }
 """Formats by the ending of the file name; ``.gz`` or ``.zst`` may follow those of text."""
-_DATABASES = ("SQLite", "DuckDB")
+_PARTS: dict[str, Any] = {"SQLite": SqliteTable, "DuckDB": DuckTable, "excel": ExcelSheet}
+"""Formats of files that hold several tables."""
+_BINARY = {"parquet": "a Parquet file", "excel": "an Excel file"}
 _ROWS = 1 << 17
 """Rows that are read at a time, unless they are long."""
+_MARKS = {b"PAR1": "parquet", b"SQLite format 3\x00": "SQLite", b"PK\x03\x04": "excel"}
 _PARTITION = re.compile(r"([^=]+)=(.*)")
 
 
@@ -55,9 +60,10 @@ class TableFile:
     Parameters
     ----------
     source : str, Path or table
-        A file, standard input (``-``), a table or query of an SQLite or DuckDB file (``file.db::table``), or a table of pandas,
-        polars or Arrow. Folders named ``key=value`` on the way to a file are columns of it, if asked for.
-    format : {"csv", "tsv", "parquet", "jsonl"}, optional
+        A file, standard input (``-``), a table or query of an SQLite or DuckDB file (``file.db::table``), a sheet of an Excel file
+        (``file.xlsx::sheet``, by default the first), or a table of pandas, polars or Arrow. Folders named ``key=value`` on the way
+        to a file are columns of it, if asked for.
+    format : {"csv", "tsv", "parquet", "jsonl", "excel"}, optional
         By default by the ending of the name; of standard input, by what comes.
 
     Attributes
@@ -88,24 +94,26 @@ class TableFile:
         self.path, self.name = _kept_input(file if asked else source)
         check_is_file(self.path, self.name)
         found = _found(self.path)
-        if found in _DATABASES:
-            self.format, self.name = found, str(source)
-            self._reader = (SqliteTable if found == "SQLite" else DuckTable)(self.path, self.name, asked)
-            return
-        if asked:
-            raise DataError(f"{file} is not a database, of which a table ({asked}) could be read.")
-        self.format = expected or self._format(source, found)
-        if self.format not in TABLE_FORMATS.values():
+        self.format = (
+            found if found in ("SQLite", "DuckDB") else expected or self._format(file if asked else source, found)
+        )
+        if self.format in _PARTS:
+            self.name = str(source) if self.path == Path(file) else self.name
+        elif asked:
+            raise DataError(f"{file} is neither a database nor an Excel file, of which a part ({asked}) could be read.")
+        if self.format not in (*TABLE_FORMATS.values(), *_PARTS):
             known = ", ".join(dict.fromkeys(TABLE_FORMATS.values()))
             raise DataError(f"There is no format {self.format!r}; known are {known}.")
-        if (self.format == "parquet") != (found == "parquet"):
-            words = "is a Parquet file" if found else "is not a Parquet file (it does not start with PAR1)"
+        if self.format != found and (found or self.format in _BINARY):
+            words = f"is {_BINARY[found]}" if found else f"is not {_BINARY[self.format]}"
             raise FileFormatError(
                 f"{self.name} {words}, but was taken for {self.format}: rename it, or say which it is."
             )
         parts = (_PARTITION.fullmatch(part) for part in self.path.parts[:-1])
         self.partitions = {part[1]: part[2] for part in parts if part}
-        if self.format in ("parquet", "jsonl"):
+        if self.format in _PARTS:
+            self._reader = _PARTS[self.format](self.path, self.name, asked)
+        elif self.format in ("parquet", "jsonl"):
             self._reader = (ParquetTable if found else JsonLines)(self.path, self.name)
         else:
             self._reader = self.text = Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
@@ -131,8 +139,8 @@ class TableFile:
 
     def place(self, row: int, column: str | None = None) -> str:
         """Name a row of the table, counted from 0, in a message."""
-        where = f"row {row + 1:,}" if self.text is None else f"line {self.text.line_of(row):,}"
-        return f"{self.name}, {where}" + ("" if column is None else f", column {column!r}")
+        unit, line_of = getattr(self._reader, "unit", "row"), getattr(self._reader, "line_of", (1).__add__)
+        return f"{self.name}, {unit} {line_of(row):,}" + ("" if column is None else f", column {column!r}")
 
     def batches(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Batch]:
         """Read some columns, batch by batch; with none, only how many rows there are.
@@ -195,9 +203,9 @@ def _found(path: Path) -> str | None:
     """Which format a file has by its first bytes; None if it is text, or another."""
     with path.open("rb") as file:
         mark = file.read(16)
-    if mark.startswith(b"PAR1"):
-        return "parquet"
-    return "SQLite" if mark == b"SQLite format 3\x00" else "DuckDB" if mark[8:12] == b"DUCK" else None
+    if mark[8:12] == b"DUCK":
+        return "DuckDB"
+    return next((found for begin, found in _MARKS.items() if mark.startswith(begin)), None)
 
 
 def files_of(source: Any) -> list[Any]:

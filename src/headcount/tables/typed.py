@@ -1,6 +1,5 @@
-"""Tables whose columns have types: Parquet files, Arrow's tables, JSON lines, and tables or queries of DuckDB and SQLite files."""
+"""Tables whose columns have types: Parquet files, Arrow's tables, and tables or queries of DuckDB files."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,15 +7,19 @@ from typing import Any
 
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import is_list_type
-from headcount.tables.engine import EngineError, columns_literal, database, file_literal, literal, name_of, read_batches
-from headcount.tables.lines import Text, opened
 
-__all__ = ["ArrowTable", "DuckTable", "JsonLines", "ParquetTable", "SqliteTable"]
+__all__ = ["ArrowTable", "DuckTable", "ParquetTable", "quoted_name", "table_or_query", "unreadable"]
 
-_SHARED_BYTES = 4
-"""Of a text in a Parquet file, at most, if it is written as its place among the distinct ones."""
-_QUERY = re.compile(r"\s*(?:select|with|from|values)\s", re.IGNORECASE)
-_SCALARS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+_QUERY = re.compile(r"\s*(?:select|with|from|values)\b", re.IGNORECASE)
+_DUCKDB: dict[str, Any] = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+    "lock_configuration": True,
+}
+"""So that a query reads nothing but the file, writes nothing, downloads nothing, and can't change that."""
 
 
 class ArrowTable:
@@ -45,16 +48,15 @@ class ParquetTable:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
-        self._file = self._opened()
-        self.schema = self._file.schema_arrow
+        self.schema = self._opened().schema_arrow
         self.columns: list[str] = list(self.schema.names)
 
-    def _opened(self, shared: Sequence[str] = ()) -> Any:
+    def _opened(self, groups: Sequence[str] = ()) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(self.path, pre_buffer=False, read_dictionary=shared)
+            return parquet.ParquetFile(self.path, pre_buffer=False, read_dictionary=groups)
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
 
@@ -66,187 +68,81 @@ class ParquetTable:
         )
 
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
-        """Read some columns; groups that are few come as places among the distinct ones."""
+        """Read some columns; groups come as places among the distinct ones, as they are mostly written."""
         import pyarrow as pa
 
         check_kinds(self.name, self.schema, kinds)
-        shared = [name for name, kind in kinds.items() if kind in ("group", "time") and self._shared(name)]
-        file = self._opened(shared) if shared else self._file
+        texts = {field.name for field in self.schema if pa.types.is_string(field.type)}
+        file = self._opened([name for name, kind in kinds.items() if kind == "group" and name in texts])
         try:
             for columns in file.iter_batches(rows, columns=list(kinds), use_threads=True):
                 yield as_asked(columns, kinds)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
 
-    def _shared(self, name: str) -> bool:
-        """Whether a column of texts is written as the places of its values among the distinct ones, which are few."""
-        import pyarrow as pa
-
-        if not pa.types.is_string(self.schema.field(name).type):
-            return False
-        groups = self._file.metadata
-        place = next(i for i in range(groups.num_columns) if groups.schema.column(i).path == name)
-        parts = [groups.row_group(i).column(place) for i in range(groups.num_row_groups)]
-        values = sum(part.num_values for part in parts)
-        return bool(sum(part.total_uncompressed_size for part in parts) <= _SHARED_BYTES * values)
-
-
-class JsonLines:
-    """A file of one JSON object a line, whose keys are the columns; a key that an object lacks is missing there."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name
-        self._text = Text(path, name, ",")
-        self._text.content(1 << 20)
-        packed = f", compression={literal(self._text.packed)}" if self._text.packed else ""
-        self._source = f"{file_literal(path)}, format='newline_delimited'{packed}"
-        described = self._run(
-            f"DESCRIBE SELECT * FROM read_json({self._source}, sample_size=-1, records=true)", 1 << 11
-        )
-        self._types: dict[str, str] = {
-            row["column_name"]: row["column_type"] for part in described for row in part.to_pylist()
-        }
-        self.columns = list(self._types)
-
-    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
-        """Read some columns."""
-        types = [(name, self._type(name, kind)) for name, kind in kinds.items()] or [(self.columns[0], "VARCHAR")]
-        for batch in self._run(f"FROM read_json({self._source}, columns={columns_literal(types)})", rows):
-            yield as_asked(batch, kinds)
-
-    def _type(self, name: str, kind: str) -> str:
-        own = self._types[name]
-        if kind == "number":
-            if own.startswith(("STRUCT", "MAP")):
-                raise DataError(f"{self.name}: column {name!r} is not numeric but {own}. Name columns of numbers.")
-            return "DOUBLE[]" if own.endswith("[]") else "DOUBLE"
-        return own if kind == "group" and own in _SCALARS else "VARCHAR"
-
-    def _run(self, query: str, rows: int) -> Iterator[Any]:
-        try:
-            yield from read_batches(query, rows)
-        except EngineError as error:
-            raise self._explained(error) from error
-
-    def _explained(self, error: Exception) -> FileFormatError:
-        """Find the first line that is no object: DuckDB counts lines from 1 in some messages, from 2 in others."""
-        try:
-            with opened(self.path, self._text.packed) as file:
-                for number, line in enumerate(file, start=1):
-                    if not line.strip():
-                        continue
-                    try:
-                        if not isinstance(json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8")), dict):
-                            return FileFormatError(f"{self.name}, line {number:,} holds no JSON object.")
-                    except ValueError as wrong:
-                        return FileFormatError(f"{self.name}, line {number:,} is not a JSON object: {wrong}.")
-        except (OSError, EOFError) as damage:
-            return self._text.cut_off(damage)
-        reason = str(error).splitlines()[0].partition(" in file ")[2].partition(", ")[2] or " ".join(str(error).split())
-        return FileFormatError(f"{self.name}, {reason.removeprefix('in ')}")
-
 
 class DuckTable:
     """A table, or what a query gives, of a DuckDB file."""
 
     def __init__(self, path: Path, name: str, asked: str) -> None:
-        import duckdb
-
-        self.name = name
         try:
-            self._connection = database(path)
-            known = [row[0] for row in self._connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
-            known += [
-                row[0]
-                for row in self._connection.sql("FROM duckdb_views() SELECT view_name WHERE NOT internal").fetchall()
-            ]
-            self._from = _table_or_query(name, asked, known)
+            import duckdb
+        except ImportError as error:
+            raise DataError(
+                f"{name}: DuckDB files need the package duckdb: pip install 'headcount[duckdb]'."
+            ) from error
+        self.name, self._errors = name, (duckdb.Error, OSError)
+        self._tables: dict[str, list[str]] = {}
+        try:
+            self._connection = duckdb.connect(str(path), read_only=True, config=_DUCKDB)
+            known = self._connection.sql("SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal")
+            for table, column in known.fetchall():
+                self._tables.setdefault(table, []).append(column)
+            self._from = table_or_query(name, asked, self._tables)
+            if asked not in self._tables and len(self._connection.extract_statements(asked)) > 1:
+                raise DataError(f"{name}: a single query is expected.")
             self.schema = self._connection.sql(f"SELECT * FROM {self._from} LIMIT 0").to_arrow_table().schema
-        except duckdb.Error as error:
-            raise self._failed(error) from error
+        except self._errors as error:
+            raise unreadable(name, error, self._tables) from error
         self.columns: list[str] = list(self.schema.names)
 
-    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
+    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:  # noqa: ARG002 (DuckDB's own number of rows)
         """Read some columns."""
+        import pyarrow as pa
+
         check_kinds(self.name, self.schema, kinds)
-        query = f"SELECT {', '.join(map(name_of, kinds)) or 'true'} FROM {self._from}"
+        query = f"SELECT {', '.join(map(quoted_name, kinds)) or 'true'} FROM {self._from}"
         try:
-            for batch in read_batches(query, rows, self._connection.cursor()):
-                yield as_asked(batch, kinds)
-        except EngineError as error:
-            raise self._failed(error) from error
-
-    def _failed(self, error: Exception) -> DataError:
-        return DataError(f"{self.name} can't be read: {' '.join(str(error).split())}")
+            with self._connection.cursor() as cursor:
+                for batch in pa.RecordBatchReader.from_stream(cursor.sql(query)):
+                    yield as_asked(batch, kinds)
+        except self._errors as error:
+            raise unreadable(self.name, error, self._tables) from error
 
 
-class SqliteTable:
-    """A table, or what a query gives, of an SQLite file; Python reads it, as DuckDB would have to download how to."""
-
-    def __init__(self, path: Path, name: str, asked: str) -> None:
-        self.path, self.name = path, name
-        known = [
-            row[0]
-            for part in self._rows("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            for row in part
-        ]
-        self._from = _table_or_query(name, asked, known)
-        self.columns: list[str] = []
-        next(self._rows(f"SELECT * FROM {self._from} LIMIT 0", 1, self.columns), None)
-
-    def _rows(self, query: str, rows: int = 1 << 10, names: list[str] | None = None) -> Iterator[list[tuple[Any, ...]]]:
-        import sqlite3
-        from contextlib import closing
-
-        try:
-            uri = f"{self.path.resolve().as_uri()}?mode=ro"
-            with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection:
-                cursor = connection.execute(query)
-                if names is not None:
-                    names += [column[0] for column in cursor.description]
-                while part := cursor.fetchmany(rows):
-                    yield part
-        except sqlite3.Error as error:
-            raise DataError(f"{self.name} can't be read: {error}.") from error
-
-    def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
-        """Read some columns; SQLite's columns hold values of any type."""
-        import pyarrow as pa
-
-        first = 0
-        for part in self._rows(f"SELECT {', '.join(map(name_of, kinds)) or '1'} FROM {self._from}", rows):
-            columns = list(zip(*part, strict=True))
-            names = list(kinds) or ["row"]
-            arrays = [
-                self._array(column, name, kinds.get(name), first) for name, column in zip(names, columns, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, names)
-            first += len(part)
-
-    def _array(self, values: Sequence[Any], name: str, kind: str | None, first: int) -> Any:
-        import pyarrow as pa
-
-        if kind == "number":
-            for row, value in enumerate(values, start=first + 1):
-                if isinstance(value, str | bytes):
-                    raise DataError(f"{self.name}, row {row:,}, column {name!r}: {value[:40]!r} is not a number.")
-            return pa.array(values, pa.float64())
-        texts = [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
-        if kind != "group" or len({type(value) for value in texts if value is not None}) > 1:
-            texts = [value if value is None else str(value) for value in texts]
-        return pa.array(texts, pa.string() if kind != "group" else None)
+def quoted_name(column: str) -> str:
+    """Write the name of a column or table into a query."""
+    return '"' + column.replace('"', '""') + '"'
 
 
-def _table_or_query(name: str, asked: str, known: Sequence[str]) -> str:
+def table_or_query(name: str, asked: str, tables: Mapping[str, Sequence[str]]) -> str:
     """Write what comes behind FROM."""
-    if asked in known:
-        return name_of(asked)
+    if asked in tables:
+        return quoted_name(asked)
     if _QUERY.match(asked):
         return f"({asked.strip().rstrip(';')}\n)"
-    tables = ", ".join(known) or "none"
+    known = ", ".join(tables) or "none"
     if not asked:
-        raise DataError(f"{name} is a database: say which table, as in {name}::table (it holds {tables}).")
-    raise DataError(f"{name}: there is no table {asked!r}; there are {tables}.")
+        raise DataError(f"{name} is a database: say which table, as in {name}::table (it holds {known}).")
+    raise DataError(f"{name}: there is no table {asked!r}; there are {known}.")
+
+
+def unreadable(name: str, error: Exception, tables: Mapping[str, Sequence[str]]) -> DataError:
+    """Word that a database can't be read as asked, and what there is."""
+    known = "; ".join(f"{table} ({', '.join(columns)})" for table, columns in tables.items())
+    return DataError(
+        f"{name} can't be read: {' '.join(str(error).split())}" + (f" Its tables: {known}." if known else "")
+    )
 
 
 def check_kinds(name: str, schema: Any, kinds: Mapping[str, str]) -> None:
@@ -267,15 +163,18 @@ def as_asked(columns: Any, kinds: Mapping[str, str]) -> Any:
     """Cast columns of texts to strings, and numbers that numpy has no form for to floats."""
     import pyarrow as pa
 
+    arrays = [_as_asked(columns.column(name), kind) for name, kind in kinds.items()]
+    return pa.RecordBatch.from_arrays(arrays, list(kinds)) if kinds else columns
+
+
+def _as_asked(column: Any, kind: str) -> Any:
+    import pyarrow as pa
+
     texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
-    fields = []
-    for field in columns.schema:
-        kind = kinds.get(field.name)
-        if kind == "text" or (kind in ("group", "time") and any(is_text(field.type) for is_text in texts)):
-            field = field.with_type(pa.string())
-        elif kind == "number" and pa.types.is_boolean(field.type):
-            field = field.with_type(pa.int8())
-        elif kind == "number" and pa.types.is_decimal(field.type):
-            field = field.with_type(pa.float64())
-        fields.append(field)
-    return columns.cast(pa.schema(fields)) if fields else columns
+    if pa.types.is_dictionary(column.type):
+        column = pa.DictionaryArray.from_arrays(column.indices, _as_asked(column.dictionary, kind))
+    if kind == "text" or (kind in ("group", "time") and any(is_text(column.type) for is_text in texts)):
+        return column.cast(pa.string())
+    if kind == "number" and (pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type)):
+        return column.cast(pa.int8() if pa.types.is_boolean(column.type) else pa.float64())
+    return column
