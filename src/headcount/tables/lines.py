@@ -1,8 +1,8 @@
-"""Text files with a header and fields, packed or not: Arrow parses regular rows in blocks, and Python's csv module all others.
+"""Text files with a header and fields, packed or not: Arrow parses blocks of regular rows, and Python's csv module all others.
 
-Rows are regular if all have as many fields, lines end in one way, and quotes open and close at the edges of fields. From the first
-row on that is not (lines that end in different ways, letters behind a closing quote), rows are read one by one, more slowly. That
-reader also finds the line and the column of what nobody can read.
+Rows are regular if quotes open and close at the edges of fields. From the first row on that is not (letters behind a closing quote,
+blanks before an opening one), rows are read one by one, more slowly. That reader also finds the line and the column of what nobody
+can read.
 
 DuckDB is not asked: with ``parallel=false`` it drops the rest of a table behind a quote that is not closed, without a word, and
 otherwise it refuses some tables with line breaks between quotes that are larger than its buffer.
@@ -42,6 +42,8 @@ _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
 _BLOCK = 6 << 20
 """Bytes that are parsed at a time."""
+_LONGEST = 8
+"""Blocks that a row may begin in the first of; longer ones are left to Python, which does not begin anew at each block."""
 _ROWS_OF_PYTHON = 1 << 13
 """Rows at a time, where Python reads them one by one."""
 _LAST = "\x01the table ends here\x01"
@@ -155,49 +157,46 @@ class Text:
                 return
         except DAMAGE as error:
             raise self.cut_off(error) from error
-        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), done):
+        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), islice(self._lines(), done, None)):
             yield done, partial(itself, batch)
             done += batch.num_rows
 
-    def _blocks(self) -> Iterator[tuple[bytes, int]]:
+    def _blocks(self) -> Iterator[tuple[memoryview, int]]:
         """Yield blocks of whole rows, the first with the header, and how many rows there are so far; -1 if some are irregular."""
-        from headcount.tables import _kernels as kernels
+        from headcount.tables._kernels import whole_rows
 
-        meaning = np.full(256, kernels.OTHER, dtype=np.uint8)
-        meaning[[*b" \n\r"]] = kernels.BLANK, kernels.NEW_LINE, kernels.RETURN
-        meaning[ord(self.delimiter)] = kernels.DELIMITER
-        if self.quotes:
-            meaning[ord('"')] = kernels.QUOTE
-        columns, so_far = len(self.columns), np.zeros(7, dtype=np.int64)
+        special = np.zeros(256, dtype=np.bool_)
+        special[[*b'"\r\n', ord(self.delimiter)]] = True
+        quote = ord('"') if self.quotes else 256
+        rows, part = -1, BOM
         with self.opened() as file:
-            begun: list[bytes] = []
-            first = file.read(3).removeprefix(BOM)
-            for part in chain([first], iter(lambda: file.read(_BLOCK), b"")):
-                if not kernels.is_regular(np.frombuffer(part, dtype=np.uint8), meaning, columns, so_far):
-                    yield b"", -1
+            rest = file.read(3).removeprefix(BOM)
+            while part:
+                part = file.read(_BLOCK)
+                block = rest + (part or b"\n"[: rest[-1:] not in b"\n"])  # the last row may lack its line end
+                end, found = whole_rows(np.frombuffer(block, np.uint8), special, quote, len(self.columns) == 1)
+                if end < 0 or len(rest) > _LONGEST * _BLOCK:
+                    break
+                if rows + found > 0:
+                    rows, rest = rows + found, block[end:]
+                    yield memoryview(block)[:end], rows
+                else:
+                    rest = block  # the header, so far
+            else:
+                if not rest:
                     return
-                end = int(so_far[5]) if len(part) == _BLOCK else 0  # the last, shorter part is left as one
-                if end and so_far[6] > 1:
-                    yield b"".join([*begun, memoryview(part)[:end]]), int(so_far[6]) - 1
-                    begun, part = [], part[end:]
-                begun.append(part)
-        inside, fields, rows, last, style = so_far[:5].tolist()
-        if last not in (kernels.NEW_LINE, kernels.RETURN):  # the last row has no line end
-            rows = rows + 1 if inside != kernels.QUOTED and fields + 1 == columns else 0
-        elif last == kernels.RETURN and style not in (kernels.OTHER, kernels.RETURN):
-            rows = 0
-        yield b"".join(begun), rows - 1
+        yield memoryview(b""), -1
 
-    def _parsed(self, block: bytes, kinds: Mapping[str, str], first: int, until: int) -> Any:
+    def _parsed(self, block: memoryview, kinds: Mapping[str, str], first: int, until: int) -> Any:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        block = BOM + block if block.startswith(BOM) else block  # Arrow drops one
+        block = memoryview(BOM + block) if block[:3] == BOM else block  # Arrow drops one
         parse = arrow.ParseOptions(
             delimiter=self.delimiter,
             quote_char='"' if self.quotes else False,
             newlines_in_values=self.quotes
-            and not first,  # else nobody need look for line ends: a block is parsed as one
+            and not first,  # else a block is parsed as one without a search for line ends
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
         names = list(kinds) or self.columns[:1]
@@ -211,19 +210,22 @@ class Text:
         read = arrow.ReadOptions(use_threads=False, block_size=len(block) + 1, **named)
         try:
             table = arrow.read_csv(pa.py_buffer(block), read, parse, convert).combine_chunks()
+            if len(table) == until - first:
+                return table.to_batches()[0]
         except pa.ArrowException:
-            table = None
-        if table is None or len(table) != until - first:  # what Arrow can't read, Python can, or says why not
-            table = pa.Table.from_batches(self._exactly(kinds, until - first, first, until)).combine_chunks()
-        return table.to_batches()[0]
+            pass
+        try:  # what Arrow can't read, Python can
+            return next(self._exactly(kinds, until - first, self._lines(block if first else None)))
+        except DataError:  # or says why not, once it has counted lines from the beginning
+            return next(self._exactly(kinds, until - first, islice(self._lines(), first, None)))
 
-    def _exactly(self, kinds: Mapping[str, str], rows: int, first: int, until: int | None = None) -> Iterator[Any]:
-        """Read row by row, from some row on."""
+    def _exactly(self, kinds: Mapping[str, str], rows: int, lines: Iterator[tuple[int, list[str]]]) -> Iterator[Any]:
+        """Read row by row."""
         import pyarrow as pa
 
         places = [(name, self.columns.index(name), kind == "number") for name, kind in kinds.items()]
         types = [pa.float64() if number else pa.string() for *_, number in places]
-        found = islice(self._rows(places), first, until)
+        found = self._rows(places, lines)
         try:
             while part := list(islice(found, rows)):
                 columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
@@ -236,9 +238,11 @@ class Text:
                 f"{self.name} can't be read as a table separated by {self.delimiter!r}: {error}"
             ) from error
 
-    def _rows(self, places: Sequence[tuple[str, int, bool]]) -> Iterator[list[Any]]:
+    def _rows(
+        self, places: Sequence[tuple[str, int, bool]], lines: Iterator[tuple[int, list[str]]]
+    ) -> Iterator[list[Any]]:
         names = self.columns
-        for line, fields in self._lines():
+        for line, fields in lines:
             if fields[-1].endswith(_LAST):
                 line += sum(len(_LINE_END.findall(field)) for field in fields[:-1])
                 raise FileFormatError(
@@ -269,16 +273,18 @@ class Text:
                         ) from error
             yield values
 
-    def _lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line that each row begins in, and its fields."""
-        with self.opened() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
+    def _lines(self, block: memoryview | None = None) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line that each row of the file, or of a block without the header, begins in, and its fields."""
+        file = self.opened() if block is None else io.BytesIO(block)
+        with io.TextIOWrapper(file, "utf-8" if block else "utf-8-sig", errors="surrogateescape", newline="") as lines:
             reader = self._reader(lines)
-            single = len(next(reader, [])) == 1
+            if block is None:
+                next(reader, [])
             begins = reader.line_num + 1
             for fields in reader:
                 if fields == [_LAST]:
                     return
-                if fields or single:
+                if fields or len(self.columns) == 1:
                     yield begins, fields or [""]
                 begins = reader.line_num + 1
 
