@@ -204,7 +204,7 @@ def test_small_batches_of_a_larger_block_locate_their_rows(tmp_path, monkeypatch
 
 
 def test_unusable_clusters_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match="Standard input can't be read on a cluster"):
+    with pytest.raises(DataError, match="Standard input and tables in memory can't be read on a cluster"):
         tally_files(["-"], scores(pacc()), None, "tcp://127.0.0.1:1")
     parquet.write_table(scored_table(30)[2], tmp_path / "t.parquet")
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)

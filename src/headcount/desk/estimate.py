@@ -44,8 +44,8 @@ def estimate_tables(
     ----------
     model : Model or path of a model file
     files : path or sequence of paths
-        CSV, TSV, JSON lines or Parquet files, folders or patterns of them, ``file.db::table`` (SQLite, DuckDB), ``-`` for standard
-        input; or tables of pandas, polars or Arrow.
+        CSV, TSV, JSON lines, Parquet or Excel files, folders or patterns of them, ``file.db::table`` (SQLite, DuckDB), ``-`` for
+        standard input; or tables of pandas, polars or Arrow.
     by : str, optional
         A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``.
     level : float, default=0.95

@@ -1,15 +1,21 @@
 """`Batch`: consecutive rows of a table, as numbers, texts or groups."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 
-__all__ = ["Batch", "is_list_type"]
+__all__ = ["MISSING_NUMBERS", "Batch", "batches_of_rows", "is_list_type"]
+
+MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
+"""Fields that stand for a missing number."""
 
 _TIME = (
     r"^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
@@ -145,3 +151,63 @@ def _days_of(texts: Any) -> Any:
     except pa.ArrowInvalid:
         return compute.replace_substring_regex(texts, _TIME, r"\1")
     return pa.DictionaryArray.from_arrays(days.indices, days.dictionary.cast(pa.string()))
+
+
+def batches_of_rows(
+    rows: Iterator[Sequence[Any]], kinds: Mapping[str, str], size: int, place: Callable[..., str], first: int = 0
+) -> Iterator[Any]:
+    """Make Arrow's record batches of rows of Python's values, of any type; ``place`` says for messages where a value is."""
+    import pyarrow as pa
+
+    names = list(kinds) or ["row"]
+    while part := list(islice(rows, size)):
+        columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
+        arrays = [
+            _array_of(values, kinds.get(name, "group"), partial(place, column=name), first)
+            for name, values in zip(names, columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names)
+        first += len(part)
+
+
+def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], first: int) -> Any:
+    import pyarrow as pa
+
+    types = {type(value) for value in values if value is not None}
+    try:
+        if kind == "number" and types <= {int, float}:
+            return pa.array(values, pa.float64())
+        if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
+            return pa.array(values)
+    except (OverflowError, pa.ArrowException):  # an integer that is too large
+        pass
+    converted = []
+    for row, value in enumerate(values, start=first):
+        try:
+            converted.append(None if value is None else _number(value) if kind == "number" else _text(value))
+        except (TypeError, ValueError) as error:
+            what = (
+                "a number. Name columns of numbers (--features),"
+                if kind == "number"
+                else "a text. Name columns of texts,"
+            )
+            raise DataError(f"{place(row)}: {str(value)[:40]!a} is not {what} or mend the value.") from error
+    return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [float(number) for number in value]
+    if value in MISSING_NUMBERS:
+        return None
+    if isinstance(value, str) and "_" in value:
+        raise ValueError("Python takes 1_000 for a number, others do not")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | dict):
+        raise TypeError("a list or record")
+    text = value.decode() if isinstance(value, bytes) else value if isinstance(value, str) else label_text(value)
+    text.encode()  # JSON can write halves of letters, which are not text
+    return text

@@ -13,7 +13,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -22,15 +23,13 @@ from typing import Any
 import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
+from headcount.tables.batch import MISSING_NUMBERS, batches_of_rows
 
-__all__ = ["BOM", "DAMAGE", "Text", "as_number", "check_is_file", "itself", "without_suffix"]
+__all__ = ["BOM", "DAMAGE", "Text", "check_is_file", "itself", "unpacked_name"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BOM = b"\xef\xbb\xbf"
 DAMAGE = (OSError, EOFError, zlib.error)
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
-"""Fields that stand for a missing number."""
-
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
@@ -157,7 +156,7 @@ class Text:
                 return
         except DAMAGE as error:
             raise self.cut_off(error) from error
-        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), islice(self._lines(), done, None)):
+        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), done):
             yield done, partial(itself, batch)
             done += batch.num_rows
 
@@ -195,8 +194,7 @@ class Text:
         parse = arrow.ParseOptions(
             delimiter=self.delimiter,
             quote_char='"' if self.quotes else False,
-            newlines_in_values=self.quotes
-            and not first,  # else a block is parsed as one without a search for line ends
+            newlines_in_values=self.quotes and not first,  # for the header; a block is parsed as one
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
         names = list(kinds) or self.columns[:1]
@@ -204,7 +202,7 @@ class Text:
             include_columns=names,
             column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
             strings_can_be_null=False,
-            null_values=list(_MISSING),
+            null_values=list(MISSING_NUMBERS),
         )
         named = {"column_names": self.columns} if first else {}
         read = arrow.ReadOptions(use_threads=False, block_size=len(block) + 1, **named)
@@ -215,22 +213,19 @@ class Text:
         except pa.ArrowException:
             pass
         try:  # what Arrow can't read, Python can
-            return next(self._exactly(kinds, until - first, self._lines(block if first else None)))
+            return next(self._exactly(kinds, until - first, first, block if first else None))
         except DataError:  # or says why not, once it has counted lines from the beginning
-            return next(self._exactly(kinds, until - first, islice(self._lines(), first, None)))
+            return next(self._exactly(kinds, until - first, first))
 
-    def _exactly(self, kinds: Mapping[str, str], rows: int, lines: Iterator[tuple[int, list[str]]]) -> Iterator[Any]:
-        """Read row by row."""
-        import pyarrow as pa
-
-        places = [(name, self.columns.index(name), kind == "number") for name, kind in kinds.items()]
-        types = [pa.float64() if number else pa.string() for *_, number in places]
-        found = self._rows(places, lines)
+    def _exactly(
+        self, kinds: Mapping[str, str], rows: int, first: int, block: memoryview | None = None
+    ) -> Iterator[Any]:
+        """Read row by row, from some row on or a block that begins there."""
+        places = [self.columns.index(name) for name in kinds]
         try:
-            while part := list(islice(found, rows)):
-                columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
-                arrays = [pa.array(column, kind) for column, kind in zip(columns, types or [pa.bool_()], strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, list(kinds) or ["row"])
+            with closing(self._lines(block)) as lines:
+                found = self._rows(places, lines if block else islice(lines, first, None))
+                yield from batches_of_rows(found, kinds, rows, self.place, first)
         except DAMAGE as error:
             raise self.cut_off(error) from error
         except csv.Error as error:
@@ -238,9 +233,7 @@ class Text:
                 f"{self.name} can't be read as a table separated by {self.delimiter!r}: {error}"
             ) from error
 
-    def _rows(
-        self, places: Sequence[tuple[str, int, bool]], lines: Iterator[tuple[int, list[str]]]
-    ) -> Iterator[list[Any]]:
+    def _rows(self, places: Sequence[int], lines: Iterator[tuple[int, list[str]]]) -> Iterator[list[Any]]:
         names = self.columns
         for line, fields in lines:
             if fields[-1].endswith(_LAST):
@@ -250,7 +243,7 @@ class Text:
                     "again."
                 )
             ragged = len(fields) != len(names)
-            for place in range(len(fields)) if ragged else [place for _, place, _ in places]:
+            for place in range(len(fields)) if ragged else places:
                 wrong = _NOT_UTF8.search(fields[place])
                 if wrong:
                     before = "".join(fields[:place]) + fields[place][: wrong.start()]
@@ -261,19 +254,9 @@ class Text:
                     f"{self.name}, line {line:,}: expected {len(names)} fields, as in the header, found {len(fields)}. "
                     "Quote fields that hold the separator, and see whether the file is complete."
                 )
-            values: list[Any] = [fields[place] for _, place, _ in places]
-            for i, (name, _, number) in enumerate(places):
-                if number:
-                    try:
-                        values[i] = as_number(values[i])
-                    except ValueError as error:
-                        raise DataError(
-                            f"{self.name}, line {line:,}, column {name!r}: {values[i][:40]!r} is not a number. Name columns of "
-                            "numbers (--features), or the column of texts (--text)."
-                        ) from error
-            yield values
+            yield [fields[place] for place in places]
 
-    def _lines(self, block: memoryview | None = None) -> Iterator[tuple[int, list[str]]]:
+    def _lines(self, block: memoryview | None = None) -> Generator[tuple[int, list[str]], None, None]:
         """Yield the line that each row of the file, or of a block without the header, begins in, and its fields."""
         file = self.opened() if block is None else io.BytesIO(block)
         with io.TextIOWrapper(file, "utf-8" if block else "utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -305,6 +288,10 @@ class Text:
             found = None
         return found[0] if found else row + 2
 
+    def place(self, row: int, column: str) -> str:
+        """Where a field is, for messages."""
+        return f"{self.name}, line {self.line_of(row):,}, column {column!r}"
+
     def _not_utf8(self, where: str, byte: re.Match[str]) -> FileFormatError:
         return FileFormatError(
             f"{self.name}, {where}: the byte 0x{ord(byte[0]) - 0xDC00:02x} is not UTF-8 text. Convert the file, for example with "
@@ -323,15 +310,6 @@ def itself(batch: Any) -> Any:
     return batch
 
 
-def as_number(field: str) -> float | None:
-    """Return the number that a text is, None where it stands for a missing one; raise ValueError otherwise."""
-    if field in _MISSING:
-        return None
-    if "_" in field:
-        raise ValueError("Python takes 1_000 for a number, others do not")
-    return float(field)
-
-
 def compression_of(path: Path) -> str | None:
     """How a file is packed, by its first bytes."""
     with path.open("rb") as file:
@@ -347,6 +325,6 @@ def check_is_file(path: Path, name: str) -> None:
         raise DataError(f"{name} is a folder; a file is needed here.")
 
 
-def without_suffix(path: Path, *suffixes: str) -> Path:
-    """Return the path without its last ending, if it is one of these."""
-    return path.with_suffix("") if path.suffix.lower() in suffixes else path
+def unpacked_name(path: Path) -> Path:
+    """Return the path without the ending of packed files."""
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import Batch
-from headcount.tables.lines import Text, check_is_file, itself, without_suffix
+from headcount.tables.lines import Text, check_is_file, itself, unpacked_name
 from headcount.tables.typed import ArrowTable, DuckTable, ParquetTable
 from headcount.tables.values import ExcelSheet, JsonLines, SqliteTable
 
@@ -119,7 +119,7 @@ class TableFile:
             self._reader = self.text = Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
 
     def _format(self, source: str | Path, found: str | None) -> str:
-        suffix = without_suffix(Path(self.name), ".gz", ".zst").suffix.lower()
+        suffix = unpacked_name(Path(self.name)).suffix.lower()
         if suffix in TABLE_FORMATS:
             return TABLE_FORMATS[suffix]
         if self.path != Path(source) or self.path.is_relative_to("/dev"):  # a stream has no name to go by
@@ -227,7 +227,7 @@ def files_of(source: Any) -> list[Any]:
             f"{path} is a folder without Parquet files (*.parquet) or other tables ({', '.join(TABLE_FORMATS)}): name a file, or a "
             "folder that holds some."
         )
-    formats = {TABLE_FORMATS[without_suffix(file, ".gz", ".zst").suffix.lower()]: file for file in files}
+    formats = {TABLE_FORMATS[unpacked_name(file).suffix.lower()]: file for file in files}
     if len(formats) > 1:
         raise DataError(
             f"{path} is a folder of tables in different formats, such as {quoted(file.name for file in formats.values())}: are "
@@ -237,7 +237,7 @@ def files_of(source: Any) -> list[Any]:
 
 
 def _is_table(path: Path) -> bool:
-    return without_suffix(path, ".gz", ".zst").suffix.lower() in TABLE_FORMATS
+    return unpacked_name(path).suffix.lower() in TABLE_FORMATS
 
 
 def _hidden(path: Path) -> bool:

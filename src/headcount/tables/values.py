@@ -11,7 +11,8 @@ from typing import Any
 from headcount._labels import label_text
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.lines import BOM, DAMAGE, Text, as_number
+from headcount.tables.batch import batches_of_rows
+from headcount.tables.lines import BOM, DAMAGE, Text
 from headcount.tables.typed import quoted_name, table_or_query, unreadable
 
 __all__ = ["ExcelSheet", "JsonLines", "SqliteTable"]
@@ -21,7 +22,7 @@ _BYTES = 4 << 20
 
 
 class _Values:
-    """Arrow's record batches of rows of values."""
+    """A table whose rows are read by Python."""
 
     name: str
     columns: list[str]
@@ -37,51 +38,11 @@ class _Values:
 
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
         """Read some columns."""
-        import pyarrow as pa
+        return batches_of_rows(self.rows(list(kinds)), kinds, rows, self.place)
 
-        values, first, names = self.rows(list(kinds)), 0, list(kinds) or ["row"]
-        while part := list(islice(values, rows)):
-            columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
-            kind_of = zip(names, kinds.values() or ["group"], columns, strict=True)
-            yield pa.RecordBatch.from_arrays(
-                [self._array(column, name, kind, first) for name, kind, column in kind_of], names
-            )
-            first += len(part)
-
-    def _array(self, values: Sequence[Any], name: str, kind: str, first: int) -> Any:
-        import pyarrow as pa
-
-        types = {type(value) for value in values if value is not None}
-        try:
-            if kind == "number" and types <= {int, float}:
-                return pa.array(values, pa.float64())
-            if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
-                return pa.array(values)
-        except (OverflowError, pa.ArrowException):  # an integer that is too large
-            pass
-        converted = []
-        for row, value in enumerate(values, start=first):
-            try:
-                converted.append(None if value is None else _number(value) if kind == "number" else _text(value))
-            except (TypeError, ValueError) as error:
-                what = "a number" if kind == "number" else "a text"
-                where = f"{self.name}, {self.unit} {self.line_of(row):,}, column {name!r}"
-                raise DataError(f"{where}: {str(value)[:40]!a} is not {what}.") from error
-        return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [float(number) for number in value]
-    return as_number(value) if isinstance(value, str) else float(value)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list | dict):
-        raise TypeError("a list or record")
-    text = value.decode() if isinstance(value, bytes) else value if isinstance(value, str) else label_text(value)
-    text.encode()  # JSON can write halves of letters, which are not text
-    return text
+    def place(self, row: int, column: str) -> str:
+        """Where a value is, for messages."""
+        return f"{self.name}, {self.unit} {self.line_of(row):,}, column {column!r}"
 
 
 class JsonLines(_Values):
