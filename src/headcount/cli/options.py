@@ -15,7 +15,7 @@ MODEL = Annotated[
 FILES = Annotated[
     list[str],
     typer.Argument(
-        help="Tables: CSV, TSV or JSON lines (also packed), Parquet, Excel, a folder of them, file.db::table, or - for standard input."
+        help="Tables: CSV, TSV or JSON lines (also packed), Parquet, Excel, a folder, file.db::table, or - for standard input."
     ),
 ]
 BY = Annotated[

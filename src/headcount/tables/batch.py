@@ -12,10 +12,12 @@ from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING_NUMBERS", "Batch", "batches_of_rows", "is_list_type"]
+__all__ = ["MISSING_NUMBERS", "ROWS_OF_PYTHON", "Batch", "batches_of_rows", "is_list_type"]
 
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
 """Fields that stand for a missing number."""
+ROWS_OF_PYTHON = 1 << 13
+"""Rows at a time, where Python reads them one by one; more are slower, as the garbage collector looks at all."""
 
 _TIME = (
     r"^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"

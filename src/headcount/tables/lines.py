@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.batch import MISSING_NUMBERS, batches_of_rows
+from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
 
 __all__ = ["BOM", "DAMAGE", "Text", "check_is_file", "itself", "unpacked_name"]
 
@@ -43,8 +43,6 @@ _BLOCK = 6 << 20
 """Bytes that are parsed at a time."""
 _LONGEST = 8
 """Blocks that a row may begin in the first of; longer ones are left to Python, which does not begin anew at each block."""
-_ROWS_OF_PYTHON = 1 << 13
-"""Rows at a time, where Python reads them one by one."""
 _LAST = "\x01the table ends here\x01"
 
 
@@ -156,7 +154,7 @@ class Text:
                 return
         except DAMAGE as error:
             raise self.cut_off(error) from error
-        for batch in self._exactly(kinds, min(rows, _ROWS_OF_PYTHON), done):
+        for batch in self._exactly(kinds, min(rows, ROWS_OF_PYTHON), done):
             yield done, partial(itself, batch)
             done += batch.num_rows
 

@@ -11,13 +11,13 @@ from typing import Any
 from headcount._labels import label_text
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.batch import batches_of_rows
+from headcount.tables.batch import ROWS_OF_PYTHON, batches_of_rows
 from headcount.tables.lines import BOM, DAMAGE, Text
 from headcount.tables.typed import quoted_name, table_or_query, unreadable
 
 __all__ = ["ExcelSheet", "JsonLines", "SqliteTable"]
 
-_BYTES = 4 << 20
+_BYTES = 1 << 18
 """Of JSON lines that are parsed at a time."""
 
 
@@ -38,7 +38,7 @@ class _Values:
 
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
         """Read some columns."""
-        return batches_of_rows(self.rows(list(kinds)), kinds, rows, self.place)
+        return batches_of_rows(self.rows(list(kinds)), kinds, min(rows, ROWS_OF_PYTHON), self.place)
 
     def place(self, row: int, column: str) -> str:
         """Where a value is, for messages."""
