@@ -24,6 +24,7 @@ def run_in_new_process(code):
 def test_slow_libraries_are_imported_only_when_used():
     slow = {
         "numba",
+        "duckdb",
         "typer",
         "matplotlib",
         "jinja2",
@@ -35,7 +36,7 @@ def test_slow_libraries_are_imported_only_when_used():
 
 
 def test_command_line_starts_without_importing_slow_libraries():
-    slow = {"numpy", "sklearn", "scipy", "pandas", "pyarrow", "rich"}
+    slow = {"numpy", "sklearn", "scipy", "pandas", "pyarrow", "duckdb", "rich"}
     code = f"import sys, headcount.cli; print(sorted({slow} & set(sys.modules)))"
     assert run_in_new_process(code) == "[]"
 

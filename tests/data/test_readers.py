@@ -1,6 +1,8 @@
 """Corpora read from files of all formats."""
 
 import gzip
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -160,7 +162,7 @@ def test_the_format_may_be_named(write):
         ("a.txt", b"\x89PNG\x00\x00", {}, "binary file"),
         ("a.txt", "1\tna\xefve\n".encode("latin1"), {}, "not UTF-8 text: line 1 has the byte 0xef"),
         ("a.txt", b"PAR1\x15\x00rest", {}, "binary file"),
-        ("a.parquet", "label,text\n", {}, "does not start with PAR1"),
+        ("a.parquet", "label,text\n", {}, "is not a Parquet file, but was taken for parquet"),
         ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", {}, "damaged Parquet"),
         ("a.svm", "this is no svmlight\n", {}, "can't be read as svmlight"),
         ("a.svm", "nan 1:1\n", {}, "not a finite number"),
@@ -190,6 +192,20 @@ def test_unusable_files_are_refused(write, name, content, options, words):
     path = write(name, content)
     with pytest.raises(DataError, match=words):
         read_corpus(path, **options)
+
+
+def test_tables_of_every_source(tmp_path):
+    """A corpus is read by the reader of all tables."""
+    frame = pd.DataFrame({"text": ["good", "bad"], "label": ["p", "n"]})
+    frame.to_json(tmp_path / "a.jsonl.gz", orient="records", lines=True)
+    frame.to_csv(tmp_path / "a.csv.gz", index=False)
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        frame.to_sql("reviews", connection, index=False)
+    query = f"{tmp_path}/a.db::select * from reviews"
+    for source in (frame, *(tmp_path / name for name in ("a.jsonl.gz", "a.csv.gz", "a.xlsx")), query):
+        corpus = read_corpus(source)
+        assert (corpus.items.tolist(), corpus.labels.tolist()) == (["good", "bad"], ["p", "n"])
 
 
 def test_missing_files_folders_and_damaged_gzip(tmp_path):

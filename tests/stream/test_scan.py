@@ -43,7 +43,7 @@ def scores(quantifier, by="month", names=("p0", "p1")):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("names", [("p0", "p1"), ("p1",)])
 def test_shares_from_batches_equal_those_of_all_items_at_once(tmp_path, ending, names, monkeypatch):
-    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 1 << 14)
+    monkeypatch.setattr("headcount.tables.lines._BLOCK", 1 << 14)
     monkeypatch.setattr("headcount.tables.tablefile._ROWS", 500)
     P, months, table = scored_table()
     path = tmp_path / f"t.{ending}"
@@ -121,7 +121,7 @@ def test_invalid_scores_are_located(tmp_path):
 
 
 def test_the_first_of_several_errors_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("headcount.tables.tablefile._BLOCK", 256)
+    monkeypatch.setattr("headcount.tables.lines._BLOCK", 256)
     rows = ["a,0.5,0.5"] * 400
     rows[123] = rows[399] = "a,0.5,0.9"
     (tmp_path / "t.csv").write_text("month,p0,p1\n" + "\n".join(rows) + "\n")
@@ -204,7 +204,7 @@ def test_small_batches_of_a_larger_block_locate_their_rows(tmp_path, monkeypatch
 
 
 def test_unusable_clusters_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match="Standard input can't be read on a cluster"):
+    with pytest.raises(DataError, match="Standard input and tables in memory can't be read on a cluster"):
         tally_files(["-"], scores(pacc()), None, "tcp://127.0.0.1:1")
     parquet.write_table(scored_table(30)[2], tmp_path / "t.parquet")
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)

@@ -18,7 +18,7 @@ MODEL = Annotated[
 FILES = Annotated[
     list[str],
     typer.Argument(
-        help="Tables: CSV or TSV (also gzipped), Parquet, a folder of Parquet files, or - for standard input."
+        help="Tables: CSV, TSV or JSON lines (also packed), Parquet, Excel, a folder, file.db::table, or - for standard input."
     ),
 ]
 BY = Annotated[

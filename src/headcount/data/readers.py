@@ -1,4 +1,4 @@
-"""`read_corpus`: a `Corpus` from `label<TAB>text` lines, CSV, TSV, Parquet or svmlight files, gzipped or not."""
+"""`read_corpus`: a `Corpus` from a table (`headcount.tables`), `label<TAB>text` lines or an svmlight file."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -12,7 +12,7 @@ from headcount.data.corpus import Corpus
 from headcount.data.table_items import item_columns, label_array, read_items
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables import TABLE_FORMATS, TableFile
-from headcount.tables.lines import Text, check_is_file, without_suffix
+from headcount.tables.lines import Text, check_is_file, unpacked_name
 
 __all__ = ["FORMATS", "read_corpus"]
 
@@ -23,11 +23,11 @@ FORMATS = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
-"""Formats by the ending of the file name; ``.gz`` may follow."""
+"""Formats by the ending of the file name; ``.gz`` or ``.zst`` may follow those of text."""
 
 
 def read_corpus(
-    path: str | Path,
+    path: Any,
     *,
     text: str | None = None,
     label: str | None = None,
@@ -40,9 +40,10 @@ def read_corpus(
 
     Parameters
     ----------
-    path : str or Path
-        The format follows from its ending: ``.txt`` (one ``label<TAB>text`` a line, no header), ``.csv`` and ``.tsv`` (with
-        a header), ``.parquet``, ``.svm`` / ``.svmlight`` / ``.libsvm``; with ``.gz`` appended if gzipped.
+    path : str, Path or table
+        A table, by the ending of its name: ``.csv``, ``.tsv`` (with a header), ``.jsonl``, ``.parquet``, ``.xlsx``; a table or
+        query of an SQLite or DuckDB file (``file.db::table``); a table of pandas, polars or Arrow. Also ``.txt`` (one
+        ``label<TAB>text`` a line, no header) and ``.svm`` / ``.svmlight`` / ``.libsvm``. Text may be packed (``.gz``, ``.zst``).
     text : str, optional
         Column that holds the texts; by default ``text`` if there is such a column and no ``features`` are named.
     label : str, optional
@@ -50,7 +51,7 @@ def read_corpus(
     features : list of str, optional
         Numeric columns, or a column of embeddings: names and patterns such as ``e*``; by default, in a table without a text column,
         all but the label.
-    format : {"lines", "csv", "tsv", "parquet", "svmlight"}, optional
+    format : {"lines", "csv", "tsv", "jsonl", "parquet", "excel", "svmlight"}, optional
         Overrides the ending.
     n_features : int, optional
         Of an svmlight file: its number of features, if the last ones may be absent from the file.
@@ -70,29 +71,17 @@ def read_corpus(
     ...     read_corpus(path, text="review", label="stars")
     Corpus(2 texts, classes 1 0.500, 5 0.500)
     """
-    path = Path(path)
-    file_format = format or _format_of(path)
-    if file_format not in FORMATS.values():
-        raise DataError(f"There is no format {file_format!r}; known are {', '.join(dict.fromkeys(FORMATS.values()))}.")
-    if file_format in TABLE_FORMATS.values():
+    is_file = isinstance(path, str | Path)
+    file_format = format or (FORMATS.get(unpacked_name(Path(path)).suffix.lower()) if is_file else None)
+    if file_format not in ("lines", "svmlight"):
         names = [features] if isinstance(features, str) else features
         return _read_table(TableFile(path, file_format), text, label, names)
     if (text, label, features) != (None, None, None):
         raise DataError(f"{path} is read as {file_format}, which has no named columns: omit text, label and features.")
-    content = _read_text(path)
+    content = _read_text(Path(path))
     return (
         _read_lines(content, path) if file_format == "lines" else _read_svmlight(content, path, n_features, zero_based)
     )
-
-
-def _format_of(path: Path) -> str:
-    suffix = without_suffix(path, ".gz").suffix.lower()
-    if suffix not in FORMATS:
-        raise DataError(
-            f"The format of {path} can't be inferred from its name; known are {', '.join(FORMATS)} (and .gz after them). "
-            "Rename the file or pass format=..."
-        )
-    return FORMATS[suffix]
 
 
 def _read_table(table: TableFile, text: str | None, label: str | None, features: Sequence[str] | None) -> Corpus:

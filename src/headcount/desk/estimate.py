@@ -50,7 +50,8 @@ def estimate_tables(
     ----------
     model : Model or path of a model file
     files : path or sequence of paths
-        CSV, TSV or Parquet files, folders of Parquet files, or ``-`` for standard input.
+        CSV, TSV, JSON lines, Parquet or Excel files, folders or patterns of them, ``file.db::table`` (SQLite, DuckDB), ``-`` for
+        standard input; or tables of pandas, polars or Arrow.
     by : str, optional
         A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``. Several columns are
         separated by commas.
@@ -188,9 +189,9 @@ def loaded_model(model: Model | str | Path) -> Model:
     return model if isinstance(model, Model) else load_model(model)
 
 
-def listed_paths(files: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    """Return one path or several as a list."""
-    return [files] if isinstance(files, str | Path) else list(files)
+def listed_paths(files: Any) -> list[Any]:
+    """Return one path or table, or several, as a list."""
+    return [files] if isinstance(files, str | Path) or hasattr(files, "__arrow_c_stream__") else list(files)
 
 
 def tally_of(

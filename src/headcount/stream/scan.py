@@ -286,11 +286,13 @@ def tally_files(
     if not sources:
         raise DataError("There are no files to read.")
     # Each file, and whether it is one of a folder: such a file may be empty.
-    files = [(file, str(file) != str(source)) for source in sources for file in files_of(source)]
+    files = [(file, file is not source) for source in sources for file in files_of(source)]
     if cluster is None:
         tallies: Iterable[Tally] = (_tally_file(reading, file, in_folder, progress) for file, in_folder in files)
-    elif "-" in map(str, sources):
-        raise DataError("Standard input can't be read on a cluster: name files that its workers see.")
+    elif not all(isinstance(source, str | Path) and str(source) != "-" for source in sources):
+        raise DataError(
+            "Standard input and tables in memory can't be read on a cluster: name files that its workers see."
+        )
     else:
         tallies = _tally_on_cluster(cluster, files, reading, progress)
     total = reduce(Tally.merge, tallies)

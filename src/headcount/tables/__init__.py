@@ -1,4 +1,4 @@
-"""Read tables in batches of rows, with bounded memory: CSV, TSV and Parquet files, folders of Parquet files, standard input."""
+"""Read tables in batches of rows, with bounded memory: files of many formats, folders, databases, standard input, memory."""
 
 from headcount.tables.batch import Batch
 from headcount.tables.tablefile import TABLE_FORMATS, Kind, NoRowsError, Piece, TableFile, files_of

@@ -1,17 +1,29 @@
 """`Batch`: consecutive rows of a table, as numbers, texts or groups."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 
-__all__ = ["Batch", "is_list_type"]
+__all__ = ["MISSING_NUMBERS", "ROWS_OF_PYTHON", "Batch", "batches_of_rows", "is_list_type"]
 
-_FEW_TEXTS = 512
+MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
+"""Fields that stand for a missing number."""
+ROWS_OF_PYTHON = 1 << 13
+"""Rows at a time, where Python reads them one by one; more are slower, as the garbage collector looks at all."""
+
+_TIME = (
+    r"^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
+    r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$"
+)
+"""A day, the time, and the zone: the day is that of its own clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +94,13 @@ class Batch:
         column = self._flat(name)
         if pa.types.is_timestamp(column.type):
             local = compute.local_timestamp(column) if column.type.tz is not None else column
-            return _encoded(local.cast(pa.date32(), safe=False))
-        shared = pa.types.is_dictionary(column.type)
-        found = _days_of(column.dictionary if shared else column)
-        if found is None:
-            return _encoded(column)
-        codes, days = found
-        return (np.append(codes, np.int32(len(days) - 1))[_encoded(column)[0]] if shared else codes), days
+            column = local.cast(pa.date32(), safe=False)
+        elif pa.types.is_string(column.type):
+            column = _days_of(column)
+        elif pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
+            days = _days_of(column.dictionary).cast(pa.string())
+            column = pa.DictionaryArray.from_arrays(column.indices, days)
+        return _encoded(column)
 
     def _flat(self, name: str) -> Any:
         import pyarrow as pa
@@ -127,10 +139,6 @@ def is_list_type(kind: Any) -> bool:
 def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     import pyarrow as pa
 
-    if pa.types.is_string(column.type) and not column.null_count and len(column):
-        short = _short(column)
-        if short is not None:
-            return short
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     try:
@@ -144,44 +152,73 @@ def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     return codes.to_numpy(zero_copy_only=False), values
 
 
-def _short(texts: Any) -> tuple[AnyArray, list[Any]] | None:
-    """Return the places of texts among the distinct ones, and these; None if some are long, or many are distinct."""
-    from headcount.tables._kernels import places_of_short
+def _days_of(texts: Any) -> Any:
+    """Replace times, as ISO 8601 has them, by their days; other texts stay as they are."""
+    import pyarrow as pa
+    from pyarrow import compute
 
-    codes, first = np.empty(len(texts), dtype=np.int32), np.empty(_FEW_TEXTS, dtype=np.int64)
-    with np.errstate(over="ignore"):  # hashes are reckoned modulo 2^64, as plain Python too
-        found = int(places_of_short(*_letters(texts), codes, first))
-    return None if found < 0 else (codes, [texts[row].as_py() for row in first[:found].tolist()])
-
-
-def _letters(texts: Any) -> tuple[AnyArray, AnyArray]:
-    """Return the letters of a column of texts, and where each begins and the last one ends."""
-    _, offsets, letters = texts.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(letters or b"", dtype=np.uint8), ends
+    try:  # times without a zone, which is faster
+        days = texts.cast(pa.timestamp("us")).cast(pa.date32(), safe=False).dictionary_encode()
+    except pa.ArrowInvalid:
+        return compute.replace_substring_regex(texts, _TIME, r"\1")
+    return pa.DictionaryArray.from_arrays(days.indices, days.dictionary.cast(pa.string()))
 
 
-def _days_of(texts: Any) -> tuple[AnyArray, list[Any]] | None:
-    """Return each text's position in the list of days, which ends with None for empty ones, and that list.
-
-    None unless all are empty, or dates or times as ISO 8601 has them.
-    """
+def batches_of_rows(
+    rows: Iterator[Sequence[Any]], kinds: Mapping[str, str], size: int, place: Callable[..., str], first: int = 0
+) -> Iterator[Any]:
+    """Make Arrow's record batches of rows of Python's values, of any type; ``place`` says for messages where a value is."""
     import pyarrow as pa
 
-    from headcount.tables._kernels import NO_DAY, NOTHING, days_of
+    names = list(kinds) or ["row"]
+    while part := list(islice(rows, size)):
+        columns = zip(*part, strict=True) if kinds else [[True] * len(part)]
+        arrays = [
+            _array_of(values, kinds.get(name, "group"), partial(place, column=name), first)
+            for name, values in zip(names, columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names)
+        first += len(part)
 
-    if not pa.types.is_string(texts.type) or not len(texts):
+
+def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], first: int) -> Any:
+    import pyarrow as pa
+
+    types = {type(value) for value in values if value is not None}
+    try:
+        if kind == "number" and types <= {int, float}:
+            return pa.array(values, pa.float64())
+        if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
+            return pa.array(values)
+    except (OverflowError, pa.ArrowException):  # an integer that is too large
+        pass
+    converted = []
+    for row, value in enumerate(values, start=first):
+        try:
+            converted.append(None if value is None else _number(value) if kind == "number" else _text(value))
+        except (TypeError, ValueError) as error:
+            what = (
+                "a number. Name columns of numbers (--features),"
+                if kind == "number"
+                else "a text. Name columns of texts,"
+            )
+            raise DataError(f"{place(row)}: {str(value)[:40]!a} is not {what} or mend the value.") from error
+    return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [float(number) for number in value]
+    if value in MISSING_NUMBERS:
         return None
-    texts = texts.fill_null("")
-    days = days_of(*_letters(texts))
-    known = days[days != NOTHING]
-    if not known.size or known.min() == NO_DAY:
-        return None
-    first = int(known.min())
-    used = np.zeros(int(known.max()) - first + 2, dtype=bool)  # the last one is for nothing
-    used[known - first] = used[-1] = True
-    words = [
-        f"{day // 372:04d}-{day // 31 % 12 + 1:02d}-{day % 31 + 1:02d}" for day in np.flatnonzero(used[:-1]) + first
-    ]
-    places = np.minimum(days - first, len(used) - 1)
-    return (np.cumsum(used, dtype=np.int32) - 1)[places], [*words, None]
+    if isinstance(value, str) and "_" in value:
+        raise ValueError("Python takes 1_000 for a number, others do not")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | dict):
+        raise TypeError("a list or record")
+    text = value.decode() if isinstance(value, bytes) else value if isinstance(value, str) else label_text(value)
+    text.encode()  # JSON can write halves of letters, which are not text
+    return text

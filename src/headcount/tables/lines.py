@@ -1,61 +1,79 @@
-"""Text files with a header and fields: open them, gzipped or not, and locate the line of an error."""
+"""Text files with a header and fields, packed or not: Arrow parses blocks of regular rows, and Python's csv module all others.
+
+Rows are regular if quotes open and close at the edges of fields. From the first row on that is not (letters behind a closing quote,
+blanks before an opening one), rows are read one by one, more slowly. That reader also finds the line and the column of what nobody
+can read.
+
+DuckDB is not asked: with ``parallel=false`` it drops the rest of a table behind a quote that is not closed, without a word, and
+otherwise it refuses some tables with line breaks between quotes that are larger than its buffer.
+"""
 
 import csv
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property, partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.blocks import OpenQuoteError, Quotes
+from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
 
-__all__ = ["MISSING_NUMBERS", "Text", "check_is_file", "without_suffix"]
+__all__ = ["BOM", "DAMAGE", "Text", "check_is_file", "itself", "unpacked_name"]
 
-_GZIP_MARK = b"\x1f\x8b"
-MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
-"""Fields that stand for a missing number."""
-
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+BOM = b"\xef\xbb\xbf"
+DAMAGE = (OSError, EOFError, zlib.error)
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _SEEN = 1 << 20
 """Bytes read to decide whether fields are quoted."""
+_BLOCK = 6 << 20
+"""Bytes that are parsed at a time."""
+_LONGEST = 8
+"""Blocks that a row may begin in the first of; longer ones are left to Python, which does not begin anew at each block."""
+_LAST = "\x01the table ends here\x01"
 
 
 class Text:
     """A file of lines; the first holds the names of the columns."""
 
+    unit = "line"
+
     def __init__(self, path: Path, name: str, delimiter: str) -> None:
         self.path, self.name, self.delimiter = path, name, delimiter
-        with path.open("rb") as file:
-            self.packed = file.read(2) == _GZIP_MARK
-        if path.suffix.lower() == ".gz" and not self.packed:
-            raise FileFormatError(f"{name} ends in .gz but is not gzipped: rename it without .gz.")
+        self.packed = compression_of(path)
+        for suffix, packed in ((".gz", "gzip"), (".zst", "zstd")):
+            if path.suffix.lower() == suffix and self.packed != packed:
+                past = "gzipped" if packed == "gzip" else "packed by zstd"
+                raise FileFormatError(f"{name} ends in {suffix} but is not {past}: rename it without {suffix}.")
 
     def opened(self) -> Any:
-        """Open the file for Arrow."""
+        """Open the file for its bytes, unpacked."""
+        if self.packed != "zstd":
+            return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
         import pyarrow as pa
 
-        return pa.input_stream(str(self.path), compression="gzip" if self.packed else None)
-
-    def _bytes(self) -> Any:
-        return gzip.open(self.path, "rb") if self.packed else self.path.open("rb")
+        return io.BufferedReader(pa.input_stream(str(self.path), compression="zstd"))
 
     def content(self, size: int = -1) -> bytes:
         """Read the first bytes of the file, or all of them."""
         try:
-            with self._bytes() as file:
+            with self.opened() as file:
                 content: bytes = file.read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._cut_off(error) from error
+        except DAMAGE as error:
+            raise self.cut_off(error) from error
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
         if b"\x00" in content[:_SEEN]:
@@ -66,7 +84,7 @@ class Text:
     def _beginning(self) -> bytes:
         content = self.content(_SEEN)
         self._all_seen = len(content) < _SEEN
-        return content.removeprefix(b"\xef\xbb\xbf")
+        return content.removeprefix(BOM)
 
     @cached_property
     def quotes(self) -> bool:
@@ -83,7 +101,7 @@ class Text:
 
     def _raw_quotes(self) -> bool:
         """Whether some field of the whole table begins with a quote, but is not between quotes."""
-        with self._bytes() as file:
+        with self.opened() as file:
             rest = b""
             while content := file.read(_SEEN):
                 lines, end, rest = (rest + content).rpartition(b"\n")
@@ -93,22 +111,21 @@ class Text:
 
     def guessed(self) -> str:
         """Guess the format by the header."""
-        return "tsv" if b"\t" in self._beginning.splitlines()[0] else "csv"
+        first = self._beginning.splitlines()[0]
+        return "jsonl" if first.lstrip()[:1] == b"{" else "tsv" if b"\t" in first else "csv"
 
-    def header(self) -> list[str]:
-        """Return the names of the columns."""
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
         text = self._beginning.decode("utf-8", "surrogateescape")
-        lines = self._reader(io.StringIO(text, newline=""))
-        csv.field_size_limit(2**31 - 1)
-        names: list[str] = next(lines, [])
-        if lines.line_num > 1 and next(lines, None) is None and Quotes(self.delimiter.encode()).read(self._beginning):
+        names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
+        if names[-1:] and names[-1].endswith(_LAST):
             raise FileFormatError(f"{self.name}, line 1: a quote opens in the names of the columns, and is not closed.")
-        if not self._all_seen and lines.line_num == 1 and next(lines, None) is None:
+        if not self._all_seen and not _LINE_END.search(text):
             raise FileFormatError(f"{self.name}, line 1: the names of the columns take more than {_SEEN:,} bytes.")
-        try:
-            "".join(names).encode()
-        except UnicodeEncodeError as error:
-            raise self.explained(error, {}) from error
+        wrong = _NOT_UTF8.search("".join(names))
+        if wrong:
+            raise self._not_utf8("line 1", wrong)
         blank = [number for number, name in enumerate(names, start=1) if not name.strip()]
         if len(blank) == len(names):
             raise FileFormatError(
@@ -120,127 +137,182 @@ class Text:
             raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
         return names
 
-    def _reader(self, lines: Any) -> Any:
-        return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE)
+    def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
+        """Read some columns, numbers as floats and all others as texts.
 
-    def _first(self, wanted: Callable[[int, list[str]], bool]) -> tuple[int, list[str]] | None:
-        """Return the line and the fields of the first row that something is true of."""
-        csv.field_size_limit(2**31 - 1)
-        with self._bytes() as file, io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="") as lines:
+        Yields of each block of rows how many come before it, and what parses it, in any thread.
+        """
+        done = 0
+        try:
+            for block, until in self._blocks():
+                if until < 0:
+                    break
+                if until > done:
+                    yield done, partial(self._parsed, block, kinds, done, until)
+                    done = until
+            else:
+                return
+        except DAMAGE as error:
+            raise self.cut_off(error) from error
+        for batch in self._exactly(kinds, min(rows, ROWS_OF_PYTHON), done):
+            yield done, partial(itself, batch)
+            done += batch.num_rows
+
+    def _blocks(self) -> Iterator[tuple[memoryview, int]]:
+        """Yield blocks of whole rows, the first with the header, and how many rows there are so far; -1 if some are irregular."""
+        from headcount.tables._kernels import whole_rows
+
+        special = np.zeros(256, dtype=np.bool_)
+        special[[*b'"\r\n', ord(self.delimiter)]] = True
+        quote = ord('"') if self.quotes else 256
+        rows, part = -1, BOM
+        with self.opened() as file:
+            rest = file.read(3).removeprefix(BOM)
+            while part:
+                part = file.read(_BLOCK)
+                block = rest + (part or b"\n"[: rest[-1:] not in b"\n"])  # the last row may lack its line end
+                end, found = whole_rows(np.frombuffer(block, np.uint8), special, quote, len(self.columns) == 1)
+                if end < 0 or len(rest) > _LONGEST * _BLOCK:
+                    break
+                if rows + found > 0:
+                    rows, rest = rows + found, block[end:]
+                    yield memoryview(block)[:end], rows
+                else:
+                    rest = block  # the header, so far
+            else:
+                if not rest:
+                    return
+        yield memoryview(b""), -1
+
+    def _parsed(self, block: memoryview, kinds: Mapping[str, str], first: int, until: int) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        block = memoryview(BOM + block) if block[:3] == BOM else block  # Arrow drops one
+        parse = arrow.ParseOptions(
+            delimiter=self.delimiter,
+            quote_char='"' if self.quotes else False,
+            newlines_in_values=self.quotes and not first,  # for the header; a block is parsed as one
+            ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
+        )
+        names = list(kinds) or self.columns[:1]
+        convert = arrow.ConvertOptions(
+            include_columns=names,
+            column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
+            strings_can_be_null=False,
+            null_values=list(MISSING_NUMBERS),
+        )
+        named = {"column_names": self.columns} if first else {}
+        read = arrow.ReadOptions(use_threads=False, block_size=len(block) + 1, **named)
+        try:
+            table = arrow.read_csv(pa.py_buffer(block), read, parse, convert).combine_chunks()
+            if len(table) == until - first:
+                return table.to_batches()[0]
+        except pa.ArrowException:
+            pass
+        try:  # what Arrow can't read, Python can
+            return next(self._exactly(kinds, until - first, first, block if first else None))
+        except DataError:  # or says why not, once it has counted lines from the beginning
+            return next(self._exactly(kinds, until - first, first))
+
+    def _exactly(
+        self, kinds: Mapping[str, str], rows: int, first: int, block: memoryview | None = None
+    ) -> Iterator[Any]:
+        """Read row by row, from some row on or a block that begins there."""
+        places = [self.columns.index(name) for name in kinds]
+        try:
+            with closing(self._lines(block)) as lines:
+                found = self._rows(places, lines if block else islice(lines, first, None))
+                yield from batches_of_rows(found, kinds, rows, self.place, first)
+        except DAMAGE as error:
+            raise self.cut_off(error) from error
+        except csv.Error as error:
+            raise FileFormatError(
+                f"{self.name} can't be read as a table separated by {self.delimiter!r}: {error}"
+            ) from error
+
+    def _rows(self, places: Sequence[int], lines: Iterator[tuple[int, list[str]]]) -> Iterator[list[Any]]:
+        names = self.columns
+        for line, fields in lines:
+            if fields[-1].endswith(_LAST):
+                line += sum(len(_LINE_END.findall(field)) for field in fields[:-1])
+                raise FileFormatError(
+                    f"{self.name} ends in the middle: the quote that opens in line {line:,} is not closed. Copy or export it "
+                    "again."
+                )
+            ragged = len(fields) != len(names)
+            for place in range(len(fields)) if ragged else places:
+                wrong = _NOT_UTF8.search(fields[place])
+                if wrong:
+                    before = "".join(fields[:place]) + fields[place][: wrong.start()]
+                    column = f", column {names[place]!r}" if place < len(names) else ""
+                    raise self._not_utf8(f"line {line + len(_LINE_END.findall(before)):,}{column}", wrong)
+            if ragged:
+                raise FileFormatError(
+                    f"{self.name}, line {line:,}: expected {len(names)} fields, as in the header, found {len(fields)}. "
+                    "Quote fields that hold the separator, and see whether the file is complete."
+                )
+            yield [fields[place] for place in places]
+
+    def _lines(self, block: memoryview | None = None) -> Generator[tuple[int, list[str]], None, None]:
+        """Yield the line that each row of the file, or of a block without the header, begins in, and its fields."""
+        file = self.opened() if block is None else io.BytesIO(block)
+        with io.TextIOWrapper(file, "utf-8" if block else "utf-8-sig", errors="surrogateescape", newline="") as lines:
             reader = self._reader(lines)
-            single = len(next(reader, [])) == 1
-            row, begins = 0, reader.line_num + 1
-            for read in reader:
-                fields = read or ([""] if single else [])
-                if fields:
-                    if wanted(row, fields):
-                        return begins, fields
-                    row += 1
+            if block is None:
+                next(reader, [])
+            begins = reader.line_num + 1
+            for fields in reader:
+                if fields == [_LAST]:
+                    return
+                if fields or len(self.columns) == 1:
+                    yield begins, fields or [""]
                 begins = reader.line_num + 1
-        return None
+
+    def _reader(self, lines: Any) -> Any:
+        """Python's reader of a table, whose last row is `_LAST` unless a quote is open there."""
+        csv.field_size_limit(2**31 - 1)
+        return csv.reader(
+            chain(lines, [_LAST]),
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+        )
 
     def line_of(self, row: int) -> int:
         """Return the line at which a row, counted from 0, begins; a text with line breaks makes it more than the row's number."""
         try:
-            found = self._first(lambda number, _: number == row)
-        except (OSError, EOFError, zlib.error, csv.Error):
+            found = next(islice(self._lines(), row, None), None)
+        except (*DAMAGE, csv.Error):
             found = None
         return found[0] if found else row + 2
 
-    @contextmanager
-    def explaining(self, kinds: Mapping[str, str]) -> Iterator[None]:
-        """Say in a sentence what makes reading fail, and where."""
-        import pyarrow as pa
+    def place(self, row: int, column: str) -> str:
+        """Where a field is, for messages."""
+        return f"{self.name}, line {self.line_of(row):,}, column {column!r}"
 
-        try:
-            yield
-        except (pa.ArrowException, OSError, EOFError) as error:
-            raise self.explained(error, kinds) from error
-
-    def explained(self, error: Exception, kinds: Mapping[str, str]) -> DataError:
-        """Say in a sentence what made reading fail, and where."""
-        wrong = self._not_utf8()
-        if wrong is not None:
-            return wrong
-        if isinstance(error, OpenQuoteError):
-            return FileFormatError(
-                f"{self.name} ends in the middle: the quote that opens in line {self._open_quote():,} is not closed. Copy or "
-                "export it again."
-            )
-        try:
-            names = self.header()
-            ragged = self._first(lambda _, fields: len(fields) != len(names))
-            if ragged:
-                return FileFormatError(
-                    f"{self.name}, line {ragged[0]:,}: expected {len(names)} fields, as in the header, found {len(ragged[1])}. "
-                    "Quote fields that hold the separator, and see whether the file is complete."
-                )
-            places = [names.index(name) for name, kind in kinds.items() if kind == "number"]
-            odd = self._first(lambda _, fields: any(_not_a_number(fields[place]) for place in places))
-            if odd:
-                place = next(place for place in places if _not_a_number(odd[1][place]))
-                return DataError(
-                    f"{self.name}, line {odd[0]:,}, column {names[place]!r}: {odd[1][place][:40]!r} is not a number. Name columns "
-                    "of numbers (--features), or the column of texts (--text)."
-                )
-        except (OSError, EOFError, zlib.error) as damage:
-            return self._cut_off(damage)
-        reason = " ".join(str(error).split())
-        return FileFormatError(f"{self.name} can't be read as a table separated by {self.delimiter!r}: {reason}")
-
-    def _open_quote(self) -> int:
-        """Return the line in which the last quote opens that no other one closes."""
-        opened, open_quotes = 0, Quotes(self.delimiter.encode())
-        with self._bytes() as file:
-            for number, line in enumerate(file, start=1):
-                before = open_quotes.inside
-                open_quotes.read(line)
-                opened = opened if before else number
-        return opened
-
-    def _not_utf8(self) -> FileFormatError | None:
-        try:
-            with self._bytes() as file:
-                lines = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="\n")
-                number, line = next(
-                    ((n, one) for n, one in enumerate(lines, start=1) if _NOT_UTF8.search(one)), (0, "")
-                )
-            if not number:
-                return None
-            found = self._first(lambda _, fields: any(map(_NOT_UTF8.search, fields)))
-        except (OSError, EOFError, zlib.error) as error:
-            return self._cut_off(error)
-        except csv.Error:
-            found = None
-        where, byte = f"line {number:,}", ord(_NOT_UTF8.findall(line)[0]) - 0xDC00
-        if found is not None:
-            begins, fields = found
-            place = next(i for i, field in enumerate(fields) if _NOT_UTF8.search(field))
-            before = "".join(fields[:place]) + _NOT_UTF8.split(fields[place])[0]
-            names = self._beginning.decode("utf-8", "surrogateescape")
-            columns: list[str] = next(self._reader(io.StringIO(names, newline="")), [])
-            if not any(map(_NOT_UTF8.search, columns)):
-                where = f"line {begins + before.count(chr(10)):,}"
-                where += f", column {columns[place]!r}" if place < len(columns) else ""
+    def _not_utf8(self, where: str, byte: re.Match[str]) -> FileFormatError:
         return FileFormatError(
-            f"{self.name}, {where}: the byte 0x{byte:02x} is not UTF-8 text. Convert the file, for example with 'iconv -f latin1 "
-            "-t utf-8'."
+            f"{self.name}, {where}: the byte 0x{ord(byte[0]) - 0xDC00:02x} is not UTF-8 text. Convert the file, for example with "
+            "'iconv -f latin1 -t utf-8'."
         )
 
-    def _cut_off(self, error: Exception) -> FileFormatError:
+    def cut_off(self, error: Exception) -> FileFormatError:
+        """Word that a packed file is damaged."""
         return FileFormatError(
-            f"{self.name} is a damaged gzip file, or one that ends in the middle ({error}): copy or download it again."
+            f"{self.name} is a damaged {self.packed} file, or one that ends in the middle ({error}): copy or download it again."
         )
 
 
-def _not_a_number(field: str) -> bool:
-    if field in MISSING_NUMBERS:
-        return False
-    try:
-        float(field)
-    except ValueError:
-        return True
-    return "_" in field  # Python takes 1_000 for a number, others do not
+def itself(batch: Any) -> Any:
+    """Return what was parsed already."""
+    return batch
+
+
+def compression_of(path: Path) -> str | None:
+    """How a file is packed, by its first bytes."""
+    with path.open("rb") as file:
+        mark = file.read(4)
+    return next((packed for first, packed in _PACKED.items() if mark.startswith(first)), None)
 
 
 def check_is_file(path: Path, name: str) -> None:
@@ -251,6 +323,6 @@ def check_is_file(path: Path, name: str) -> None:
         raise DataError(f"{name} is a folder; a file is needed here.")
 
 
-def without_suffix(path: Path, suffix: str) -> Path:
-    """Return the path without its last ending, if it is this one."""
-    return path.with_suffix("") if path.suffix.lower() == suffix else path
+def unpacked_name(path: Path) -> Path:
+    """Return the path without the ending of packed files."""
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path

@@ -1,23 +1,26 @@
-"""`TableFile`: a CSV, TSV or Parquet file, or standard input, read in batches of rows with bounded memory.
+"""`TableFile`: a table in a file, a database, on standard input or in memory, read in batches of rows with bounded memory.
 
-Errors name the line (of text files) or row (of Parquet files) and the column.
+Errors name the line (of text files) or row (of others) and the column.
 """
 
+import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain, islice
+from glob import glob, has_magic
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
-from headcount.tables.batch import Batch, is_list_type
-from headcount.tables.blocks import Parsing, blocks_of
-from headcount.tables.lines import MISSING_NUMBERS, Text, check_is_file, without_suffix
+from headcount.tables.batch import Batch
+from headcount.tables.lines import Text, check_is_file, itself, unpacked_name
+from headcount.tables.typed import ArrowTable, DuckTable, ParquetTable
+from headcount.tables.values import ExcelSheet, JsonLines, SqliteTable
 
 __all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
@@ -28,15 +31,23 @@ Piece: TypeAlias = Callable[[], Iterable[Batch]]
 """Makes batches of one piece of a file, in any thread."""
 
 STDIN = "-"
-_PARQUET_MARK = b"PAR1"
-TABLE_FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
-"""Formats by the ending of the file name; ``.gz`` may follow those of text."""
-_BLOCK = 6 << 20
-"""Bytes of text that are parsed at a time."""
+TABLE_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xlsx": "excel",
+}
+"""Formats by the ending of the file name; ``.gz`` or ``.zst`` may follow those of text."""
+_PARTS: dict[str, Any] = {"SQLite": SqliteTable, "DuckDB": DuckTable, "excel": ExcelSheet}
+"""Formats of files that hold several tables."""
+_BINARY = {"parquet": "a Parquet file", "excel": "an Excel file"}
 _ROWS = 1 << 17
-"""Rows of a Parquet file that are read at a time."""
-_SHARED_BYTES = 4
-"""Of a text in a Parquet file, at most, if it is written as its place among the distinct ones."""
+"""Rows that are read at a time, unless they are long."""
+_MARKS = {b"PAR1": "parquet", b"SQLite format 3\x00": "SQLite", b"PK\x03\x04": "excel"}
+_PARTITION = re.compile(r"([^=]+)=(.*)")
 
 
 class NoRowsError(FileFormatError):
@@ -44,12 +55,15 @@ class NoRowsError(FileFormatError):
 
 
 class TableFile:
-    """A table in a file, or on standard input (``-``), of which batches of rows are read.
+    """A table of which batches of rows are read.
 
     Parameters
     ----------
-    source : str or Path
-    format : {"csv", "tsv", "parquet"}, optional
+    source : str, Path or table
+        A file, standard input (``-``), a table or query of an SQLite or DuckDB file (``file.db::table``), a sheet of an Excel file
+        (``file.xlsx::sheet``, by default the first), or a table of pandas, polars or Arrow. Folders named ``key=value`` on the way
+        to a file are columns of it, if asked for.
+    format : {"csv", "tsv", "parquet", "jsonl", "excel"}, optional
         By default by the ending of the name; of standard input, by what comes.
 
     Attributes
@@ -59,62 +73,65 @@ class TableFile:
     columns : list of str
     """
 
-    _parquet: Any
-
-    def __init__(self, source: str | Path, format: str | None = None) -> None:  # noqa: A002
-        self.path, self.name = _kept_input(source)
-        check_is_file(self.path, self.name)
-        with self.path.open("rb") as file:
-            mark = file.read(4)
-        if not mark:
-            raise FileFormatError(f"{self.name} is empty.")
-        self.format = format or self._format(source, mark)
-        if self.format not in TABLE_FORMATS.values():
-            raise DataError(f"There is no format {self.format!r}; known are csv, tsv and parquet.")
-        is_parquet = mark == _PARQUET_MARK
-        if (self.format == "parquet") != is_parquet:
-            found = "is a Parquet file" if is_parquet else "is not a Parquet file (it does not start with PAR1)"
-            raise FileFormatError(
-                f"{self.name} {found}, but was taken for {self.format}: rename it, or say which it is."
-            )
-        self.text = None if is_parquet else Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
-        if self.text is None:
-            self._parquet = self._opened()
-        self.columns: list[str] = self._parquet.schema_arrow.names if self.text is None else self.text.header()
+    def __init__(self, source: Any, format: str | None = None) -> None:  # noqa: A002
+        self.text: Text | None = None
+        self.partitions: dict[str, str] = {}
+        self.path = Path()
+        self._reader: Any
+        if not isinstance(source, str | Path):
+            self.name, self.format = f"the table ({type(source).__name__})", "arrow"
+            self._reader = ArrowTable(source, self.name)
+        else:
+            self._open(source, format)
+        self.columns: list[str] = list(self._reader.columns)
         twice = [name for name, times in Counter(self.columns).items() if times > 1]
         if twice:
             raise FileFormatError(f"{self.name} has more than one column named {quoted(twice)}: rename one of them.")
 
-    def _format(self, source: str | Path, mark: bytes) -> str:
-        suffix = without_suffix(Path(self.name), ".gz").suffix.lower()
+    def _open(self, source: str | Path, expected: str | None) -> None:
+        file, _, asked = str(source).partition("::")
+        asked = "" if Path(source).exists() else asked
+        self.path, self.name = _kept_input(file if asked else source)
+        check_is_file(self.path, self.name)
+        found = _found(self.path)
+        self.format = (
+            found if found in ("SQLite", "DuckDB") else expected or self._format(file if asked else source, found)
+        )
+        if self.format in _PARTS:
+            self.name = str(source) if self.path == Path(file) else self.name
+        elif asked:
+            raise DataError(f"{file} is neither a database nor an Excel file, of which a part ({asked}) could be read.")
+        if self.format not in (*TABLE_FORMATS.values(), *_PARTS):
+            known = ", ".join(dict.fromkeys(TABLE_FORMATS.values()))
+            raise DataError(f"There is no format {self.format!r}; known are {known}.")
+        if self.format != found and (found or self.format in _BINARY):
+            words = f"is {_BINARY[found]}" if found else f"is not {_BINARY[self.format]}"
+            raise FileFormatError(
+                f"{self.name} {words}, but was taken for {self.format}: rename it, or say which it is."
+            )
+        parts = (_PARTITION.fullmatch(part) for part in self.path.parts[:-1])
+        self.partitions = {part[1]: part[2] for part in parts if part}
+        if self.format in _PARTS:
+            self._reader = _PARTS[self.format](self.path, self.name, asked)
+        elif self.format in ("parquet", "jsonl"):
+            self._reader = (ParquetTable if found else JsonLines)(self.path, self.name)
+        else:
+            self._reader = self.text = Text(self.path, self.name, "\t" if self.format == "tsv" else ",")
+
+    def _format(self, source: str | Path, found: str | None) -> str:
+        suffix = unpacked_name(Path(self.name)).suffix.lower()
         if suffix in TABLE_FORMATS:
             return TABLE_FORMATS[suffix]
         if self.path != Path(source) or self.path.is_relative_to("/dev"):  # a stream has no name to go by
-            return "parquet" if mark == _PARQUET_MARK else Text(self.path, self.name, ",").guessed()
+            return found or Text(self.path, self.name, ",").guessed()
         raise DataError(
-            f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz after "
-            "those of text). Rename the file."
-        )
-
-    def _opened(self, shared: Sequence[str] = ()) -> Any:
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        try:
-            return parquet.ParquetFile(self.path, pre_buffer=False, read_dictionary=shared)
-        except (OSError, pa.ArrowException) as error:
-            raise self._damaged(error) from error
-
-    def _damaged(self, error: Exception) -> FileFormatError:
-        reason = " ".join(str(error).split())
-        return FileFormatError(
-            f"{self.name} is a damaged Parquet file, one that ends in the middle, or one with texts that are not UTF-8 ({reason}): "
-            "copy or export it again."
+            f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz or .zst "
+            "after those of text), SQLite and DuckDB files. Rename the file."
         )
 
     def require(self, names: Sequence[str], note: str = "") -> None:
         """Raise unless the table has all these columns; the note follows the names of those that it lacks."""
-        missing = [name for name in names if name not in self.columns]
+        missing = [name for name in names if name not in self.columns and name not in self.partitions]
         if missing:
             raise DataError(
                 f"{self.name} has no column {quoted(missing)}{note}; its columns are {quoted(self.columns, 12)}."
@@ -122,8 +139,8 @@ class TableFile:
 
     def place(self, row: int, column: str | None = None) -> str:
         """Name a row of the table, counted from 0, in a message."""
-        where = f"row {row + 1:,}" if self.text is None else f"line {self.text.line_of(row):,}"
-        return f"{self.name}, {where}" + ("" if column is None else f", column {column!r}")
+        unit, line_of = getattr(self._reader, "unit", "row"), getattr(self._reader, "line_of", (1).__add__)
+        return f"{self.name}, {unit} {line_of(row):,}" + ("" if column is None else f", column {column!r}")
 
     def batches(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Batch]:
         """Read some columns, batch by batch; with none, only how many rows there are.
@@ -143,121 +160,84 @@ class TableFile:
     def pieces(self, kinds: Mapping[str, Kind], rows: int | None = None) -> Iterator[Piece]:
         """Read some columns, and yield what makes batches of each piece of the file; that can be done in any thread."""
         self.require(list(kinds))
-        return self._of_parquet(kinds, rows) if self.text is None else self._of_text(self.text, kinds, rows)
+        of_path = {name: value for name, value in self.partitions.items() if name in kinds and name not in self.columns}
+        own = {name: kind for name, kind in kinds.items() if name not in of_path}
+        for first, parse in self._parts(own):
+            yield partial(self._batches_of, parse, first, rows or _ROWS, of_path, kinds)
+
+    def _parts(self, kinds: Mapping[str, Kind]) -> Iterator[tuple[int, Callable[[], Any]]]:
+        if self.text is not None:
+            yield from self.text.parts(kinds, _ROWS)
+            return
+        first = 0
+        for columns in self._reader.batches(kinds, _ROWS):
+            yield first, partial(itself, columns)
+            first += columns.num_rows
+
+    def _batches_of(
+        self, parse: Callable[[], Any], first: int, rows: int, of_path: Mapping[str, str], kinds: Mapping[str, Kind]
+    ) -> list[Batch]:
+        columns = _with_constants(parse(), of_path, kinds)
+        starts = range(0, columns.num_rows, rows)
+        return [Batch(self.name, columns.slice(start, rows), self.place, first + start) for start in starts]
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
         return NoRowsError(f"{self.name} holds no rows" + (" below its header." if self.text else "."))
 
-    def _of_text(self, text: Text, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
-        import pyarrow as pa
-        from pyarrow import csv
 
-        parse = csv.ParseOptions(
-            delimiter=text.delimiter,
-            quote_char='"' if text.quotes else False,
-            newlines_in_values=text.quotes,
-            ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
-        )
-        names = list(kinds) or self.columns[:1]
-        convert = csv.ConvertOptions(
-            include_columns=names,
-            column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
-            strings_can_be_null=False,
-            null_values=list(MISSING_NUMBERS),
-        )
-        with text.explaining(kinds), text.opened() as stream:
-            blocks = blocks_of(stream, self.columns, text.quotes, _BLOCK, parse, convert)
-            for number, parsing in enumerate(blocks):
-                yield partial(self._parsed, text.explaining(kinds), parsing, number, rows)
+def _with_constants(columns: Any, values: Mapping[str, str], kinds: Mapping[str, Kind]) -> Any:
+    """Add a column for each key of the path, the same in each row."""
+    import pyarrow as pa
 
-    def _parsed(self, explaining: Any, parsing: Parsing, number: int, rows: int | None) -> Iterator[Batch]:
-        with explaining:
-            parsed = parsing()
-        for columns in parsed:
-            for first in range(0, columns.num_rows, rows or max(columns.num_rows, 1)):
-                part = columns.slice(first, rows)
-                yield Batch(self.name, part, partial(self._place_in_block, number), first)
-
-    def _place_in_block(self, number: int, row: int, column: str | None) -> str:
-        """Name a row of a block; how many rows come before it is counted now that somebody asks."""
-        before = sum(len(batch) for piece in islice(self.pieces({}), number) for batch in piece())
-        return self.place(before + row, column)
-
-    def _of_parquet(self, kinds: Mapping[str, Kind], rows: int | None) -> Iterator[Piece]:
-        import pyarrow as pa
-
-        schema = self._parquet.schema_arrow
-        for name, kind in kinds.items():
-            own = schema.field(name).type
-            if kind == "number" and not _numeric(own):
-                raise DataError(f"{self.name}: column {name!r} is not numeric but {own}. Name columns of numbers.")
-            if kind == "text" and pa.types.is_nested(own):
-                raise DataError(f"{self.name}: column {name!r} holds no texts but {own}. Name a column of texts.")
-        shared = [name for name, kind in kinds.items() if kind in ("group", "time") and self._shared(name)]
-        file = self._opened(shared) if shared else self._parquet
-        first = 0
+    for name, value in values.items():
         try:
-            for columns in file.iter_batches(rows or _ROWS, columns=list(kinds), use_threads=True):
-                yield partial(list, [Batch(self.name, _as_asked(columns, kinds), self.place, first)])
-                first += columns.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise self._damaged(error) from error
-
-    def _shared(self, name: str) -> bool:
-        """Whether a column of texts is written as the places of its values among the distinct ones, which are few."""
-        import pyarrow as pa
-
-        if not pa.types.is_string(self._parquet.schema_arrow.field(name).type):
-            return False
-        groups = self._parquet.metadata
-        place = next(i for i in range(groups.num_columns) if groups.schema.column(i).path == name)
-        parts = [groups.row_group(i).column(place) for i in range(groups.num_row_groups)]
-        values = sum(part.num_values for part in parts)
-        return bool(sum(part.total_uncompressed_size for part in parts) <= _SHARED_BYTES * values)
+            constant = pa.scalar(float(value) if kinds[name] == "number" else value)
+        except ValueError as error:
+            raise DataError(f"The folder {name}={value} does not name a number.") from error
+        columns = columns.append_column(name, pa.repeat(constant, columns.num_rows))
+    return columns
 
 
-def _numeric(kind: Any) -> bool:
-    import pyarrow as pa
-
-    inner = kind.value_type if is_list_type(kind) else kind
-    numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
-    return any(is_of_type(inner) for is_of_type in numeric)
-
-
-def _as_asked(columns: Any, kinds: Mapping[str, Kind]) -> Any:
-    """Cast columns of texts to strings, and numbers that numpy has no form for to floats."""
-    import pyarrow as pa
-
-    texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
-    fields = []
-    for field in columns.schema:
-        kind = kinds.get(field.name)
-        if kind == "text" or (kind in ("group", "time") and any(is_text(field.type) for is_text in texts)):
-            field = field.with_type(pa.string())
-        elif kind == "number" and pa.types.is_boolean(field.type):
-            field = field.with_type(pa.int8())
-        elif kind == "number" and pa.types.is_decimal(field.type):
-            field = field.with_type(pa.float64())
-        fields.append(field)
-    return columns.cast(pa.schema(fields)) if fields else columns
+def _found(path: Path) -> str | None:
+    """Which format a file has by its first bytes; None if it is text, or another."""
+    with path.open("rb") as file:
+        mark = file.read(16)
+    if mark[8:12] == b"DUCK":
+        return "DuckDB"
+    return next((found for begin, found in _MARKS.items() if mark.startswith(begin)), None)
 
 
-def files_of(source: str | Path) -> list[str | Path]:
-    """Return the file itself, or the Parquet files of a folder in the order of their names."""
-    path = Path(source)
-    if str(source) == STDIN or not path.is_dir():
+def files_of(source: Any) -> list[Any]:
+    """Return the source itself, or the files of a folder, or those that a pattern matches, in the order of their names."""
+    if not isinstance(source, str | Path) or str(source) == STDIN or "::" in str(source):
         return [source]
-    files = sorted(
-        p
-        for p in path.rglob("*")
-        if p.suffix.lower() in (".parquet", ".pq") and p.is_file() and not _hidden(p.relative_to(path))
-    )
+    path = Path(source)
+    if has_magic(str(source)) and not path.exists():
+        matches = sorted(glob(str(source), recursive=True))  # noqa: PTH207 (the pattern may be absolute)
+        files = [Path(name) for name in matches if Path(name).is_file()]
+        if not files:
+            raise DataError(f"No file matches {source}.")
+        return list(files)
+    if not path.is_dir():
+        return [source]
+    files = sorted(p for p in path.rglob("*") if _is_table(p) and p.is_file() and not _hidden(p.relative_to(path)))
     if not files:
         raise DataError(
-            f"{path} is a folder without Parquet files (*.parquet): name a file, or a folder that holds some."
+            f"{path} is a folder without Parquet files (*.parquet) or other tables ({', '.join(TABLE_FORMATS)}): name a file, or a "
+            "folder that holds some."
+        )
+    formats = {TABLE_FORMATS[unpacked_name(file).suffix.lower()]: file for file in files}
+    if len(formats) > 1:
+        raise DataError(
+            f"{path} is a folder of tables in different formats, such as {quoted(file.name for file in formats.values())}: are "
+            f"these the same rows? Name them by a pattern, as in {path}/*.{next(iter(formats))}."
         )
     return list(files)
+
+
+def _is_table(path: Path) -> bool:
+    return unpacked_name(path).suffix.lower() in TABLE_FORMATS
 
 
 def _hidden(path: Path) -> bool:
