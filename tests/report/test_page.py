@@ -131,10 +131,16 @@ def c_key(cell):
     return cell.method, cell.learner, cell.target
 
 
+def without_plots(contents):
+    """Return the contents of a page without plots, whose drawing takes most of its time."""
+    plots = "mean_errors", "prevalences", "differences", "diagonals", "shifts", "biases"
+    return replace(contents, **{name: [] for name in plots})
+
+
 def test_fits_that_did_not_converge_are_listed(contents, page):
     assert "All fits whose results are shown here report that they converged." in page
     fit = (1, "PACC", "lr", "even", "lr at C = 10 stopped at a gap of 0.01")
-    listed = render(replace(contents, not_converged=[fit]))
+    listed = render(replace(without_plots(contents), not_converged=[fit]))
     assert "even, PACC lr, run 2: lr at C = 10 stopped at a gap of 0.01" in listed
     assert "Some fits did not converge" in listed
     text = summary(replace(contents, not_converged=[fit]), "command")
@@ -158,6 +164,7 @@ def test_tests_and_claims_name_their_files(contents, study_results):
     assert all(figure.files and there.issuperset(figure.files) for figure in figures)
 
 
+@pytest.mark.slow
 def test_the_same_store_gives_the_same_page(page, study_results):
     again = Results(study_results.plan, study_results.store.folder)
     assert render(gather(again)) == page

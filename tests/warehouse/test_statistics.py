@@ -83,7 +83,7 @@ def contents(tally):
     return [str(tally.names[row]) for row in order], numbers
 
 
-@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("k", [2, 3, pytest.param(10, marks=pytest.mark.slow)])
 def test_equal_to_the_bit(database, k, tmp_path):
     rng = np.random.default_rng(k)
     file = labelled(tmp_path, k, rng)
