@@ -54,7 +54,7 @@ def with_former_linear_learners(tmp_path):
     )
     start, end = text.index("[learners.svm]"), text.index("[learners.rf]")
     rest = re.sub(r"\nchoose_once = true.*", "", text[end:])
-    now = "embedding_size = 8, channels = 8, document_size = 16, batch_size = 250, max_epochs = 3, patience = 2"
+    now = "embedding_size = 8, channels = 8, document_size = 16, batch_size = 250, max_epochs = 2, patience = 2"
     assert now in rest
     rest = rest.replace(now, "embedding_size = 32, channels = 32, document_size = 16, max_epochs = 5, patience = 2")
     file = tmp_path / "stand-ins.toml"
