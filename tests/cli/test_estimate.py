@@ -236,6 +236,8 @@ def test_means_totals_comparisons_and_formats(run, refused, tmp_path):
     lines = run(*SCORED, "--format", "markdown")[1].splitlines()
     assert lines[0].startswith("| group | class | share |")
     assert len(lines) == 2 + 3
+    lines = run(*SCORED, "--by", "g,h", "--total", "--format", "markdown")[1].splitlines()
+    assert lines[-1].startswith("| (all) |  |  | pos |")
     assert run(*SCORED, "--by", "g", "--total", "--value", "mid=2,neg=1,pos=3", "--html", "p.html")[0] == 0
     assert (tmp_path / "p.html").read_text().count('class="total"') == 1
     (tmp_path / "p.html").unlink()

@@ -49,5 +49,6 @@ def test_several_labels_make_a_model_each(reviews, run, refused):
     assert list(answer["labels"]) == ["stars", "tone"]
     assert "all" in answer["labels"]["stars"]["groups"]
     refused("--html takes one model", "estimate", "models", "new.csv", "--html", "p.html")
+    refused("go with --scored", "estimate", "models", "new.csv", "--label", "stars")
     (reviews / "empty").mkdir()
     refused("empty holds no model files", "estimate", "empty", "new.csv")

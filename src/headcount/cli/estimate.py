@@ -75,11 +75,11 @@ def estimate(
         check_against(against)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
-    several = Path(model).is_dir()
+    several = Path(model).is_dir() and not (scored or confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
-    chosen = scored, confusion, label, scores, decisions, method, dask
-    models = models_in(model) if several else {"": model_from(model, files, *chosen)}
+    chosen = scored, confusion, label, scores, decisions, method
+    models = models_in(model, *chosen[2:]) if several else {"": model_from(model, files, *chosen, dask)}
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
         with progress_bar(f"Reading {title}".strip()) as progress:
@@ -117,7 +117,7 @@ def estimate(
     def print_estimates() -> None:
         for i, (title, (groups, comparisons)) in enumerate(answers.items()):
             if several:
-                typer.echo(f"{chr(10) if i else ''}{title}")
+                typer.echo(f"\n{title}" if i else title)
             print_shares(groups, by or "")
             _print_explanation(groups)
             if comparisons is not None:
@@ -160,17 +160,21 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     from headcount.cli.compare import json_of_changes
     from headcount.stream.group_shares import group_label, none_if_nan
 
+    def ends(g: int, j: int) -> dict[str, float | None]:
+        numbers = {"share": groups.shares, "low": groups.low, "high": groups.high}
+        return {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
+
+    classes = [str(plain(label)) for label in groups.classes]
     by_group: dict[str, dict[str, Any]] = {
-        group_label(name): {"n": int(n), "verdict": verdict, "advice": advice, "shares": {}}
-        for name, n, verdict, advice in zip(groups.names, groups.n_items, groups.verdicts, groups.advice, strict=True)
+        group_label(name): {
+            "n": int(groups.n_items[g]),
+            "verdict": groups.verdicts[g],
+            "advice": groups.advice[g],
+            "shares": {label: ends(g, j) for j, label in enumerate(classes)},
+            **groups.mean_of(g),
+        }
+        for g, name in enumerate(groups.names)
     }
-    for g, group in enumerate(by_group.values()):
-        group |= groups.mean_of(g)
-        for j, label in enumerate(groups.classes):
-            ends = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
-            group["shares"][str(plain(label))] = dict(
-                zip(("share", "low", "high"), map(none_if_nan, ends), strict=True)
-            )
     if groups.total is not None:
         by_group |= _json_answer(groups.total, None, None, {})["groups"]
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}

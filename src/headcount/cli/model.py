@@ -11,10 +11,13 @@ if TYPE_CHECKING:
 __all__ = ["model_from", "models_in"]
 
 
-def models_in(folder: str) -> dict[str, "Model"]:
+def models_in(
+    folder: str, label: str | None, scores: str | None, decisions: str | None, method: str
+) -> dict[str, "Model"]:
     """Read all model files of a folder, by the columns of their labels, or by their names where two labels are equal."""
     from headcount.modelfile import load_model
 
+    _check_no_columns((label, scores, decisions), method)
     files = sorted(Path(folder).glob("*.headcount"))
     if not files:
         raise DataError(f"{folder} holds no model files (.headcount): name a model file, or a folder of them.")
@@ -52,8 +55,13 @@ def model_from(
         if label is None:
             raise DataError("--scored needs the column of true labels of the labelled table: --label NAME.")
         return scored_model(source, label=label, scores=scores, decisions=decisions, method=method)
+    _check_no_columns(columns, method)
+    return load_model(source)
+
+
+def _check_no_columns(columns: tuple[str | None, str | None, str | None], method: str) -> None:
+    """Raise if columns or a method are named beside a model file."""
     if columns != (None, None, None) or method != "auto":
         raise DataError(
             "--label, --scores, --decisions and --method go with --scored; a model file has its own method and columns."
         )
-    return load_model(source)

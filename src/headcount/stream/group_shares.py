@@ -132,10 +132,10 @@ class GroupShares:
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
         corrected = self.p_corrected
-        own = [
+        records = [
             {
                 "group": group_label(self.names[g]),
-                **dict(zip(self.by, map(group_label, self.names[g] if self.by else ()), strict=True)),
+                **self._columns(g),
                 "class": plain(self.classes[j]),
                 "share": none_if_nan(self.shares[g, j]),
                 "low": none_if_nan(self.low[g, j]),
@@ -148,7 +148,13 @@ class GroupShares:
             for g in range(len(self))
             for j in range(len(self.classes))
         ]
-        return own + ([] if self.total is None else self.total.records())
+        return records + ([] if self.total is None else self.total.records())
+
+    def _columns(self, g: int) -> dict[str, str | None]:
+        """Return the parts of a group's name by the columns that it is made of; those of a total are None."""
+        if not isinstance(self.names[g], tuple):
+            return dict.fromkeys(self.by)
+        return dict(zip(self.by, map(group_label, self.names[g]), strict=True))
 
     def with_means(self, title: str = "", values: Any = None) -> "GroupShares":
         """Return the same with the mean of a value of each class in each group, with its interval; see `Estimate.mean`.
@@ -274,7 +280,7 @@ def estimate_groups(
         quantifier.adjusts_for_shift,
         assume,
         tuple(by) if len(by) > 1 else (),
-        estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items)
+        estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items, by=by)
         if total
         else None,
     )
