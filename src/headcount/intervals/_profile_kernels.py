@@ -236,26 +236,30 @@ def skewness_shift(z: float, third: float, along: float) -> float:
 
 
 @kernel(error_model="numpy")
-def _shape(
-    j: int, p: FloatArray, spread: FloatArray, third: FloatArray, sizes: FloatArray, n: float, within: bool
+def root_shape(
+    values: FloatArray,
+    v: float,
+    p: FloatArray,
+    spread: FloatArray,
+    third: FloatArray,
+    sizes: FloatArray,
+    n: float,
+    within: bool,
 ) -> tuple[float, float, float]:
     """Return 1 / degrees of freedom of the signed root at shares p, its third cumulant, and its covariance with the variance.
 
-    In the direction of class j items of class l have the mean 1 if l = j, else 0, the variance spread[l] and the third central
-    moment third[l].
+    In the tested direction, whose value is v, items of class l have the mean values[l], the variance spread[l] and the third
+    central moment third[l].
     """
-    v = p[j]
     variance, noise, mixed, labelled, along = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(p.size):
         part = (p[i] / n + p[i] * p[i] / sizes[i]) * spread[i]
-        variance += part
+        off = 0.0 if within else values[i] - v
+        variance += part + p[i] * off * off / n
         noise += part * part / max(sizes[i] - 1.0, 1.0)
-        off = 0.0 if within else (1.0 - v if i == j else -v)
         mixed += p[i] * (third[i] + 3.0 * off * spread[i] + off * off * off)
         labelled += p[i] ** 3 * third[i] / sizes[i] ** 2
         along -= p[i] ** 2 * third[i] / sizes[i] * (1.0 / n + p[i] / sizes[i])
-    if not within:
-        variance += v * (1.0 - v) / n
     if variance <= 0.0:
         return 0.0, 0.0, 0.0
     scale = variance * np.sqrt(variance)
@@ -281,7 +285,9 @@ def _excess(
 ) -> float:
     """Return by how much the signed root at v is beyond its quantile on one side: positive if v is rejected."""
     root = _signed_root(j, v, z, G, S, sizes, n, within, p)
-    inverse_degrees, skewness, along = _shape(j, p, spread, third, sizes, n, within)
+    values = np.zeros(p.size)
+    values[j] = 1.0
+    inverse_degrees, skewness, along = root_shape(values, v, p, spread, third, sizes, n, within)
     reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
     return -root - reach + shift if side > 0.0 else root - reach - shift  # type: ignore[no-any-return]
 

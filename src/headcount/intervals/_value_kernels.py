@@ -14,6 +14,7 @@ from headcount.intervals._profile_kernels import (
     nearest_shares,
     next_end,
     quantile,
+    root_shape,
     skewness_shift,
     whiten,
 )
@@ -66,36 +67,6 @@ def _signed_root(
 
 
 @kernel(error_model="numpy")
-def _shape(
-    values: FloatArray,
-    v: float,
-    p: FloatArray,
-    spread: FloatArray,
-    third: FloatArray,
-    sizes: FloatArray,
-    n: float,
-    within: bool,
-) -> tuple[float, float, float]:
-    """Return 1 / degrees of freedom of the signed root at shares p, its third cumulant, and its covariance with the variance.
-
-    In the direction of the mean, items of class l have the mean values[l], the variance spread[l] and the third moment third[l].
-    """
-    variance, noise, mixed, labelled, along = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(p.size):
-        part = (p[i] / n + p[i] * p[i] / sizes[i]) * spread[i]
-        off = 0.0 if within else values[i] - v
-        variance += part + p[i] * off * off / n
-        noise += part * part / max(sizes[i] - 1.0, 1.0)
-        mixed += p[i] * (third[i] + 3.0 * off * spread[i] + off * off * off)
-        labelled += p[i] ** 3 * third[i] / sizes[i] ** 2
-        along -= p[i] ** 2 * third[i] / sizes[i] * (1.0 / n + p[i] / sizes[i])
-    if variance <= 0.0:
-        return 0.0, 0.0, 0.0
-    scale = variance * np.sqrt(variance)
-    return noise / (variance * variance), (mixed / n**2 - labelled) / scale, along / scale
-
-
-@kernel(error_model="numpy")
 def mean_bounds(
     values: FloatArray,
     z: FloatArray,
@@ -127,7 +98,7 @@ def mean_bounds(
                 end = next_end(search)
                 p = nearest.copy()
                 root = _signed_root(values, end, z[s], G[m], S[m], sizes, n[s], within, p)
-                inverse_degrees, skewness, along = _shape(values, end, p, spread[m], third[m], sizes, n[s], within)
+                inverse_degrees, skewness, along = root_shape(values, end, p, spread[m], third[m], sizes, n[s], within)
                 reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
                 excess = -root - reach + shift if side > 0.0 else root - reach - shift
                 if is_found(search, end, excess):

@@ -1,4 +1,4 @@
-"""Inverting the distance between samples and mixtures: intervals of classes.
+"""Inverting the distance between samples and mixtures: intervals of classes and of means over classes.
 
 A class's interval holds the shares v that are not rejected by the distance at p_j = v, minimised over the other shares, less the
 least distance of all. The variance is that at the tested shares, as in Wilson's interval for a proportion (1927) and Fieller's for
@@ -6,7 +6,8 @@ a ratio (1954); quantiles are Student's by the degrees of freedom of Welch and S
 Directions in which the class means do not differ leave the distance unchanged: nothing is ruled out there.
 """
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.stats import norm, t
@@ -31,32 +32,9 @@ def student_table(tail: float) -> FloatArray:
 
 def class_intervals(evidence: Evidence, z: float) -> tuple[FloatArray, FloatArray]:
     """Return the ends of each class's interval, where z is the normal quantile of the level."""
-    from headcount.intervals import _profile_kernels
+    from headcount.intervals._profile_kernels import class_bounds
 
-    low, high = np.empty_like(evidence.shares), np.empty_like(evidence.shares)
-    table = student_table(float(norm.sf(z)))
-    one = len(evidence.G) == 1
-
-    def invert(a: int, b: int) -> None:
-        part = slice(0, 1) if one else slice(a, b)
-        _profile_kernels.class_bounds(
-            evidence.z[a:b],
-            evidence.G[part],
-            evidence.S[part],
-            evidence.spread[part],
-            evidence.third[part],
-            evidence.sizes,
-            evidence.n[a:b],
-            evidence.within,
-            z,
-            table,
-            evidence.shares[a:b],
-            low[a:b],
-            high[a:b],
-        )
-
-    # A chunk of one sample with its own vectors would look like a chunk whose samples share them, which is the same thing.
-    in_chunks(invert, len(evidence.shares), _SAMPLES_PER_CHUNK)
+    low, high = _inverted(class_bounds, evidence, evidence.spread, evidence.third, z, evidence.shares.shape)
     nothing = np.broadcast_to(evidence.rank == 0, len(low))[:, None]
     return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
 
@@ -66,19 +44,32 @@ def mean_intervals(evidence: Evidence, values: FloatArray, z: float) -> tuple[Fl
 
     A mean m is not rejected by the distance minimised over all shares whose mean is m.
     """
-    from headcount.intervals import _value_kernels
+    from headcount.intervals._value_kernels import mean_bounds
 
-    least, width = values.min(), values.max() - values.min()
+    least, width = values.min(), np.ptp(values)
     scaled = (values - least) / width
-    spread, third = evidence.along(scaled)
-    low, high = np.empty(len(evidence.shares)), np.empty(len(evidence.shares))
+    kernel = partial(mean_bounds, scaled)
+    low, high = _inverted(kernel, evidence, *evidence.along(scaled), z, evidence.shares.shape[:1])
+    nothing = np.broadcast_to(evidence.rank == 0, len(low))
+    return least + width * np.where(nothing, 0.0, low), least + width * np.where(nothing, 1.0, high)
+
+
+def _inverted(
+    kernel: Callable[..., None],
+    evidence: Evidence,
+    spread: FloatArray,
+    third: FloatArray,
+    z: float,
+    shape: tuple[int, ...],
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends that a kernel finds for each sample; ``spread`` and ``third`` are those of the tested directions."""
+    low, high = np.empty(shape), np.empty(shape)
     table = student_table(float(norm.sf(z)))
     one = len(evidence.G) == 1
 
     def invert(a: int, b: int) -> None:
         part = slice(0, 1) if one else slice(a, b)
-        _value_kernels.mean_bounds(
-            scaled,
+        kernel(
             evidence.z[a:b],
             evidence.G[part],
             evidence.S[part],
@@ -94,6 +85,6 @@ def mean_intervals(evidence: Evidence, values: FloatArray, z: float) -> tuple[Fl
             high[a:b],
         )
 
+    # A chunk of one sample with its own vectors would look like a chunk whose samples share them, which is the same thing.
     in_chunks(invert, len(evidence.shares), _SAMPLES_PER_CHUNK)
-    nothing = np.broadcast_to(evidence.rank == 0, len(low))
-    return least + width * np.where(nothing, 0.0, low), least + width * np.where(nothing, 1.0, high)
+    return low, high
