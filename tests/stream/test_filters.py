@@ -126,6 +126,11 @@ def test_columns_are_grouped_by_once_each_and_may_contain_commas():
         ("shop", ""),
         ("sold", "month"),
     ]
+    assert [(g.column, g.unit) for g in parse_groupings("sold:month,shop", COLUMNS)] == [
+        ("sold", "month"),
+        ("shop", ""),
+    ]
+    assert [(g.column, g.unit) for g in parse_groupings("a,b:month", ["a,b"])] == [("a,b", "month")]
     with pytest.raises(DataError, match="groups by a column twice"):
         parse_groupings("sold:month,sold:year", COLUMNS)
 

@@ -93,7 +93,9 @@ def parse_groupings(by: str | None, columns: Sequence[str]) -> list[Grouping]:
     """
     if by is None:
         return []
-    parts = [by] if by in columns or by.rpartition(":")[0] in columns else [part.strip() for part in by.split(",")]
+    column, _, unit = by.rpartition(":")
+    is_one = by in columns or (column in columns and "," not in unit)
+    parts = [by] if is_one else [part.strip() for part in by.split(",")]
     groupings = [Grouping.parse(part, columns) for part in parts]
     if len({grouping.column for grouping in groupings}) < len(groupings):
         raise DataError(f"{by!r} groups by a column twice: name each column once.")
