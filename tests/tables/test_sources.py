@@ -66,7 +66,9 @@ CSV = "g,x,t\na,0.5,t1\nb,,t2\na,1e3,t3\n"
         ("it's.csv", CSV),
         ("members.csv.gz", gzip.compress(CSV[:20].encode()) + gzip.compress(CSV[20:].encode())),
     ],
-    ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",  # packed content holds the time of day
+    ids=lambda value: (
+        value if isinstance(value, str) and "\n" not in value else ""
+    ),  # packed content holds the time of day
 )
 def test_files_of_many_kinds(tmp_path, name, content, rows):
     write(tmp_path / "t11.csv", "g,x,t\nwrong,0,wrong\n")
