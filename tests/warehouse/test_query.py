@@ -85,8 +85,8 @@ def test_results_that_are_refused(run, refused, tables):
     for words, changed in {
         "of statistics: save all columns": "\n".join(line.rpartition(",")[0] for line in lines),
         "is not a whole number": text.replace(lines[1].rpartition(",")[2], "1.5e+300"),
-        "holds statistics of format 0": text.replace("headcount 1", "headcount 0"),
-        "is not written by headcount sql": text.replace("headcount 1 ", "other "),
+        "holds statistics of format 0": text.replace("headcount 2", "headcount 0"),
+        "is not written by headcount sql": text.replace("headcount 2 ", "other "),
         "is not a cell of": "\n".join(
             [
                 lines[0],

@@ -74,7 +74,7 @@ def contents(tally):
     if tally.sketch is not None:
         groups, counts, means = tally.sketch.cells()
         numbers["sketch"] = (
-            tally.sketch.bits,
+            tally.sketch.levels(len(tally))[order].tolist(),
             sorted(
                 (str(tally.names[g]), n, *mean)
                 for g, n, mean in zip(groups, counts.tolist(), means.tolist(), strict=True)
@@ -157,18 +157,25 @@ def test_decisions(database, tmp_path):
     assert estimate_tables(model, result, by="shop", statistics=True).records() == from_file.records()
 
 
-def test_cells_of_a_sketch_are_widened_in_the_database(database, tmp_path, monkeypatch):
-    monkeypatch.setattr(sketches, "_MOST_NUMBERS", 9 * 64)
+@pytest.mark.parametrize(("k", "cells"), [(3, 60), (5, 80)])
+def test_cells_of_a_sketch_are_widened_and_sampled_in_the_database(database, k, cells, tmp_path, monkeypatch):
+    monkeypatch.setattr(sketches, "_MOST_CELLS", ((None, cells),))
     rng = np.random.default_rng(8)
-    model = scored_model(labelled(tmp_path, 3, rng), label="y", method="SLD")
-    frame = items(400, 3, rng)
+    model = scored_model(labelled(tmp_path, k, rng), label="y", method="SLD")
+    frame = items(600, k, rng)
     frame.to_parquet(tmp_path / "items.parquet", index=False)
     load_in_pieces(database, frame, rng)
-    result = result_file(database, model, tmp_path)
-    read = Reading(database_recipe(model), "scores", model.columns.names).tally(tmp_path / "items.parquet")
-    assert read.sketch.bits < 6
-    assert contents(tally_of(model, [result], None, False, statistics=True)) == contents(read)
-    assert len(pd.read_csv(result)) < 200
+    result = result_file(database, model, tmp_path, "shop")
+    read = Reading(database_recipe(model), "scores", model.columns.names, "shop").tally(tmp_path / "items.parquet")
+    bits, halvings = read.sketch.levels(len(read)).T
+    assert bits.max() < 6
+    assert halvings.max() > 0
+    computed = tally_of(model, [result], "shop", False, statistics=True)
+    assert contents(computed) == contents(read)
+    assert computed.n.tolist() == read.n[[read.names.index(name) for name in computed.names]].tolist()
+    parts = result_file(database, model, tmp_path, "shop", "first_part").rename(tmp_path / "first.csv")
+    rest = result_file(database, model, tmp_path, "shop", "second_part")
+    assert contents(tally_of(model, [parts, rest], "shop", False, statistics=True)) == contents(read)
 
 
 @pytest.mark.parametrize("scores", [(None, 0.5), (0.7, 0.7), (-0.1, 1.1), (float("nan"), 0.5), (float("inf"), 0.0)])

@@ -189,9 +189,15 @@ def _third_moments(vectors: ItemVectors, s: int, projection: FloatArray) -> Floa
         mean, total, n = V.mean(axis=0), 0.0, float(len(V))
         if vectors.extremes_count:
             added = _ADDED_RATE * np.sqrt(n)
-            total, n = added * ((extremes - mean) ** 3).mean(axis=0), n + added
-        third[j] = (((V - mean) ** 3).sum(axis=0) + total) / n
+            total, n = added * _cubes(extremes - mean).mean(axis=0), n + added
+        third[j] = (_cubes(V - mean).sum(axis=0) + total) / n
     return third
+
+
+def _cubes(values: FloatArray) -> FloatArray:
+    """Return third powers; by products, as numpy computes them by logarithms."""
+    cubes: FloatArray = values * values * values
+    return cubes
 
 
 def _covariance(centred: FloatArray, off: FloatArray, add_extremes: bool) -> FloatArray:

@@ -10,7 +10,7 @@ from headcount.stream import Recipe
 
 __all__ = ["FORMAT", "Contents"]
 
-FORMAT = 1
+FORMAT = 2
 """Version of the columns of a result; results of another one are refused."""
 
 

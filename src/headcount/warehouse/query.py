@@ -9,8 +9,9 @@ from headcount._validation import plain
 from headcount.exceptions import DataError
 from headcount.quantifiers import Quantifier
 from headcount.stream import Recipe
+from headcount.stream._kernels import COARSEST, PRIME, STIRRED
 from headcount.stream.groups import Grouping
-from headcount.stream.sketch import FINEST, WIDEST, Sketch
+from headcount.stream.sketch import FINEST, HALVINGS, lot_factors, most_cells
 from headcount.warehouse.contents import Contents
 from headcount.warehouse.dialects import DIALECTS, column_name, rendered, table_name
 
@@ -60,7 +61,7 @@ def statistics_query(
     types = ("real", "integer", "null") if kind == "numbers" else ("real", "integer")
     numbers = [f"TYPEOF({column}) IN {types}" for column in columns] if dialect == "sqlite" else []
     steps = _item_steps(contents, source, scores, numbers, group, bad_date, dialect)
-    return rendered(_added_up(contents, steps, recipe.k, by), dialect)
+    return rendered(_added_up(contents, steps, by, dialect), dialect)
 
 
 def scoring_query(quantifier: Quantifier, names: tuple[str, ...], table: str, dialect: str = "postgres") -> str:
@@ -111,7 +112,7 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _added_up(contents: Contents, steps: dict[str, str], k: int, by: str | None) -> str:
+def _added_up(contents: Contents, steps: dict[str, str], by: str | None, dialect: str) -> str:
     """Return the query that adds up what the steps compute of each row."""
     codes, sums = contents.code_columns(), contents.sum_columns()
     sizes = {"n": "COUNT(*)", "bad_dates": "SUM(bad_date)", "invalid": "SUM(1 - valid)"}
@@ -124,11 +125,11 @@ def _added_up(contents: Contents, steps: dict[str, str], k: int, by: str | None)
         finest = ", ".join([*cells, *keys])
         columns = ", ".join(f"{e} AS {name}" for name, e in added.items())
         steps = steps | {"headcount_cells": f"SELECT {finest}, {columns} FROM {last} GROUP BY {finest}"}
-        steps |= _levels(groups, keys, Sketch(k).most_cells)
-        last = "headcount_cells CROSS JOIN headcount_width"
+        steps |= _cell_steps(groups, [*codes, *added], keys, _FENCES.get(dialect, ""))
+        last = "headcount_placed"
         added = {name: f"SUM({name})" for name in added}
-        codes["sketch_width"] = "sketch_width"
-        cells += ["sketch_width", *(f"FLOOR({key} / CAST(sketch_width AS DOUBLE))" for key in keys)]
+        codes |= dict.fromkeys(("sketch_step", "sketch_kept"), "")
+        cells += ["sketch_step", "sketch_kept", *keys]
     results = [
         f"{_text(contents.stamp)} AS recipe",
         "grp AS group_name" if groups else "'all' AS group_name",
@@ -185,20 +186,53 @@ def _item_steps(
     return steps
 
 
-def _levels(groups: list[str], keys: list[str], most_cells: int) -> dict[str, str]:
-    """Return steps that find the width of a sketch's cells, as `Sketch` does: the least for which there are not too many."""
-    steps, widths = {}, []
-    for level, bits in enumerate(range(FINEST, WIDEST - 1, -1)):
-        halves = [f"FLOOR({key} / 2.0) AS {key}" if level else key for key in keys]
-        source = f"headcount_level_{bits + 1}" if level else "headcount_cells"
-        name = f"headcount_level_{bits}".replace("-", "minus_")
-        steps[name] = f"SELECT DISTINCT {', '.join([*groups, *halves])} FROM {source.replace('-', 'minus_')}"
-        widths.append(f"SELECT {1 << level} AS width, COUNT(*) AS n_cells FROM {name}")
-    steps["headcount_widths"] = " UNION ALL ".join(widths)
-    steps["headcount_width"] = (
-        f"SELECT COALESCE(MIN(CASE WHEN n_cells <= {most_cells} THEN width END), {1 << (FINEST - WIDEST)}) "
-        "AS sketch_width FROM headcount_widths"
+def _cell_steps(groups: list[str], carried: list[str], keys: list[str], fence: str) -> dict[str, str]:
+    """Return steps that find how wide the cells of each group are, and which are kept, as `Sketch` does.
+
+    ``sketch_step`` counts how often they were made wider, and after that how often their sample was halved: as often as it takes
+    until there are not too many. Cells that are not kept have the keys -1.
+    """
+    carry = ", ".join([*groups, "group_number", *carried, *keys])
+    numbered = f"DENSE_RANK() OVER (ORDER BY {groups[0]})" if groups else "1"
+    widest, steps = FINEST - COARSEST, {}
+    steps["headcount_numbered"] = f"SELECT *, {numbered} AS group_number FROM headcount_cells"
+    factors = lot_factors(len(keys))
+    drawn = " + ".join(f"FLOOR({key} / {2.0**widest!r}) * {f}" for key, f in zip(keys, factors, strict=True))
+    steps["headcount_drawn"] = f"SELECT {carry}, ({drawn}) % {PRIME} AS lot FROM headcount_numbered{fence}"
+    source = "headcount_drawn"
+    for time, constant in enumerate(STIRRED):
+        steps[f"headcount_lots_{time}"] = (
+            f"SELECT {carry}, (lot * lot + {constant}) % {PRIME} AS lot FROM {source}{fence}"
+        )
+        source = f"headcount_lots_{time}"
+    counts, level = [], source
+    for step in range(widest + 1):
+        halves = ", ".join(f"FLOOR({key} / 2.0) AS {key}" if step else key for key in keys)
+        name = f"headcount_width_{step}"
+        steps[name] = f"SELECT DISTINCT group_number, lot, {halves} FROM {level}"
+        counts.append(f"SELECT group_number, {step} AS step, COUNT(*) AS n_cells FROM {name} GROUP BY group_number")
+        level = name
+    for step in range(widest + 1, widest + HALVINGS + 1):
+        below = f"SUM(CASE WHEN lot < {PRIME >> (step - widest)} THEN 1 ELSE 0 END)"
+        counts.append(f"SELECT group_number, {step} AS step, {below} AS n_cells FROM {level} GROUP BY group_number")
+    steps["headcount_counts"] = " UNION ALL ".join(counts)
+    fits = f"MIN(CASE WHEN n_cells <= {most_cells(len(keys))} THEN step END)"
+    steps["headcount_steps"] = (
+        f"SELECT group_number AS numbered, COALESCE({fits}, {widest + HALVINGS}) AS sketch_step FROM headcount_counts "
+        "GROUP BY group_number"
     )
+    bounds = " ".join(f"WHEN sketch_step = {widest + h} THEN {PRIME >> h}" for h in range(1, HALVINGS + 1))
+    widths = " ".join(f"WHEN sketch_step = {step} THEN {1 << step}" for step in range(widest))
+    steps["headcount_kept"] = (
+        f"SELECT {carry}, sketch_step, CASE {widths} ELSE {1 << widest} END AS width, "
+        f"CASE WHEN lot < CASE {bounds} ELSE {PRIME} END THEN 1 ELSE 0 END AS sketch_kept "
+        f"FROM {source} JOIN headcount_steps ON group_number = numbered"
+    )
+    placed = ", ".join(
+        f"CASE WHEN sketch_kept = 1 THEN FLOOR({key} / CAST(width AS DOUBLE)) ELSE -1 END AS {key}" for key in keys
+    )
+    kept = ", ".join([*groups, *carried, "sketch_step", "sketch_kept"])
+    steps["headcount_placed"] = f"SELECT {kept}, {placed} FROM headcount_kept"
     return steps
 
 

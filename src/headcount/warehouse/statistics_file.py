@@ -14,6 +14,7 @@ from headcount.learners import Outputs
 from headcount.protocols.exact import ExactSums
 from headcount.quantifiers import Statistics
 from headcount.stream import Recipe, Tally
+from headcount.stream._kernels import COARSEST
 from headcount.stream.groups import Grouping
 from headcount.stream.scan import decision_codes
 from headcount.stream.sketch import FINEST, Sketch
@@ -48,7 +49,7 @@ def _tally(table: TableFile, recipe: Recipe, kind: str, contents: Contents, by: 
             _check_stamp(table.name, str(stamp), contents.stamp, by)
     limbs = [f"{name}_{limb}" for name in contents.sum_columns() for limb in ("high", "low")]
     counted = ["n", "bad_dates", "invalid", *contents.code_columns(), *limbs]
-    counted += ["sketch_width"] if contents.sketched else []
+    counted += ["sketch_step", "sketch_kept"] if contents.sketched else []
     read = ["group_name", *(["class"] if kind == "decisions" else []), *counted]
     table.require(
         [column_of.get(name, name) for name in read], " of statistics: save all columns of the query's result"
@@ -184,9 +185,14 @@ def _summed(
         sums[name].add_at(np.arange(n_groups), statistics)
     sketch = None
     if recipe.sketched:
-        width = int(numbers["sketch_width"].max())
-        sketch = Sketch(recipe.k, FINEST + 1 - width.bit_length())
-        columns = [f"sketch_{i}_{limb}" for i in range(recipe.k) for limb in ("high", "low")]
-        cells = np.stack([numbers[column] for column in columns], axis=1)
-        sketch.add_cells(groups, numbers["n"] * recipe.n_folds, cells * recipe.n_folds)
+        sketch = Sketch(recipe.k)
+        columns = ["n", *(f"sketch_{i}_{limb}" for i in range(recipe.k) for limb in ("high", "low"))]
+        cells = np.stack([numbers[column] for column in columns], axis=1) * recipe.n_folds
+        step, rest = np.zeros(n_groups, dtype=np.int64), np.zeros((n_groups, cells.shape[1]), dtype=np.int64)
+        np.maximum.at(step, groups, numbers["sketch_step"])
+        kept = numbers["sketch_kept"] == 1
+        np.add.at(rest, groups[~kept], cells[~kept])
+        bits = np.maximum(FINEST - step, COARSEST)
+        rows, halvings = np.arange(n_groups), np.maximum(step - (FINEST - COARSEST), 0)
+        sketch.merge_cells(rows, bits, halvings, rest, groups[kept], cells[kept, 0], cells[kept, 1:])
     return Tally(recipe, names, sums, sketch)
