@@ -162,8 +162,8 @@ class Text:
         """Yield blocks of whole rows, the first with the header, and how many rows there are so far; -1 if some are irregular."""
         from headcount.tables._kernels import whole_rows
 
-        special = np.zeros(256, dtype=np.bool_)
-        special[[*b'"\r\n', ord(self.delimiter)]] = True
+        edges = np.zeros(256, dtype=np.bool_)
+        edges[[*b'"\r\n', ord(self.delimiter)]] = True
         quote = ord('"') if self.quotes else 256
         rows, part = -1, BOM
         with self.opened() as file:
@@ -171,7 +171,8 @@ class Text:
             while part:
                 part = file.read(_BLOCK)
                 block = rest + (part or b"\n"[: rest[-1:] not in b"\n"])  # the last row may lack its line end
-                end, found = whole_rows(np.frombuffer(block, np.uint8), special, quote, len(self.columns) == 1)
+                with np.errstate(over="ignore"):  # as plain Python, which warns where a byte borrows
+                    end, found = whole_rows(np.frombuffer(block, np.uint8), edges, quote, len(self.columns) == 1)
                 if end < 0 or len(rest) > _LONGEST * _BLOCK:
                     break
                 if rows + found > 0:
