@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from headcount.desk import estimate_tables, scored_model, statistics_sql
+from headcount.desk import check_tables, compare_tables, estimate_tables, scored_model, statistics_sql
 from headcount.desk.estimate import database_recipe, tally_of
 from headcount.exceptions import DataError
 from headcount.stream import Reading
 from headcount.stream import sketch as sketches
+from tests.warehouse.databases import DuckDB
 
 METHODS = ["CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
 
@@ -55,9 +56,9 @@ def load_in_pieces(database, frame, rng):
     database.execute("CREATE VIEW scores AS SELECT * FROM first_part UNION ALL SELECT * FROM second_part")
 
 
-def result_file(database, model, folder, by=None, table="scores"):
+def result_file(database, model, folder, by=None, table="scores", where=()):
     """Run the query and save its result as CSV."""
-    frame = database.frame(statistics_sql(model, table, by=by, dialect=database.dialect))
+    frame = database.frame(statistics_sql(model, table, by=by, where=where, dialect=database.dialect))
     frame.to_csv(folder / "result.csv", index=False)
     return folder / "result.csv"
 
@@ -112,6 +113,64 @@ def test_same_answer_as_from_the_file(database, method, tmp_path):
         assert computed.records() == from_file.records()
         assert computed.advice == from_file.advice
         assert computed.precision == from_file.precision
+
+
+@pytest.mark.parametrize("method", ["PACC", "SLD"])
+def test_several_columns_and_conditions(database, method, tmp_path):
+    rng = np.random.default_rng(15)
+    model = scored_model(labelled(tmp_path, 2, rng), label="y", method=method)
+    frame = items(600, 2, rng).assign(price=rng.integers(0, 40, 600) / 2)
+    frame.loc[::7, "price"] = np.nan
+    frame["code"] = pd.Series(rng.choice(["10115", "20095", "", "x y"], 600), dtype=object)
+    frame.to_parquet(tmp_path / "items.parquet", index=False)
+    load_in_pieces(database, frame, rng)
+    for by, where in (
+        ("shop,sold:quarter", []),
+        (None, ["price>=10"]),
+        ("sold:month,code", ["price!=3.5", "shop=a,it's"]),
+        ("shop", ["code='10115'"]),
+        ("shop", ["code!="]),
+        ("shop", ["shop=", "price<15", "price>2.5"]),
+        ("shop", ["sold>=2020-01-15", "sold<2020-03-01"]),
+    ):
+        expected = estimate_tables(model, tmp_path / "items.parquet", by=by, where=where, min_items=5)
+        result = result_file(database, model, tmp_path, by, where=where)
+        computed = estimate_tables(model, result, by=by, where=where, min_items=5, statistics=True)
+        assert computed.records() == expected.records(), (by, where)
+        assert computed.by == expected.by
+
+
+def test_compared_and_checked_from_statistics(database, tmp_path):
+    rng = np.random.default_rng(16)
+    model = scored_model(labelled(tmp_path, 2, rng), label="y")
+    frame = items(500, 2, rng)
+    frame.to_parquet(tmp_path / "items.parquet", index=False)
+    load_in_pieces(database, frame, rng)
+    result = result_file(database, model, tmp_path, "sold:month")
+    assert check_tables(model, result, by="sold:month", statistics=True) == check_tables(
+        model, tmp_path / "items.parquet", by="sold:month"
+    )
+    changes, expected = (
+        compare_tables(model, file, by="sold:month", against="all", statistics=statistics).records()
+        for file, statistics in ((result, True), (tmp_path / "items.parquet", False))
+    )
+    assert changes == expected
+    first, second = (
+        result_file(database, model, tmp_path, table=part).rename(tmp_path / f"{part}.csv")
+        for part in ("first_part", "second_part")
+    )
+    assert compare_tables(model, [first, second], statistics=True).second == "second_part.csv"
+
+
+def test_statistics_of_other_conditions_are_refused(tmp_path):
+    model = scored_model(labelled(tmp_path, 2, np.random.default_rng(0)), label="y")
+    database = DuckDB()
+    database.load("scores", pd.DataFrame({"score_0": [0.25, 0.5], "score_1": [0.75, 0.5], "price": [1.0, 2.0]}))
+    result = result_file(database, model, tmp_path, where=["price>=1"])
+    with pytest.raises(DataError, match="conditions of --where"):
+        estimate_tables(model, result, where=["price>=2"], statistics=True)
+    with pytest.raises(DataError, match="is no condition"):
+        statistics_sql(model, "scores", where=["price"])
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ def check(
     scores: options.SCORES = None,
     decisions: options.DECISIONS = None,
     method: options.SCORED_METHOD = "auto",
+    statistics: options.STATISTICS = False,
 ) -> None:
     """Check, without labels, whether the shares of new items can be trusted, group by group.
 
@@ -34,7 +35,14 @@ def check(
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:
         records = check_tables(
-            loaded, files, by=by, where=where or (), min_items=min_items, counts=confusion, progress=progress
+            loaded,
+            files,
+            by=by,
+            where=where or (),
+            min_items=min_items,
+            counts=confusion,
+            statistics=statistics,
+            progress=progress,
         )
     if as_json:
         to_stdout(json_bytes(records))

@@ -41,6 +41,7 @@ def compare(
     decisions: options.DECISIONS = None,
     method: options.SCORED_METHOD = "auto",
     pile: options.PILE = False,
+    statistics: options.STATISTICS = False,
 ) -> None:
     """Compare groups, periods or files, two or all of them: by how much the share of each class differs, with an interval.
 
@@ -73,6 +74,7 @@ def compare(
         estimand="sample" if sample or pile else "population",
         min_items=min_items,
         counts=confusion,
+        statistics=statistics,
     )
     records, verdicts = result.records(), result.verdicts()
     two = isinstance(result, Comparison)

@@ -15,6 +15,7 @@ def sql(
     model: options.MODEL,
     table: Annotated[str, options.option("--table", help="The table in the database, as in scores or schema.scores.")],
     by: options.BY = None,
+    where: options.WHERE = None,
     dialect: Annotated[
         str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, duckdb or sqlite.")
     ] = "postgres",
@@ -39,11 +40,11 @@ def sql(
     from headcount.desk import scoring_sql, statistics_sql
 
     loaded = model_from(model, [], scored, confusion, label, scores, decisions, method)
-    if scoring and by is not None:
-        raise DataError("--scoring prints a score for each row: omit --by.")
+    if scoring and (by is not None or where):
+        raise DataError("--scoring prints a score for each row: omit --by and --where.")
     query = (
         scoring_sql(loaded, table, dialect=dialect)
         if scoring
-        else statistics_sql(loaded, table, by=by, dialect=dialect)
+        else statistics_sql(loaded, table, by=by, where=where or (), dialect=dialect)
     )
     typer.echo(f"{query};")

@@ -108,6 +108,7 @@ def compare_tables(
     estimand: Literal["population", "sample"] = "population",
     min_items: int = 30,
     counts: bool = False,
+    statistics: bool = False,
 ) -> Comparison: ...
 
 
@@ -125,6 +126,7 @@ def compare_tables(
     estimand: Literal["population", "sample"] = "population",
     min_items: int = 30,
     counts: bool = False,
+    statistics: bool = False,
 ) -> Comparisons: ...
 
 
@@ -141,6 +143,7 @@ def compare_tables(
     estimand: Literal["population", "sample"] = "population",
     min_items: int = 30,
     counts: bool = False,
+    statistics: bool = False,
 ) -> Comparison | Comparisons:
     r"""Compare the shares of two groups of a table or two files, or of many groups or files at once.
 
@@ -150,7 +153,7 @@ def compare_tables(
 
     Parameters
     ----------
-    model, level, estimand, min_items, counts
+    model, level, estimand, min_items, counts, statistics
         As in `estimate_tables`.
     files : path or sequence of paths
         Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
@@ -188,9 +191,9 @@ def compare_tables(
     model = loaded_model(model)
     if by is None:
         titles = _file_titles(paths)
-        tally = _tally_of_files(model, paths, titles, counts, where)
+        tally = _tally_of_files(model, paths, titles, counts, where, statistics)
     else:
-        titles, tally = [], tally_of(model, paths, by, counts, where=where)
+        titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics)
     groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
     if against is None:
         one, other = titles if by is None else (str(first), str(second))
@@ -243,12 +246,17 @@ def _check_asked(
 
 
 def _tally_of_files(
-    model: Model, paths: Sequence[str | Path], titles: Sequence[str], counts: bool, where: Sequence[str]
+    model: Model,
+    paths: Sequence[str | Path],
+    titles: Sequence[str],
+    counts: bool,
+    where: Sequence[str],
+    statistics: bool,
 ) -> Tally:
     """Return a tally with one group for each file."""
     tallies = []
     for path, title in zip(paths, titles, strict=True):
-        tally = tally_of(model, [path], None, counts, where=where)
+        tally = tally_of(model, [path], None, counts, where=where, statistics=statistics)
         tally.names[:] = [title]
         tallies.append(tally)
     return sum(tallies[1:], tallies[0])

@@ -1,5 +1,6 @@
 """Queries for a database: one computes what an estimate needs, one scores items with a linear model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from headcount.desk.estimate import database_recipe, loaded_model
@@ -10,11 +11,18 @@ from headcount.warehouse import scoring_query, statistics_query
 __all__ = ["scoring_sql", "statistics_sql"]
 
 
-def statistics_sql(model: Model | str | Path, table: str, *, by: str | None = None, dialect: str = "postgres") -> str:
+def statistics_sql(
+    model: Model | str | Path,
+    table: str,
+    *,
+    by: str | None = None,
+    where: Sequence[str] = (),
+    dialect: str = "postgres",
+) -> str:
     r"""Return the query that computes in a database the statistics of each group of a table of scores or decisions.
 
-    Its result, saved as a file, is given to `estimate_tables` with ``statistics=True``, the same model and the same ``by``: shares,
-    intervals and verdicts are equal to the bit to those from the rows themselves.
+    Its result, saved as a file, is given to `estimate_tables` with ``statistics=True``, the same model, ``by`` and
+    ``where``: shares, intervals and verdicts are equal to the bit to those from the rows themselves.
 
     Parameters
     ----------
@@ -24,7 +32,11 @@ def statistics_sql(model: Model | str | Path, table: str, *, by: str | None = No
     table : str
         The name of the table, with a schema before a dot if need be.
     by : str, optional
-        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``.
+        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``. Several are separated by
+        commas.
+    where : sequence of str
+        Conditions that rows must meet, all of them, as in `estimate_tables`. What is compared with a number must be one; a number
+        in quotes is compared as text.
     dialect : {"postgres", "snowflake", "bigquery", "spark", "duckdb", "sqlite"}, default="postgres"
 
     Examples
@@ -45,7 +57,8 @@ def statistics_sql(model: Model | str | Path, table: str, *, by: str | None = No
     >>> database.close()
     """
     model = loaded_model(model)
-    return statistics_query(database_recipe(model), model.columns.kind, model.columns.names, table, by, dialect)
+    columns = model.columns
+    return statistics_query(database_recipe(model), columns.kind, columns.names, table, by, where, dialect)
 
 
 def scoring_sql(model: Model | str | Path, table: str, *, dialect: str = "postgres") -> str:

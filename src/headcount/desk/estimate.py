@@ -73,7 +73,8 @@ def estimate_tables(
     cluster : str, optional
         The address of a Dask scheduler that reads the files.
     statistics : bool, default=False
-        The files are results of the query that `statistics_sql` returns for the same model and ``by``, rather than items.
+        The files are results of the query that `statistics_sql` returns for the same model, ``by`` and ``where``, rather than
+        items.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -117,13 +118,14 @@ def check_tables(
     where: Sequence[str] = (),
     min_items: int = 30,
     counts: bool = False,
+    statistics: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[dict[str, Any]]:
     r"""Check, without labels, whether the shares of each group of tables can be trusted.
 
     Parameters
     ----------
-    model, files, by, where, min_items, counts, progress
+    model, files, by, where, min_items, counts, statistics, progress
         As in `estimate_tables`.
 
     Returns
@@ -144,7 +146,9 @@ def check_tables(
     >>> [(record["group"], record["n"], record["verdict"]) for record in records]
     [('all', 100, 'trust')]
     """
-    groups = estimate_tables(model, files, by=by, where=where, min_items=min_items, counts=counts, progress=progress)
+    groups = estimate_tables(
+        model, files, by=by, where=where, min_items=min_items, counts=counts, statistics=statistics, progress=progress
+    )
     corrected = groups.p_corrected
     return [
         {"group": group_label(name), "n": int(n), "verdict": verdict, "advice": advice}
@@ -209,11 +213,9 @@ def tally_of(
     if statistics:
         if cluster is not None:
             raise DataError("Statistics are few rows, which no cluster needs to read: omit --dask.")
-        if where:
-            raise DataError(
-                "Statistics are of rows that are added up already: omit --where, and let the query read a view that has it."
-            )
-        return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by)
+        if counts:
+            raise DataError("--statistics are of items in a database, not of counts: omit --confusion.")
+        return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions":
         raise DataError("Counts of decisions need a model of decisions.")

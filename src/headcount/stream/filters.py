@@ -1,6 +1,7 @@
 """Conditions on rows: which rows of a table are read, by the values of a column."""
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_SIGN = re.compile("<=|>=|!=|=|<|>")
 _EXAMPLES = "country=DE, country=DE,AT, price>=10, sold<2024-07-01 or country!="
 
 
@@ -46,15 +48,20 @@ class Condition:
     text: str
 
     @classmethod
-    def parse(cls, text: str, columns: Sequence[str]) -> "Condition":
-        """Parse a condition such as ``price>=10``; of column names that fit, the longest is meant."""
-        fitting = [name for name in columns if text.strip().startswith(name)]
+    def parse(cls, text: str, columns: Sequence[str] | None = None) -> "Condition":
+        """Parse a condition such as ``price>=10``; of column names that fit, the longest is meant.
+
+        Without the names of columns, as for a database, what stands before the sign is one.
+        """
+        columns = [_SIGN.split(text.strip(), maxsplit=1)[0].strip()] if columns is None else columns
+        fitting = [name for name in columns if name and text.strip().startswith(name)]
         for column in sorted(fitting, key=len, reverse=True):
             rest = text.strip().removeprefix(column).strip()
             sign = next((sign for sign in _OPERATORS if rest.startswith(sign)), None)
             if sign is not None:
                 given = rest.removeprefix(sign).strip()
-                values = tuple(part.strip().strip("'\"") for part in (given.split(",") if sign == "=" else [given]))
+                parts = [part.strip() for part in (given.split(",") if sign == "=" else [given])]
+                values = tuple(part.strip("'\"") for part in parts)
                 if not given and sign not in ("=", "!="):
                     raise DataError(f"--where {text!r} names no value: write it as {_EXAMPLES}.")
                 return cls(column, sign, values, text)
@@ -79,6 +86,24 @@ class Condition:
         if missing or self.values == ("",):
             return (self.values == ("",)) and (missing == (self.sign == "="))
         return any(self._compared(value, given) for given in self.values)
+
+    def sql(self, column: str, dialect: str) -> str:
+        """Return the condition on a column in SQL, as `headcount.warehouse.dialects.rendered` takes it."""
+        blank = f"({column} IS NULL OR UPPER(TRIM(CAST({column} AS TEXT))) IN ('', 'NAN'))"
+        if self.values == ("",):
+            return blank if self.sign == "=" else f"NOT {blank}"
+        met = [self._sql_of(column, given, dialect) for given in self.values]
+        return f"(NOT {blank} AND ({' OR '.join(met)}))"
+
+    def _sql_of(self, column: str, given: str, dialect: str) -> str:
+        sign, number = self.sign.replace("!=", "<>"), _number(given)
+        as_text = f"CAST({column} AS TEXT) {sign} " + "'" + given.replace("'", "''") + "'"
+        if number is None or not np.isfinite(number) or f"'{given}'" in self.text or f'"{given}"' in self.text:
+            return as_text
+        as_number = f"CAST({column} AS DOUBLE) {sign} {number!r}"
+        if dialect == "sqlite":  # which takes a text for the number 0
+            return f"CASE WHEN TYPEOF({column}) = 'text' THEN {as_text} ELSE {as_number} END"
+        return as_number
 
     def _compared(self, value: Any, given: str) -> bool:
         compare = _OPERATORS[self.sign]

@@ -24,7 +24,15 @@ from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
 
-__all__ = ["Reading", "count_column", "decision_codes", "invalid_scores_error", "posterior_columns", "tally_files"]
+__all__ = [
+    "Reading",
+    "count_column",
+    "decision_codes",
+    "group_codes",
+    "invalid_scores_error",
+    "posterior_columns",
+    "tally_files",
+]
 
 _ROWS_TO_SCORE = 1 << 13
 """Rows that a classifier scores at a time."""
@@ -102,7 +110,7 @@ class Reading:
         return total
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping]) -> None:
-        groups, values = _group_codes(batch, groupings)
+        groups, values = group_codes(batch, groupings)
         if self.kind in ("text", "numbers"):
             items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
             outputs = self._score(batch, items)
@@ -152,28 +160,33 @@ class Reading:
             raise DataError(f"{batch.file}: the model can't be used on these rows: {error}") from error
 
 
-def _group_codes(batch: Batch, groupings: Sequence[Grouping]) -> tuple[IntArray | None, Sequence[Any]]:
+def group_codes(
+    batch: Batch, groupings: Sequence[Grouping], columns: Sequence[str] | None = None
+) -> tuple[IntArray | None, Sequence[Any]]:
     """Encode the group of each row as a position in the list of group names, and return that list.
 
-    The name of a group by several columns is a tuple.
+    The name of a group by several columns is a tuple. ``columns``: those that hold the values, if not those of the groupings.
     """
     if not groupings:
         return None, ("all",)
-    parts = [_codes_of_column(batch, grouping) for grouping in groupings]
+    if columns is None:
+        parts = [_codes_of_column(batch, one, one.column, one.unit != "") for one in groupings]
+    else:  # values that a database has made dates of already
+        parts = [_codes_of_column(batch, one, name, False) for one, name in zip(groupings, columns, strict=True)]
     if len(parts) == 1:
         return parts[0]
     shape = [len(names) for _, names in parts]
     cells, codes = np.unique(np.ravel_multi_index([codes for codes, _ in parts], shape), return_inverse=True)
     positions = np.unravel_index(cells, shape)
-    columns = [[names[i] for i in place] for place, (_, names) in zip(positions, parts, strict=True)]
-    return codes.astype(np.int32), list(zip(*columns, strict=True))
+    named = [[names[i] for i in place] for place, (_, names) in zip(positions, parts, strict=True)]
+    return codes.astype(np.int32), list(zip(*named, strict=True))
 
 
-def _codes_of_column(batch: Batch, grouping: Grouping) -> tuple[IntArray, list[Any]]:
-    codes, values = batch.days(grouping.column) if grouping.unit else batch.groups(grouping.column)
+def _codes_of_column(batch: Batch, grouping: Grouping, column: str, as_days: bool) -> tuple[IntArray, list[Any]]:
+    codes, values = batch.days(column) if as_days else batch.groups(column)
 
     def locate(position: int) -> str:
-        return batch.place(int(np.flatnonzero(codes == position)[0]), grouping.column)
+        return batch.place(int(np.flatnonzero(codes == position)[0]), column)
 
     used = np.bincount(codes, minlength=len(values)) > 0
     if not used.all():  # the dictionary of a Parquet column may hold values of other batches

@@ -45,7 +45,7 @@ def whole_rows(letters: AnyArray, edges: AnyArray, quote: int, empty_rows: bool)
         while found != _NONE:
             lowest = found & (~found + _ONE)
             found ^= lowest
-            i = 8 * w + np.int64(((lowest >> _SEVEN) * _POSITIONS) >> _TOP_BYTE)
+            i = 8 * w + int(((lowest >> _SEVEN) * _POSITIONS) >> _TOP_BYTE)
             if i >= n:
                 break
             letter = letters[i]

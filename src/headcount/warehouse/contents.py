@@ -2,16 +2,26 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headcount._validation import plain
 from headcount.exceptions import DataError
 from headcount.stream import Recipe
 
-__all__ = ["FORMAT", "Contents"]
+__all__ = ["FORMAT", "Contents", "group_columns"]
 
 FORMAT = 2
 """Version of the columns of a result; results of another one are refused."""
+
+
+def group_columns(n_columns: int) -> list[str]:
+    """Return what the columns that name a group are called in a result.
+
+    >>> group_columns(2)
+    ['group_name', 'group_name_2']
+    """
+    return ["group_name", *(f"group_name_{i}" for i in range(2, n_columns + 1))][:n_columns]
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,9 @@ class Contents:
     stamp: str
 
     @classmethod
-    def of(cls, recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None) -> "Contents":
+    def of(
+        cls, recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None, where: Sequence[str] = ()
+    ) -> "Contents":
         """Collect what the representations of a recipe declare, for columns of numbers, scores or decisions of these names."""
         if kind == "text":
             raise DataError(
@@ -77,6 +89,7 @@ class Contents:
             sums,
             sketched,
             scores,
+            sorted(condition.strip() for condition in where),
         ]
         digest = hashlib.sha256(json.dumps(meaning).encode()).hexdigest()[:16]
         return cls(codes, sums, sketched, f"headcount {FORMAT} {method} {digest} {by or ''}".strip())

@@ -5,14 +5,17 @@ floor(x * 2^40 + 1/2), as in `headcount.protocols.exact`, and its sum has two co
 2^20: 64-bit sums of them overflow at 2^43 rows.
 """
 
+from collections.abc import Sequence
+
 from headcount._validation import plain
 from headcount.exceptions import DataError
 from headcount.quantifiers import Quantifier
 from headcount.stream import Recipe
 from headcount.stream._kernels import COARSEST, PRIME, STIRRED
-from headcount.stream.groups import Grouping
+from headcount.stream.filters import Condition
+from headcount.stream.groups import parse_groupings
 from headcount.stream.sketch import FINEST, HALVINGS, lot_factors, most_cells
-from headcount.warehouse.contents import Contents
+from headcount.warehouse.contents import Contents, group_columns
 from headcount.warehouse.dialects import DIALECTS, column_name, rendered, table_name
 
 __all__ = ["DIALECTS", "scoring_query", "statistics_query"]
@@ -26,7 +29,13 @@ classes PostgreSQL took 25 times as long."""
 
 
 def statistics_query(
-    recipe: Recipe, kind: str, names: tuple[str, ...], table: str, by: str | None = None, dialect: str = "postgres"
+    recipe: Recipe,
+    kind: str,
+    names: tuple[str, ...],
+    table: str,
+    by: str | None = None,
+    where: Sequence[str] = (),
+    dialect: str = "postgres",
 ) -> str:
     """Return the query that computes the statistics of each group of a table of scores or decisions.
 
@@ -40,16 +49,23 @@ def statistics_query(
     table : str
         Its name, with a schema before a dot if need be.
     by : str, optional
-        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``.
+        A column to group by; for dates also ``column:day``, ``week``, ``month``, ``quarter`` or ``year``. Several are separated by
+        commas.
+    where : sequence of str
+        Conditions that rows must meet, as `headcount.stream.filters.Condition` has them.
     dialect : str, default="postgres"
         One of `DIALECTS`.
     """
     _check_dialect(dialect)
-    contents = Contents.of(recipe, kind, names, by)
+    contents = Contents.of(recipe, kind, names, by, where)
     source, columns = table_name(table, dialect), [column_name(name, dialect) for name in names]
-    group, bad_date = _group(by, dialect)
+    conditions = [Condition.parse(text) for text in where]
+    if conditions:
+        met = " AND ".join(one.sql(column_name(one.column, dialect), dialect) for one in conditions)
+        source = f"{source} WHERE {met}"
+    groups, bad_date = _groups(by, dialect)
     if kind == "decisions":
-        return rendered(_counted(contents.stamp, source, columns[0], group, bad_date, by), dialect)
+        return rendered(_counted(contents.stamp, source, columns[0], groups, bad_date), dialect)
     scores = [f"CAST({column} AS DOUBLE)" for column in columns]
     if kind == "numbers":
         from headcount.warehouse.linear import posterior_sql
@@ -60,8 +76,8 @@ def statistics_query(
     # SQLite stores anything anywhere, and would read a text as the number 0.
     types = ("real", "integer", "null") if kind == "numbers" else ("real", "integer")
     numbers = [f"TYPEOF({column}) IN {types}" for column in columns] if dialect == "sqlite" else []
-    steps = _item_steps(contents, source, scores, numbers, group, bad_date, dialect)
-    return rendered(_added_up(contents, steps, by, dialect), dialect)
+    steps = _item_steps(contents, source, scores, numbers, groups, bad_date, dialect)
+    return rendered(_added_up(contents, steps, list(groups), dialect), dialect)
 
 
 def scoring_query(quantifier: Quantifier, names: tuple[str, ...], table: str, dialect: str = "postgres") -> str:
@@ -84,27 +100,32 @@ def _check_dialect(dialect: str) -> None:
         raise DataError(f"There is no dialect {dialect!r}; there are {', '.join(DIALECTS)}.")
 
 
-def _group(by: str | None, dialect: str) -> tuple[str, str]:
-    """Return SQL for the group of a row, and for whether its date can't be read (1) or can (0)."""
-    if by is None:
-        return "'all'", "0"
-    if "," in by:
-        raise DataError(f"A query groups by one column: make one of {by}, in a view, and name that.")
-    grouping = Grouping.parse(by, [by.rpartition(":")[0] or by])
-    column = column_name(grouping.column, dialect)
-    if not grouping.unit:
-        return column, "0"
-    period = f"PERIOD('{grouping.unit}', {column})"
-    return period, f"CASE WHEN NOT {column} IS NULL AND {period} IS NULL THEN 1 ELSE 0 END"
+def _groups(by: str | None, dialect: str) -> tuple[dict[str, str], str]:
+    """Return SQL for the columns that name the group of a row, and for whether some date can't be read (1) or all can (0)."""
+    groups, unread = {}, []
+    for position, grouping in enumerate(parse_groupings(by, [])):
+        column = column_name(grouping.column, dialect)
+        groups[f"grp_{position}"] = column
+        if grouping.unit:
+            groups[f"grp_{position}"] = period = f"PERIOD('{grouping.unit}', {column})"
+            unread.append(f"(NOT {column} IS NULL AND {period} IS NULL)")
+    return groups, f"CASE WHEN {' OR '.join(unread)} THEN 1 ELSE 0 END" if unread else "0"
 
 
-def _counted(stamp: str, source: str, column: str, group: str, bad_date: str, by: str | None) -> str:
+def _named(groups: list[str]) -> list[str]:
+    """Return the columns of a result that name the group."""
+    named = [f"{column} AS {name}" for column, name in zip(groups, group_columns(len(groups)), strict=True)]
+    return named or ["'all' AS group_name"]
+
+
+def _counted(stamp: str, source: str, column: str, groups: dict[str, str], bad_date: str) -> str:
     """Return the query for a column of decisions: how many rows there are of each."""
-    name, keys = ("'all'", "decided") if by is None else ("grp", "grp, decided")
+    columns = ", ".join([*(f"{e} AS {name}" for name, e in groups.items()), f"{bad_date} AS bad_date"])
     return (
-        f"WITH headcount_items AS (SELECT {group} AS grp, {bad_date} AS bad_date, {column} AS decided FROM {source}) "
-        f"SELECT {_text(stamp)} AS recipe, {name} AS group_name, decided AS class, COUNT(*) AS n, SUM(bad_date) AS bad_dates, "
-        f"SUM(CASE WHEN decided IS NULL THEN 1 ELSE 0 END) AS invalid FROM headcount_items GROUP BY {keys}"
+        f"WITH headcount_items AS (SELECT {columns}, {column} AS decided FROM {source}) "
+        f"SELECT {_text(stamp)} AS recipe, {', '.join(_named(list(groups)))}, decided AS class, COUNT(*) AS n, "
+        "SUM(bad_date) AS bad_dates, SUM(CASE WHEN decided IS NULL THEN 1 ELSE 0 END) AS invalid FROM headcount_items "
+        f"GROUP BY {', '.join([*groups, 'decided'])}"
     )
 
 
@@ -112,13 +133,12 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _added_up(contents: Contents, steps: dict[str, str], by: str | None, dialect: str) -> str:
+def _added_up(contents: Contents, steps: dict[str, str], groups: list[str], dialect: str) -> str:
     """Return the query that adds up what the steps compute of each row."""
     codes, sums = contents.code_columns(), contents.sum_columns()
     sizes = {"n": "COUNT(*)", "bad_dates": "SUM(bad_date)", "invalid": "SUM(1 - valid)"}
     added = sizes | {f"{name}_high": f"SUM({name}_high)" for name in sums}
     added |= {f"{name}_low": f"SUM({name} - {name}_high * {1 << 20})" for name in sums}
-    groups = [] if by is None else ["grp"]
     last, cells = "headcount_limbs", [*groups, *codes]
     if contents.sketched:
         keys = [f"sketch_key_{i}" for i in range(len(contents.sketched))]
@@ -132,7 +152,7 @@ def _added_up(contents: Contents, steps: dict[str, str], by: str | None, dialect
         cells += ["sketch_step", "sketch_kept", *keys]
     results = [
         f"{_text(contents.stamp)} AS recipe",
-        "grp AS group_name" if groups else "'all' AS group_name",
+        *_named(groups),
         *codes,
         *(f"CAST({e} AS BIGINT) AS {name}" for name, e in added.items()),
     ]
@@ -142,7 +162,13 @@ def _added_up(contents: Contents, steps: dict[str, str], by: str | None, dialect
 
 
 def _item_steps(
-    contents: Contents, source: str, scores: list[str], numbers: list[str], group: str, bad_date: str, dialect: str
+    contents: Contents,
+    source: str,
+    scores: list[str],
+    numbers: list[str],
+    groups: dict[str, str],
+    bad_date: str,
+    dialect: str,
 ) -> dict[str, str]:
     """Return the steps from a row's scores to its cells and to the limbs of its coordinates.
 
@@ -154,7 +180,8 @@ def _item_steps(
     within = [f"{total} - 1.0 <= 1e-3", f"{total} - 1.0 >= -1e-3"]
     valid = " AND ".join(["is_number = 1", *(f"s{j} >= -1e-9" for j in classes), *within])
     is_number = f"CASE WHEN {' AND '.join(numbers)} THEN 1 ELSE 0 END" if numbers else "1"
-    kept, p = "grp, bad_date, valid", ", ".join(f"p{j}" for j in classes)
+    kept, p = ", ".join([*groups, "bad_date", "valid"]), ", ".join(f"p{j}" for j in classes)
+    grouped = [f"{e} AS {name}" for name, e in groups.items()]
     posteriors = ", ".join(f"CASE WHEN valid = 1 AND s{j} > 0.0 THEN s{j} ELSE 0.0 END AS p{j}" for j in classes)
     decision = " ".join(f"WHEN p{j} = largest THEN {j}" for j in classes[:-1])
     codes, sums = contents.code_columns(), contents.sum_columns()
@@ -170,8 +197,10 @@ def _item_steps(
     ]
     named = ", ".join(f"{score} AS s{j}" for j, score in enumerate(scores))
     columns = {
-        "scores": f"{group} AS grp, {bad_date} AS bad_date, {is_number} AS is_number, {named}",
-        "checked": f"grp, bad_date, {', '.join(f's{j}' for j in classes)}, CASE WHEN {valid} THEN 1 ELSE 0 END AS valid",
+        "scores": ", ".join([*grouped, f"{bad_date} AS bad_date, {is_number} AS is_number, {named}"]),
+        "checked": ", ".join(
+            [*groups, "bad_date", *(f"s{j}" for j in classes), f"CASE WHEN {valid} THEN 1 ELSE 0 END AS valid"]
+        ),
         "posteriors": f"{kept}, {posteriors}",
         "ranked": f"{kept}, {p}, LARGEST({p}) AS largest",
         "decided": f"{kept}, {p}, largest, CASE {decision} ELSE {len(scores) - 1} END AS decision",
@@ -193,7 +222,7 @@ def _cell_steps(groups: list[str], carried: list[str], keys: list[str], fence: s
     until there are not too many. Cells that are not kept have the keys -1.
     """
     carry = ", ".join([*groups, "group_number", *carried, *keys])
-    numbered = f"DENSE_RANK() OVER (ORDER BY {groups[0]})" if groups else "1"
+    numbered = f"DENSE_RANK() OVER (ORDER BY {', '.join(groups)})" if groups else "1"
     widest, steps = FINEST - COARSEST, {}
     steps["headcount_numbered"] = f"SELECT *, {numbered} AS group_number FROM headcount_cells"
     factors = lot_factors(len(keys))

@@ -15,11 +15,11 @@ from headcount.protocols.exact import ExactSums
 from headcount.quantifiers import Statistics
 from headcount.stream import Recipe, Tally
 from headcount.stream._kernels import COARSEST
-from headcount.stream.groups import Grouping
-from headcount.stream.scan import decision_codes
+from headcount.stream.groups import parse_groupings
+from headcount.stream.scan import decision_codes, group_codes
 from headcount.stream.sketch import FINEST, Sketch
 from headcount.tables import Batch, TableFile
-from headcount.warehouse.contents import FORMAT, Contents
+from headcount.warehouse.contents import FORMAT, Contents, group_columns
 
 __all__ = ["tally_statistics"]
 
@@ -27,12 +27,17 @@ _LARGEST = 2**63 - 1
 
 
 def tally_statistics(
-    sources: Sequence[str | Path], recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None = None
+    sources: Sequence[str | Path],
+    recipe: Recipe,
+    kind: str,
+    names: tuple[str, ...],
+    by: str | None = None,
+    where: Sequence[str] = (),
 ) -> Tally:
     """Add up results of `statistics_query`, whose arguments are the same here; several results are of parts of a table."""
     if not sources:
         raise DataError("There are no files to read.")
-    contents = Contents.of(recipe, kind, names, by)
+    contents = Contents.of(recipe, kind, names, by, where)
     tallies = (_tally(TableFile(source), recipe, kind, contents, by) for source in sources)
     return reduce(Tally.merge, tallies, recipe.start())
 
@@ -50,7 +55,8 @@ def _tally(table: TableFile, recipe: Recipe, kind: str, contents: Contents, by: 
     limbs = [f"{name}_{limb}" for name in contents.sum_columns() for limb in ("high", "low")]
     counted = ["n", "bad_dates", "invalid", *contents.code_columns(), *limbs]
     counted += ["sketch_step", "sketch_kept"] if contents.sketched else []
-    read = ["group_name", *(["class"] if kind == "decisions" else []), *counted]
+    groupings = parse_groupings(by, [])
+    read = [*(group_columns(len(groupings)) or ["group_name"]), *(["class"] if kind == "decisions" else []), *counted]
     table.require(
         [column_of.get(name, name) for name in read], " of statistics: save all columns of the query's result"
     )
@@ -58,7 +64,8 @@ def _tally(table: TableFile, recipe: Recipe, kind: str, contents: Contents, by: 
     for batch in table.batches({column_of[name]: "group" for name in read}):
         numbers = {name: _whole_numbers(batch, column_of[name]) for name in counted}
         _check_rows(batch, numbers, kind, by)
-        groups, values = _groups(batch, column_of["group_name"], by)
+        groups, values = group_codes(batch, groupings, [column_of[name] for name in group_columns(len(groupings))])
+        groups = np.zeros(len(batch), dtype=np.int32) if groups is None else groups
         if kind == "decisions":
             classes = recipe.quantifier.classes_
             codes = decision_codes(batch, column_of["class"], classes, "the labelled items")
@@ -86,8 +93,8 @@ def _check_stamp(file: str, stamp: str, expected: str, by: str | None) -> None:
             + (f"add --by {found_by}." if found_by else f"omit --by {by}, or print the query again with it.")
         )
     raise DataError(
-        f"{file} holds statistics for {parts[2]} of another model (other method, classes or columns of scores than this "
-        f"{wanted[2]}): print the query again with the same arguments."
+        f"{file} holds statistics for {parts[2]} of another model or of other rows (other method, classes, columns of scores or "
+        f"conditions of --where than for this {wanted[2]}): print the query again with the same arguments."
     )
 
 
@@ -129,24 +136,13 @@ def _check_rows(batch: Batch, numbers: dict[str, IntArray], kind: str, by: str |
         )
 
 
-def _groups(batch: Batch, column: str, by: str | None) -> tuple[IntArray, list[Any]]:
-    """Return each row's position among the groups, and their names, as the reader of files names them."""
-    codes, values = batch.groups(column)
-    if by is None:
-        return np.zeros(len(codes), dtype=np.int32), ["all"]
-    grouping = Grouping.parse(by, [by.rpartition(":")[0] or by])
-    names = grouping.names(values, lambda position: batch.place(int(np.flatnonzero(codes == position)[0]), column))
-    distinct = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return np.array([distinct[name] for name in names], dtype=np.int32)[codes], list(distinct)
-
-
 def _summed(
     batch: Batch,
     recipe: Recipe,
     contents: Contents,
     numbers: dict[str, IntArray],
     groups: IntArray,
-    names: list[Any],
+    names: Sequence[Any],
 ) -> Tally:
     """Return the tally of one classifier's scores, out of sums and of counts in cells."""
     n_groups = len(names)
@@ -195,4 +191,4 @@ def _summed(
         bits = np.maximum(FINEST - step, COARSEST)
         rows, halvings = np.arange(n_groups), np.maximum(step - (FINEST - COARSEST), 0)
         sketch.merge_cells(rows, bits, halvings, rest, groups[kept], cells[kept, 0], cells[kept, 1:])
-    return Tally(recipe, names, sums, sketch)
+    return Tally(recipe, list(names), sums, sketch)
