@@ -141,7 +141,17 @@ def test_missing_numbers_are_imputed(tmp_path, run):
 def test_numbers_as_text_column_are_refused(tmp_path, refused):
     frame = pd.DataFrame({"a": np.random.default_rng(0).random(200), "y": [0, 1] * 100})
     frame.to_csv(tmp_path / "n.csv", index=False)
-    refused("n.csv, column 'a': No term occurs", "fit", "n.csv", "--text", "a", "--label", "y", "-o", "m.headcount")
+    refused(
+        "n.csv, column 'a': No words were found in the texts, only numbers",
+        "fit",
+        "n.csv",
+        "--text",
+        "a",
+        "--label",
+        "y",
+        "-o",
+        "m.headcount",
+    )
 
 
 def kept_interval(run):

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from headcount import LogTfidf, TermIds
+from headcount import LogTfidf, TermIds, TermWeights
 from headcount.exceptions import DataError
 
 TEXTS = ["Good film, good plot!", "Bad film.", "The plot: so bad, so bad", "film and Film and film"]
@@ -106,3 +106,25 @@ def test_parameters_out_of_range_are_an_error():
         TermIds(length=0).fit(TEXTS)
     with pytest.raises(ValueError, match="'stop_words' parameter"):
         LogTfidf(stop_words="french").fit(TEXTS)
+
+
+def test_words_of_any_language_and_none_left_out():
+    weights = TermWeights(min_count=1)
+    X = weights.fit_transform(["it is good", "it is not good"])
+    assert "not" in weights.vocabulary_
+    assert "not good" in weights.vocabulary_
+    assert (X[0] != X[1]).nnz > 0
+    np.testing.assert_allclose(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0)
+    assert TermWeights(min_count=1).fit(["хороший фильм", "плохой фильм"]).unit_ == "words"
+    letters = TermWeights(min_count=1).fit(["这部电影很好", "这部电影不好"])
+    assert letters.unit_ == "letters"
+    assert "不好" in letters.vocabulary_
+    assert letters.transform(["不好"]).nnz > 0
+
+
+def test_terms_in_few_texts_are_dropped_and_texts_without_words_refused():
+    assert list(TermWeights(min_count=2).fit(["good film", "good plot plot"]).vocabulary_) == ["good"]
+    with pytest.raises(DataError, match="No words were found"):
+        TermWeights().fit(["...", "!"])
+    with pytest.raises(DataError, match="No word occurs in 3 of the 2 texts"):
+        TermWeights(min_count=3).fit(["a b", "a c"])

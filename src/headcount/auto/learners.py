@@ -1,7 +1,7 @@
 """Learners to try on each kind of data, their settings, and the features that items are turned into first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -50,6 +50,10 @@ class Learner:
         """Return the learner with each of the settings."""
         base = self.make(seed)
         return [clone(base).set_params(**setting) for setting in ParameterGrid(self.grid)]
+
+    def first_setting(self) -> "Learner":
+        """Return the learner with its likeliest setting alone."""
+        return replace(self, grid={name: values[:1] for name, values in self.grid.items()})
 
     def unsuited(self, kind: Kind, n_items: int) -> str:
         """Return why the learner does not suit the data; empty if it does."""
@@ -104,10 +108,10 @@ def features_for(kind: Kind, X: Items, n_items: int) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from headcount.features import LogTfidf
+    from headcount.features import TermWeights
 
     if kind == "text":
-        return LogTfidf(min_count=5 if n_items >= 2000 else 2 if n_items >= 200 else 1)
+        return TermWeights(min_count=2 if n_items >= 100 else 1)
     if issparse(X):
         return StandardScaler(with_mean=False)
     values = np.asarray(X, dtype=np.float64)

@@ -52,6 +52,8 @@ _REFIT_SHARE = 0.2
 """Share of the budget that is kept for fitting the best again."""
 _FRACTION_WHILE_CHOOSING = 0.4
 """Validation part of the candidates: one fit for each setting. Five folds would make the choice take five times as long."""
+_FEW_ITEMS = 500
+"""With fewer items no learner is chosen: methods over the first setting of the first one are compared."""
 _MAX_REFITS, _MIN_SEPARATION = 8, 0.05
 """How many of the best are fitted until one separates the classes, and by how much it must."""
 
@@ -64,13 +66,16 @@ class AutoQuantifier(ChosenQuantifier):
     shares are drawn, the same for all, and the method over the learner with the least mean absolute error on them is fitted again
     on all items. The items that judged it then train and do not validate: its error rates, and so its intervals, come from the
     others, in folds (`FoldsBesides`), because the best of many looks better on the items that chose it than it is. Methods over one
-    setting of a learner share its fits. Features (`LogTfidf` for texts, scaling for numbers) are learnt once for the choice, and
+    setting of a learner share its fits. Features (`TermWeights` for texts, scaling for numbers) are learnt once for the choice, and
     again, on the training part of the kept quantifier alone, for the answer.
+
+    With fewer than 500 items only methods over logistic regression are compared, unless learners are named, and all items validate:
+    the best of many learners would be luck, and the items that the choice costs are missed more.
 
     Parameters
     ----------
     methods : list of str or quantifiers, optional
-        By default those that the catalogue suggests: CC, PCC, ACC, PACC, SLD (calibrated) and, for two classes, HDy.
+        By default those that the catalogue suggests: CC, PCC, PACC and SLD (calibrated).
     learners : list of str, optional
         Of "lr", "nb", "forest", "svm"; by default those that suit the kind and number of items.
     budget : float, optional
@@ -84,7 +89,7 @@ class AutoQuantifier(ChosenQuantifier):
         or a splitter. While choosing, methods hold out this fraction, or 0.4 where folds are given, so that each setting is
         fitted once.
     protocol : protocol, optional
-        By default artificial prevalences for two classes, uniform ones for more; samples of up to 500 items.
+        By default artificial prevalences for two classes, uniform ones for more; samples of up to 200 items.
     held_out : float, default=0.2
         Fraction of the items that methods without a validation part, such as CC and PCC, keep aside to check later items with;
         0 for none. They are not among the items that judged the method.
@@ -99,8 +104,9 @@ class AutoQuantifier(ChosenQuantifier):
     best_estimator_ : quantifier
         The chosen one, fitted on all items.
     ranking_ : pandas.DataFrame
-        A row for each method and learner in its best setting, best first: ``ae`` with its standard error, how far it is ``behind``
-        the best, and ``p_best``, how often it would be the best with other samples of other held-out items.
+        A row for each method and learner in its best setting, best first: whether it was ``kept``; ``ae`` with its standard error,
+        how far it is ``behind`` the best, and ``p_best``, how often it would be the best with other samples of other held-out
+        items.
     skipped_ : list of dict
         What was not tried, or failed, with the reason.
     held_out_ : pair of Outputs and codes, or None
@@ -172,6 +178,7 @@ class AutoQuantifier(ChosenQuantifier):
         self.skipped_: list[dict[str, Any]] = []
         sequence = seed_sequence(self.random_state)
         seed = self._seed = int(sequence.generate_state(1)[0])
+        self._chooses = len(codes) >= _FEW_ITEMS or self.learners is not None
         candidates = self._candidates(len(codes), seed)
         fold = self._fold(X, labels, codes, seed, fit_params)
         deadline = np.inf if self.budget is None else start + (1.0 - _REFIT_SHARE) * self.budget
@@ -189,6 +196,8 @@ class AutoQuantifier(ChosenQuantifier):
         self.ranking_ = ranked(tried, fold.true, sequence.spawn(1)[0])
         end = np.inf if self.budget is None else start + self.budget
         self.best_estimator_, self.held_out_ = self._refit_best(keep, X, labels, end, fit_params)
+        kept = (self.ranking_["method"] == self._kept.method) & (self.ranking_["learner"] == self._kept.learner)
+        self.ranking_.insert(1, "kept", kept)
         return self
 
     def _candidates(self, n_items: int, seed: int) -> list[Candidate]:
@@ -252,6 +261,15 @@ class AutoQuantifier(ChosenQuantifier):
             if not self.learners:
                 raise DataError("learners is empty: name at least one, or leave it out.")
             return [learner_named(str(name)) for name in self.learners]
+        if not self._chooses:
+            self.skipped_ += [
+                {
+                    "learner": learner.name,
+                    "reason": f"not tried on fewer than {_FEW_ITEMS} items, where the best of many is luck",
+                }
+                for learner in LEARNERS[1:]
+            ]
+            return [LEARNERS[0].first_setting()]
         reasons = {learner.name: learner.unsuited(self.kind_, n_items) for learner in LEARNERS}
         self.skipped_ += [{"learner": name, "reason": reason} for name, reason in reasons.items() if reason]
         return [learner for learner in LEARNERS if not reasons[learner.name]]
@@ -261,7 +279,7 @@ class AutoQuantifier(ChosenQuantifier):
         features = features_for(self.kind_, X, len(codes))
         fitted = features.fit_transform(_safe_indexing(X, train))
         judged = features.transform(_safe_indexing(X, held_out))
-        size = int(np.clip(len(held_out) // 2, 50, 500))
+        size = int(np.clip(len(held_out) // 2, 50, 200))
         protocol = self.protocol
         if protocol is None:
             protocol = default_protocol(
@@ -311,9 +329,11 @@ class AutoQuantifier(ChosenQuantifier):
             if first is not None and time.monotonic() > end:
                 break
             fitted = self._refitted(candidate, X, labels, fit_params)
-            first = fitted if first is None else first
+            if first is None:
+                first, self._kept = fitted, candidate
             separation = _separation(fitted[0])
             if separation is None or separation >= _MIN_SEPARATION:
+                self._kept = candidate
                 return fitted
             reason = f"it does not tell some classes apart (separation {separation:.2f} of 1), so its intervals would be too wide"
             self.skipped_.append({"method": candidate.method, "settings": candidate.params, "reason": reason})
@@ -332,10 +352,11 @@ class AutoQuantifier(ChosenQuantifier):
         codes = encode(labels, self.classes_)
         params = {f"classifier__{name}": value for name, value in fit_params.items()}  # of the pipeline's last step
         splitter = self._splitter(best)
+        validation: Any = splitter if self._chooses else splitter.validation
         aside = self.held_out > 0 and not new.uses_validation and hasattr(classifier, "predict_proba")
         if not aside:
             if new.uses_validation:
-                new.set_params(validation=splitter)
+                new.set_params(validation=validation)
             with one_blas_thread():
                 fitted: Quantifier = new.fit(X, labels, **params)
             return fitted, held_out_scores(fitted)

@@ -11,6 +11,7 @@ from headcount.quantifiers import registered_types
 __all__ = ["allowed_types", "check_types", "renamed_types"]
 
 _HEADCOUNT = {
+    "headcount.features.term_weights": ("TermWeights",),
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),
     "headcount.learners.fold_classifiers": ("FoldClassifiers",),

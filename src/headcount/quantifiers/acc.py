@@ -13,7 +13,6 @@ __all__ = ["ACC"]
     "Forman 2008",
     group="adjusting",
     needs="decisions, validation part",
-    suggested=True,
 )
 class ACC(SumsQuantifier):
     r"""Adjusted classify and count: counts corrected by the classifier's known rates of confusion.

@@ -67,7 +67,6 @@ class _NearestHistograms(Solver):
     "González-Castro et al. 2013",
     group="matching",
     needs="posteriors, validation part",
-    suggested=True,
 )
 class HDy(SumsQuantifier):
     r"""Match a sample's histogram of posteriors with a mixture of the two classes' histograms (Hellinger distance).
