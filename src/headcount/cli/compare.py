@@ -9,9 +9,6 @@ from headcount.cli.model import model_from
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
 
-_MAX_NAMES = 12
-"""Groups that are named in a sentence below the table."""
-
 
 def compare(
     model: options.MODEL,
@@ -54,8 +51,9 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, show_result
+    from headcount.cli.output import check_outputs, print_advice, show_result
     from headcount.desk import Comparison, compare_tables
+    from headcount.stream.group_shares import advice_by_reason, verdict_summary
 
     check_outputs((), (model, *files), table=output)
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
@@ -85,13 +83,11 @@ def compare(
             _print_changes(f"Change from {result.first} to {result.second}", records, level)
         else:
             print_comparisons(result)
-        names_by_verdict: dict[str, list[str]] = {}
-        for name, checked in verdicts.items():
-            if checked["verdict"] != "trust":
-                sentence = f"{checked['verdict']}. {' '.join(checked['advice'])}"
-                names_by_verdict.setdefault(sentence, []).append(name)
-        for sentence, names in names_by_verdict.items():
-            typer.echo(f"{_listed(names)}: {sentence}")
+        labels, found = list(verdicts), [checked["verdict"] for checked in verdicts.values()]
+        advice = [checked["advice"] for checked in verdicts.values()]
+        summary = verdict_summary(found, advice)
+        typer.echo(f"\n{summary}")
+        print_advice(advice_by_reason(labels, found, advice), summary)
 
     answer |= {"level": level, "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)
@@ -121,12 +117,9 @@ def _family_title(result: Any) -> str:
 
 def _left_out_note(result: Any) -> str:
     """Name the groups with too few items."""
-    return f"Left out, too few items (--min-items): {_listed(result.left_out)}."
+    from headcount.cli.output import listed
 
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+    return f"Left out, too few items (--min-items): {listed(result.left_out)}."
 
 
 def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
