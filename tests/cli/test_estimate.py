@@ -316,3 +316,43 @@ def test_advice_for_many_groups_is_given_once(tmp_path, run):
     assert "points), shop 1 (" in out
     assert "and 4 more" in out
     assert "would have to change class" not in out
+
+
+def test_several_columns_to_group_by_may_be_named_one_by_one(model, run):
+    both = run("estimate", "m.headcount", "new.csv", "--by", "shop", "--by", "day:month", "-o", "-")
+    assert both[0] == 0, both[2]
+    assert both[1] == run("estimate", "m.headcount", "new.csv", "--by", "shop,day:month", "-o", "-")[1]
+    assert "x / 2016-01" in both[1]
+    answer = json.loads(run("check", "m.headcount", "new.csv", "--by", "shop", "--by", "day:month", "--json")[1])
+    assert answer["by"] == "shop,day:month"
+
+
+def test_classes_in_an_order_of_their_own(tmp_path, run, refused):
+    scored_files(tmp_path, k=3)
+    plain, ordered = (json.loads(run(*SCORED, "--json", *more)[1]) for more in ((), ("--classes", "neg,mid,pos")))
+    plain, ordered = plain["groups"]["all"], ordered["groups"]["all"]
+    assert (list(plain["shares"]), list(ordered["shares"])) == (["mid", "neg", "pos"], ["neg", "mid", "pos"])
+    assert plain["shares"] == {name: ordered["shares"][name] for name in plain["shares"]}
+    assert ordered["covariance"][0][0] == plain["covariance"][1][1]
+    assert run(*SCORED, "--by", "g", "--classes", "pos,mid,neg")[1].split()[2:5] == ["y=pos", "y=mid", "y=neg"]
+    refused("must name each class once; got 'neg', 'pos'", *SCORED, "--classes", "neg,pos")
+
+
+def test_covariance_agrees_with_the_intervals(tmp_path, run):
+    scored_files(tmp_path, k=3)
+    group = json.loads(run(*SCORED, "--json")[1])["groups"]["all"]
+    covariance = np.array(group["covariance"])
+    assert covariance.sum(axis=1) == pytest.approx([0.0] * 3, abs=1e-12)
+    widths = [share["high"] - share["low"] for share in group["shares"].values()]
+    assert np.sqrt(np.diag(covariance)) * 2 * 1.96 == pytest.approx(widths, rel=0.05)
+
+
+def test_advice_of_a_command_names_its_options_not_parameters(tmp_path, run, refused):
+    scored_files(tmp_path)
+    refused("PACC does not: omit --assume-calibrated.", *SCORED, "--method", "PACC", "--assume-calibrated")
+    two = "compare", *SCORED[1:4], "new.csv", "--label", "y"
+    refused("name it with --by COLUMN.", *two, "--from", "a", "--to", "b")
+    refused("compared with needs --against first.", *two, "--by", "g", "--from", "a", "--against", "all")
+    answer = json.loads(run(*SCORED, "--method", "CC", "--json")[1])
+    assert answer["note"]
+    assert "='" not in answer["note"]

@@ -37,7 +37,7 @@ def check(
         records = check_tables(
             loaded,
             files,
-            by=by,
+            by=options.joined(by),
             where=where or (),
             min_items=min_items,
             counts=confusion,
@@ -48,7 +48,7 @@ def check(
         groups = {
             record["group"]: {key: value for key, value in record.items() if key != "group"} for record in records
         }
-        to_stdout(json_bytes({"by": by, "from": provenance(loaded, files, model), "groups": groups}))
+        to_stdout(json_bytes({"by": options.joined(by), "from": provenance(loaded, files, model), "groups": groups}))
         return
     labels, verdicts, advice = ([record[key] for record in records] for key in ("group", "verdict", "advice"))
     n_tested = sum(record["p_corrected"] is not None for record in records)

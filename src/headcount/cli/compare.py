@@ -63,7 +63,7 @@ def compare(
     result = compare_tables(
         loaded,
         files,
-        by=by,
+        by=options.joined(by),
         where=where or (),
         first=first,
         second=second,

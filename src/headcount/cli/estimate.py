@@ -6,7 +6,7 @@ from typing import Any, cast
 import typer
 
 from headcount.cli import options
-from headcount.cli.model import model_from, models_in
+from headcount.cli.model import class_names, model_from, models_in
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
@@ -16,10 +16,11 @@ __all__ = ["estimate"]
 def estimate(
     model: options.MODEL,
     files: options.FILES,
-    by: options.BY = None,
+    columns: options.BY = None,
     where: options.WHERE = None,
     total: options.TOTAL = False,
     value: options.VALUE = None,
+    classes: options.CLASSES = None,
     against: options.COMPARE = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
@@ -60,6 +61,7 @@ def estimate(
     from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import grouping_title
 
+    by = options.joined(columns)
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
@@ -95,6 +97,8 @@ def estimate(
             )
         if value is not None:
             groups = groups.with_means(*_mean_asked(value, groups.classes))
+        if classes is not None:
+            groups = groups.in_class_order(class_names(classes))
         answers[title] = groups, None if against is None else compared(groups, cast("Any", against))
     by_title = grouping_title(by)
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
@@ -153,6 +157,7 @@ def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
 def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
+    from headcount.cli.output import in_command_words
     from headcount.stream.group_shares import group_label, none_if_nan, whole_number
 
     counts = dict(zip(("count", "count_low", "count_high"), groups.counts, strict=True))
@@ -169,13 +174,15 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
             "verdict": groups.verdicts[g],
             "advice": groups.advice[g],
             "shares": {label: ends(g, j) for j, label in enumerate(classes)},
+            "covariance": groups.covariance_of(g),
             **groups.mean_of(g),
         }
         for g, name in enumerate(groups.names)
     }
     if groups.total is not None:
         by_group |= _json_answer(groups.total, None, None, {})["groups"]
-    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}
+    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume")}
+    settings["note"] = in_command_words(groups.note)
     answer = {"by": by, **settings, "from": facts, "groups": by_group}
     if comparisons is not None:
         answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
@@ -184,14 +191,13 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
 
 def _print_explanation(groups: Any) -> None:
     """Print what to make of the table: whether the shares can be used, what intervals mean, and advice by its reason."""
-    from headcount.cli.output import print_advice
+    from headcount.cli.output import in_command_words, print_advice
     from headcount.stream.group_shares import advice_by_reason, group_label, verdict_summary
 
     summary = verdict_summary(groups.verdicts, groups.advice)
     typer.echo(f"\n{summary}")
     if groups.note:
-        note = groups.note.replace("assume='calibrated'", "--assume-calibrated")
-        typer.echo(f"There are no intervals, so how sure the shares are is not known: {note}")
+        typer.echo(f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}")
     else:
         about = (
             "It is about exactly these items."

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from headcount.exceptions import DataError
 
 __all__ = [
     "check_outputs",
+    "in_command_words",
     "json_bytes",
     "listed",
     "print_advice",
@@ -27,6 +29,12 @@ _FILE_WIDTH = 140
 """Characters of a line of a table that goes to a file or a pipe."""
 _MAX_CLASS_COLUMNS = 6
 """Classes shown side by side; with more, each class has its own row."""
+_PARAMETERS = (
+    (re.compile(r"\b(?:by|[a-z_]+='[a-z]+'|against) \((--[a-z-]+(?: [A-Za-z]+)?)\)"), r"\1"),
+    (re.compile(r"Pass calibration='bcts', or assume='calibrated' where"), "Use PACC, or --assume-calibrated where"),
+    (re.compile(r", or pass method='bootstrap', whose coverage is not measured for this method"), ""),
+)
+"""Parameters of Python in sentences of the library, and what replaces them in those of a command."""
 _MAX_REASONS = 8
 """Reasons for advice that are printed."""
 _MAX_NAMES = 6
@@ -250,12 +258,20 @@ def print_advice(reasons: Sequence[tuple[str, Sequence[tuple[str, str]]]], said:
         if reason in said:
             continue
         about = [f"{name} ({figures})" if figures else name for name, figures in groups]
-        if named:
-            typer.echo(f"- {reason}\n  {listed(about)}")
-        else:
-            typer.echo(f"- {reason}" + (f" ({groups[0][1]})" if groups[0][1] else ""))
+        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if named else ""))
     if len(reasons) > _MAX_REASONS:
         typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
+
+
+def in_command_words(text: str) -> str:
+    """Return a sentence of the library with options of the command in place of parameters of Python.
+
+    >>> in_command_words("name it with by (--by COLUMN); omit assume='calibrated' (--assume-calibrated).")
+    'name it with --by COLUMN; omit --assume-calibrated.'
+    """
+    for pattern, words in _PARAMETERS:
+        text = pattern.sub(words, text)
+    return text
 
 
 def listed(names: Sequence[str]) -> str:

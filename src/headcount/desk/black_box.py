@@ -66,7 +66,7 @@ def scored_model(
     """
     table = TableFile(source)
     if scores is not None and decisions is not None:
-        raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
+        raise DataError("Name either columns of scores (--scores) or a column of decisions (--decisions), not both.")
     labels = check_labels(table, read_labels(table, label), label, _MIN_ITEMS_PER_CLASS)
     classes = np.unique(labels)
     if decisions is not None:
@@ -130,7 +130,8 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     cells = counts.astype(np.int64)
     decisions = np.concatenate([np.repeat(columns, row_counts) for row_counts in cells])
     labels = np.repeat(row_labels, cells.sum(axis=1))
-    return _decisions_model(table, decisions, labels, "class", table.columns[0], method)
+    title = "" if table.columns[0].startswith("__index_level_") else table.columns[0]
+    return _decisions_model(table, decisions, labels, "class", title, method)
 
 
 def _decisions_model(
@@ -175,7 +176,7 @@ def _warn_if_swapped(P: FloatArray, codes: AnyArray, columns: Sequence[str], cla
             warnings.warn(
                 f"The scores of class {plain(label)} (column {column!r}) are lower for items of that class than for others "
                 f"({mean:.2f} and {mean_of_others:.2f} on average): are the columns swapped? Say which is which, as in "
-                "scores CLASS=COLUMN,...",
+                "--scores CLASS=COLUMN,...",
                 HeadcountWarning,
                 stacklevel=3,
             )

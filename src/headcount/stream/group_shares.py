@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from headcount._labels import class_positions
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import plain
+from headcount._validation import plain, quoted
 from headcount.checks import ItemFindings, Report, check_counted
 from headcount.checks.verdict import NOT_CHECKED, Advice
 from headcount.exceptions import DataError
@@ -195,6 +196,36 @@ class GroupShares:
         ends = mean.mean[g], mean.low[g], mean.high[g]
         return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
 
+    def covariance_of(self, g: int) -> list[list[float]] | None:
+        """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""
+        names = () if self.estimate is None else self.estimate.names or ()
+        if self.estimate is None or self.estimate.evidence is None or self.names[g] not in names:
+            return None
+        covariance = self.estimate.take(names.index(self.names[g])).covariance()
+        order = [self.estimate.classes.tolist().index(label) for label in self.classes.tolist()]
+        matrix: list[list[float]] = covariance[np.ix_(order, order)].tolist()
+        return matrix
+
+    def in_class_order(self, classes: Sequence[Any]) -> "GroupShares":
+        """Return the same with the classes in another order.
+
+        Parameters
+        ----------
+        classes : sequence
+            All classes, each once.
+        """
+        positions, text = class_positions(self.classes)
+        given = [text(label) for label in classes]
+        if sorted(given) != sorted(positions):
+            raise DataError(
+                f"The order of the classes (--classes) must name each class once; got {quoted(given, 10)}, and the classes are "
+                f"{quoted(positions, 10)}."
+            )
+        order = [positions[label] for label in given]
+        columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
+        total = None if self.total is None else self.total.in_class_order(classes)
+        return replace(self, classes=self.classes[order], total=total, **columns)
+
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
         import pandas as pd
@@ -296,7 +327,9 @@ def advice_by_reason(
     by_reason: dict[str, list[tuple[str, str]]] = {}
     for g in sorted(range(len(labels)), key=lambda g: _WORST_FIRST.index(verdicts[g])):
         for sentence in advice[g]:
-            if isinstance(sentence, Advice):
+            if isinstance(sentence, Advice) and len(labels) == 1:
+                by_reason[str(sentence)] = [(labels[g], "")]
+            elif isinstance(sentence, Advice):
                 by_reason.setdefault(sentence.reason, []).append((labels[g], sentence.figures))
             elif verdicts[g] != "trust" and sentence:
                 by_reason.setdefault(sentence, []).append((labels[g], ""))

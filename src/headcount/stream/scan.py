@@ -200,11 +200,25 @@ def _codes_of_column(batch: Batch, grouping: Grouping, column: str, as_days: boo
 
 
 def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
-    """Error for a row whose scores are not posteriors."""
-    scores = ", ".join(f"{value:.6g}" for value in values)
+    """Error for a row whose scores are not posteriors, with what they look like and how to make probabilities of them."""
+    given = values[-len(names) :]  # of two classes the column of the second may be enough
+    scores = ", ".join(f"{value:.6g}" for value in given)
+    if any(value != value for value in given):
+        advice = "A score is missing: fill it in, or omit such rows."
+    elif all(0.0 <= value <= 100.0 for value in given) and len(given) > 1 and abs(sum(given) - 100.0) < 1.0:
+        advice = "They look like percentages: divide them by 100."
+    elif all(0.0 <= value <= 1.0 for value in given):
+        advice = "Divide the scores of each row by their sum, or omit such rows."
+    elif len(given) == 1:
+        advice = "They look like logits (raw scores): use the sigmoid, 1 / (1 + exp(-score)), or the classifier's probabilities."
+    else:
+        advice = (
+            "They look like logits (raw scores): use the softmax, exp(score) divided by the sum of exp(score) over the classes, or "
+            "the classifier's probabilities."
+        )
+    rule = "must be at least 0 and sum to 1 over the classes" if len(given) > 1 else "must be between 0 and 1"
     return DataError(
-        f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which must be at least 0 and "
-        "sum to 1 over the classes. Divide scores by their sum, or omit such rows."
+        f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which {rule}. {advice}"
     )
 
 
