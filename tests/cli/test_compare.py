@@ -33,8 +33,8 @@ def test_compare_needs_two_files_or_groups(model, refused):
 def test_unclear_families_of_comparisons_are_refused(model, refused):
     by = "compare", "m.headcount", "new.csv", "--by", "day:month"
     refused("must be 'first', 'previous' or 'all'; got 'each'", *by, "--against", "each")
-    refused("--against) compares all of them", *by, "--against", "first", "--from", "2016-01", "--to", "2016-02")
-    refused("needs against='first'", *by, "--against", "previous", "--from", "2016-01")
+    refused("--against compares all of them", *by, "--against", "first", "--from", "2016-01", "--to", "2016-02")
+    refused("needs --against first", *by, "--against", "previous", "--from", "2016-01")
     refused("There is no group '2017-01'", *by, "--from", "2017-01")
     refused("Group '2016-05' has too few items", *by, "--from", "2016-05")
     refused("All groups have too few items", *by, "--against", "all", "--min-items", "200")

@@ -261,3 +261,20 @@ def test_several_labels_in_a_cell_are_not_taken_for_a_class(tmp_path, refused, r
         text = (tmp_path / name).read_text().replace("neg", "bad|poor")
         (tmp_path / name).write_text(text)
     assert run(*SCORED)[0] == 0  # one class of such a name
+
+
+def test_an_answer_that_is_no_class_counts_too(tmp_path, run, refused):
+    """Of 1,000 items 30 % are positive: 70 * (60, 10, 30) + 30 * (10, 70, 20), in hundredths of the matrix's rows."""
+    (tmp_path / "m.csv").write_text("true,neg,pos,unsure\nneg,600,100,300\npos,100,700,200\n")
+    (tmp_path / "c.csv").write_text("class,count\nneg,450\npos,280\nunsure,270\n")
+    command = "estimate", "--confusion", "m.csv", "c.csv"
+    shares = json.loads(run(*command, "--json")[1])["groups"]["all"]["shares"]
+    assert shares["pos"]["share"] == pytest.approx(0.3, abs=1e-6)
+    assert shares["pos"]["low"] < 0.25
+    assert shares["pos"]["high"] > 0.35
+    (tmp_path / "c.csv").write_text("class,count\nneg,450\npos,280\nmaybe,270\n")
+    refused("'maybe' is not among the classes of the labelled items ('neg', 'pos', 'unsure')", *command)
+    (tmp_path / "m.csv").write_text("true,neg,pos,sum\nneg,600,100,700\npos,100,700,800\n")
+    refused("m.csv, column 'sum': these look like the totals of the rows", *command)
+    (tmp_path / "m.csv").write_text("true,neg,unsure\nneg,600,100\npos,100,700\n")
+    refused("m.csv is not a confusion matrix", *command)

@@ -28,6 +28,7 @@ __all__ = [
     "Reading",
     "count_column",
     "decision_codes",
+    "further_answers",
     "group_codes",
     "invalid_scores_error",
     "posterior_columns",
@@ -118,9 +119,16 @@ class Reading:
             tally.keep(items, outputs, groups, values)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
-            codes = decision_codes(batch, self.names[0], classes, "the labelled items")
+            answers = further_answers(self.recipe.quantifier)
+            codes = decision_codes(batch, self.names[0], [*classes, *answers], "the labelled items")
             counts = count_column(batch, "count") if self.kind == "counts" else None
-            tally.add(Outputs(classes, len(codes), codes), groups, values, counts)
+            rows = np.concatenate([np.eye(len(classes)), *([row] for row in answers.values())]) if answers else None
+            outputs = (
+                Outputs(classes, len(codes), codes)
+                if rows is None
+                else Outputs(classes, len(codes), posteriors=rows[codes])
+            )
+            tally.add(outputs, groups, values, counts)
         else:
             try:
                 tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
@@ -220,6 +228,11 @@ def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names:
     return DataError(
         f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which {rule}. {advice}"
     )
+
+
+def further_answers(quantifier: Any) -> dict[str, Sequence[float]]:
+    """Return the answers of a black box that are no class, and the posteriors that stand for each of them."""
+    return dict(getattr(first_classifier(getattr(quantifier, "classifier_", None)), "answers", ()))
 
 
 def posterior_columns(batch: Batch, names: Sequence[str], k: int) -> FloatArray:
