@@ -18,10 +18,12 @@ from headcount.intervals import (
     Differences,
     Estimate,
     MeanEstimate,
+    Trend,
     class_values,
     difference,
     differences,
     estimate,
+    trend,
     why_no_interval,
 )
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
@@ -43,6 +45,7 @@ __all__ = [
     "compare_groups",
     "estimate_groups",
     "mean_text",
+    "trend_of_groups",
     "verdict_summary",
 ]
 
@@ -490,6 +493,12 @@ def compare_all_groups(
     changes = differences([_one(groups, name) for name in compared], against)
     first, second = ([compared[position] for position in side] for side in (changes.first, changes.second))
     return replace(changes, first=first, second=second)
+
+
+def trend_of_groups(groups: GroupShares, names: Sequence[str], times: Sequence[float]) -> Trend:
+    """Return the slope of the shares over groups, given by name in the order of time, with intervals and p-values."""
+    _check_comparable(groups)
+    return trend([_one(groups, name) for name in names], times)
 
 
 def _check_comparable(groups: GroupShares) -> None:

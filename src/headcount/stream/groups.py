@@ -10,7 +10,7 @@ from typing import Any, Literal
 from headcount._labels import label_text
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings"]
+__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings", "period_numbers"]
 
 MISSING = "(none)"
 """Name of the group of items without a value."""
@@ -30,6 +30,14 @@ _PARTIAL_DATES = (
     (re.compile(r"\d{4}-?W\d{2}"), ("week",)),
 )
 """Forms of incomplete dates, and the units that each of them determines."""
+_PERIOD_NUMBERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], float]], ...] = (
+    (re.compile(r"(\d{4})-(\d{2})"), lambda m: 12 * int(m[1]) + int(m[2]) - 1),
+    (re.compile(r"(\d{4})-Q([1-4])"), lambda m: 4 * int(m[1]) + int(m[2]) - 1),
+    (re.compile(r"(\d{4})-W(\d{2})"), lambda m: date.fromisocalendar(int(m[1]), int(m[2]), 1).toordinal() // 7),
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), lambda m: date.fromisoformat(m[0]).toordinal()),
+    (re.compile(r"-?\d+(\.\d+)?"), lambda m: float(m[0])),
+)
+"""Names of periods, and what counts them: months, quarters, weeks, days, years or any numbers."""
 _DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[T ].*)?")
 """A date as 9.7.2016 or 09/07/2016, maybe with a time."""
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
@@ -128,6 +136,22 @@ def parse_groupings(by: str | None, columns: Sequence[str]) -> list[Grouping]:
     if len({grouping.column for grouping in groupings}) < len(groupings):
         raise DataError(f"{by!r} groups by a column twice: name each column once.")
     return groupings
+
+
+def period_numbers(names: Sequence[str]) -> list[float] | None:
+    """Return when each period is, so that a month without items leaves a gap; None if they are not of one kind.
+
+    >>> period_numbers(["2016-11", "2016-12", "2017-03"]), period_numbers(["2016-Q4", "2017-Q1"]), period_numbers(["a", "b"])
+    ([24202.0, 24203.0, 24206.0], [8067.0, 8068.0], None)
+    """
+    for form, number in _PERIOD_NUMBERS:
+        matches = [form.fullmatch(name) for name in names]
+        if all(matches):
+            try:
+                return [float(number(match)) for match in matches if match]
+            except ValueError:
+                return None
+    return None
 
 
 def grouping_title(by: str | None) -> str:
