@@ -472,6 +472,14 @@ def test_the_separator_is_that_of_the_header(tmp_path, mark):
     assert TableFile(write(tmp_path / "w.csv", f'"a{mark}b"\n1\n')).columns == [f"a{mark}b"]
 
 
+def test_decimal_commas_between_semicolons(tmp_path):
+    table = TableFile(write(tmp_path / "t.csv", "x;t\n0,25;a,b\n-1,5;c\n2;d\n0.5;e\n"))
+    batch = all_of(table, {"t": "text", "x": "number"})[0]
+    assert batch.numbers("x").tolist() == [0.25, -1.5, 2.0, 0.5]
+    assert batch.texts("t").tolist() == ["a,b", "c", "d", "e"]
+    refused(write(tmp_path / "u.csv", "x;t\n1,000,5;a\n"), "line 2, column 'x': '1,000,5' is not a number")
+
+
 def test_names_of_blanks_and_columns_of_lists(tmp_path):
     refused(write(tmp_path / "t.csv", "x, \n1,2\n"), "line 1: column 2 has no name")
     parquet.write_table(pa.table({"x": [[1.0, 2.0]]}), tmp_path / "t.parquet")

@@ -22,8 +22,8 @@ _IDENTIFIED = 2.5
 _STRONG = 10.0
 """An alarm is strong if its p-value is smaller than the level by this factor."""
 _ONLY_DECISIONS = (
-    "Nothing speaks against the shares. Decisions alone can't show whether there are items of a new kind, though: give the "
-    "classifier's scores to check that."
+    "Nothing speaks against the shares, but decisions alone can't show whether there are items of a new kind: the classifier's "
+    "scores can."
 )
 _UNTESTED = (
     "There are too few items, or their scores are too much alike, to check whether there are items of a new kind. Use longer "

@@ -28,7 +28,7 @@ def check(
 
     Example: headcount check stars.headcount new.csv --by date:month
     """
-    from headcount.cli.output import json_bytes, print_advice, to_stdout
+    from headcount.cli.output import json_bytes, p_text, print_advice, to_stdout
     from headcount.desk import check_tables, provenance
     from headcount.stream.group_shares import advice_by_reason, verdict_summary
 
@@ -53,8 +53,9 @@ def check(
     labels, verdicts, advice = ([record[key] for record in records] for key in ("group", "verdict", "advice"))
     n_tested = sum(record["p_corrected"] is not None for record in records)
     for record in records:
-        tested = n_tested > 1 and record["p_corrected"] is not None and record["verdict"] != "trust"
-        corrected = f" (p = {record['p_corrected']:.2g}, corrected for {n_tested} groups)" if tested else ""
+        p = record["p_corrected"]
+        tested = n_tested > 1 and p is not None and record["verdict"] != "trust"
+        corrected = f" (p {'= ' * (p >= 0.001)}{p_text(p)}, corrected for {n_tested} groups)" if tested else ""
         typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}{corrected}")
     summary = verdict_summary(verdicts, advice)
     typer.echo(f"\n{summary}")

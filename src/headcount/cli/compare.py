@@ -143,7 +143,7 @@ def _left_out_note(result: Any) -> str:
 
 def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> None:
     """Print the slope of each class, and what it means in words."""
-    from headcount.cli.output import listed, print_table
+    from headcount.cli.output import listed, p_text, print_table
 
     typer.echo(f"Trend over {len(result.names)} periods, {result.names[0]} to {result.names[-1]}")
     rows = [
@@ -151,7 +151,7 @@ def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> No
             str(record["class"]),
             f"{100 * record['slope']:+.2f} points",
             f"{100 * record['low']:+.2f} to {100 * record['high']:+.2f}",
-            f"{record['p_value']:.3g}",
+            p_text(record["p_value"]),
             "rises" if record["low"] > 0 else "falls" if record["high"] < 0 else "no clear trend",
         ]
         for record in records
@@ -164,7 +164,7 @@ def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> No
 
 def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
     """Print changes, a row each class, and with many groups each pair of groups."""
-    from headcount.cli.output import print_table
+    from headcount.cli.output import p_text, print_table
 
     several = "p_single" in records[0]
     names = ("first", "second", "class") if several else ("class",)
@@ -174,7 +174,7 @@ def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> N
             *(str(record[name]) for name in names),
             f"{100 * record['change']:+.1f} points",
             f"{100 * record['low']:+.1f} to {100 * record['high']:+.1f}",
-            f"{record['p_value']:.3g}",
+            p_text(record["p_value"]),
         ]
         for record in records
     ]

@@ -18,6 +18,7 @@ __all__ = [
     "in_command_words",
     "json_bytes",
     "listed",
+    "p_text",
     "print_advice",
     "print_shares",
     "print_table",
@@ -261,6 +262,11 @@ def print_advice(reasons: Sequence[tuple[str, Sequence[tuple[str, str]]]], said:
         typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if named else ""))
     if len(reasons) > _MAX_REASONS:
         typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
+
+
+def p_text(p: float) -> str:
+    """Return a p-value for people to read."""
+    return f"{p:.3g}" if p >= 0.001 else "< 0.001"
 
 
 def in_command_words(text: str) -> str:

@@ -34,6 +34,7 @@ _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -232,6 +233,9 @@ class Text:
         try:
             with closing(self._lines(block)) as lines:
                 found = self._rows(places, lines if block else islice(lines, first, None))
+                if self.delimiter == ";":  # where commas do not separate fields, they may be decimal points
+                    numbers = [place for place, kind in enumerate(kinds.values()) if kind == "number"]
+                    found = (_with_points(fields, numbers) for fields in found)
                 yield from batches_of_rows(found, kinds, rows, self.place, first)
         except DAMAGE as error:
             raise self.cut_off(error) from error
@@ -310,6 +314,14 @@ class Text:
         return FileFormatError(
             f"{self.name} is a damaged {self.packed} file, or one that ends in the middle ({error}): copy or download it again."
         )
+
+
+def _with_points(fields: list[Any], numbers: Sequence[int]) -> list[Any]:
+    """Write the numbers among the fields of a row with a decimal point."""
+    for place in numbers:
+        if _DECIMAL_COMMA.fullmatch(fields[place]):
+            fields[place] = fields[place].replace(",", ".")
+    return fields
 
 
 def itself(batch: Any) -> Any:
