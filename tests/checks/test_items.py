@@ -1,5 +1,7 @@
 """The check of the items themselves: no alarm under pure label shift, one at an unseen class or new words, and what differs."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,7 +75,7 @@ def test_new_words_that_leave_the_scores_a_mixture_need_caution_and_are_named():
     assert report.verdict == "caution"
     assert {"tablet", "charger"} <= set(report.differs)
     assert "tablet" in repr(report)
-    assert "their scores could be a mixture" in repr(report)
+    assert "though their scores do not" in repr(report)
 
 
 def test_columns_that_differ_are_named():
@@ -225,10 +227,25 @@ def test_each_test_has_half_of_the_level_where_both_are_made():
     assert found(np.nan)[0] == "not checked"
     assert found(np.nan, 0.5) == (
         "trust",
-        [
-            "The items look like a mixture of the labelled ones; their scores are too few or too much alike to be tested."
-        ],
+        ["Nothing unusual: the items look like the labelled ones, in these shares; their scores could not be checked."],
     )
+
+
+def test_two_classes_are_not_to_be_merged():
+    two, three = (" ".join(found(separation_errors=1.0, n_classes=k)[1]) for k in (2, 3))
+    assert "tell the two classes apart" in two
+    assert "merge" not in two
+    assert "merge classes that look alike" in three
+
+
+def test_advice_of_several_groups_has_one_reason():
+    first, second = (found(0.5, p, differs=(word,))[1][0] for p, word in ((1e-4, "sequel"), (1e-3, "refund")))
+    assert first != second
+    assert first.reason == second.reason
+    assert "(most in sequel)" in first
+    assert first.figures not in first.reason
+    copy = pickle.loads(pickle.dumps(first))
+    assert (copy, copy.reason, copy.figures) == (first, first.reason, first.figures)
 
 
 def test_labelled_items_of_folds_are_scored_by_one_classifier_each():

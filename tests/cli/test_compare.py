@@ -33,8 +33,8 @@ def test_compare_needs_two_files_or_groups(model, refused):
 def test_unclear_families_of_comparisons_are_refused(model, refused):
     by = "compare", "m.headcount", "new.csv", "--by", "day:month"
     refused("must be 'first', 'previous' or 'all'; got 'each'", *by, "--against", "each")
-    refused("--against) compares all of them", *by, "--against", "first", "--from", "2016-01", "--to", "2016-02")
-    refused("needs against='first'", *by, "--against", "previous", "--from", "2016-01")
+    refused("--against compares all of them", *by, "--against", "first", "--from", "2016-01", "--to", "2016-02")
+    refused("needs --against first", *by, "--against", "previous", "--from", "2016-01")
     refused("There is no group '2017-01'", *by, "--from", "2017-01")
     refused("Group '2016-05' has too few items", *by, "--from", "2016-05")
     refused("All groups have too few items", *by, "--against", "all", "--min-items", "200")
@@ -83,8 +83,8 @@ def test_groups_of_one_verdict_are_named_together(tmp_path, run):
     code, out, err = run("compare", "--confusion", "confusion.csv", "counts.csv", "--by", "group", "--against", "first")
     assert code == 0, err
     assert "28 comparisons" in out
-    assert out.count("not checked.") == 1
-    assert "g10, g11 and 3 more: not checked." in out
+    assert out.count("was not checked.") == 1
+    assert out.count("decisions alone") == 1
 
 
 def test_compare_reports_untrustworthy_groups(tmp_path, run):
@@ -115,6 +115,47 @@ def test_compare_reports_untrustworthy_groups(tmp_path, run):
     )
     code, out, err = run(*command)
     assert code == 0, err
-    assert "a: do not trust. The scores do not look like any mixture" in out
+    assert "- No combination of the known classes explains these scores" in out
+    assert "\n  a (p < 0.001)" in out
     code, out, _ = run(*command, "--json")
     assert json.loads(out)["verdicts"]["a"]["verdict"] == "do not trust"
+
+
+def monthly(folder, shares):
+    """Write a confusion matrix, and counts of decisions by month that are exactly those of these shares of pos."""
+    (folder / "confusion.csv").write_text("true,neg,pos\nneg,900,100\npos,200,800\n")
+    rows = []
+    for month, share in shares.items():
+        decided = round(1000 * (0.1 + 0.7 * share))
+        rows += [f"{month},neg,{1000 - decided}", f"{month},pos,{decided}"]
+    (folder / "counts.csv").write_text("\n".join(["month,class,count", *rows]) + "\n")
+    return "compare", "--confusion", "confusion.csv", "counts.csv", "--by", "month", "--trend"
+
+
+def test_a_trend_is_said_in_words_and_numbers(tmp_path, run):
+    command = monthly(tmp_path, {"2025-01": 0.2, "2025-02": 0.3, "2025-03": 0.4, "2025-05": 0.6, "": 0.9})
+    code, out, err = run(*command)
+    assert code == 0, err
+    assert out.startswith("Trend over 4 periods, 2025-01 to 2025-05\n")
+    assert "+10.00 points" in out
+    assert "rises" in out
+    assert "falls" in out
+    assert "Left out, too few items (--min-items) or no time: (none)." in out
+    answer = json.loads(run(*command, "--json")[1])
+    assert answer["per"] == "month"
+    slope = answer["slopes"][1]
+    assert slope["slope"] == pytest.approx(0.1, abs=1e-4)
+    assert slope["low"] < 0.1 < slope["high"]
+    assert slope["p_value"] < 1e-6
+    assert run(*command, "-o", "-")[1].startswith("class,slope,low,high,p_value\nneg,")
+    flat = monthly(tmp_path, {"2025-01": 0.3, "2025-02": 0.31, "2025-03": 0.29})
+    assert "no clear trend" in run(*flat)[1]
+
+
+def test_what_has_no_trend_is_refused(tmp_path, refused):
+    command = monthly(tmp_path, {"north": 0.2, "south": 0.3, "west": 0.4})
+    refused("A trend is over time: group by dates (--by date:month) or by a column of numbers", *command)
+    refused("--trend is over the groups of one column", *command[:4], "--trend")
+    refused("--trend is over the groups of one column", *command, "--against", "first")
+    command = monthly(tmp_path, {"2025-01": 0.2, "2025-02": 0.3})
+    refused("A trend needs at least 3 samples", *command)

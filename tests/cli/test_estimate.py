@@ -24,9 +24,14 @@ def test_fit_estimate_and_inspect_a_model(model, run):
     assert code == 0, err
     assert "2016-01" in out
     assert "too few items" in out
-    assert "2016-05: 3 items are too few" in out
+    assert "Too few items for an estimate: at least 30 are asked for (--min-items).\n  2016-05 (3 items)" in out
+    assert "stars=bad" in out.splitlines()[0]
     frame = pd.read_csv("shares.csv")
-    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", "n", "verdict", "p_corrected"]
+    counts = ["count", "count_low", "count_high"]
+    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", *counts, "n", "verdict", "p_corrected"]
+    assert frame[frame.group != "2016-05"].groupby("group")["count"].sum().tolist() == [150, 150]
+    assert (frame.count_low.dropna() == (frame.low * frame.n).round().dropna()).all()
+    assert (frame.count_high.dropna() == (frame.high * frame.n).round().dropna()).all()
     assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
     assert (frame.low.dropna() <= frame.share.dropna()).all()
     page = (model.parent / "p.html").read_text()
@@ -48,12 +53,13 @@ def test_fit_estimate_and_inspect_a_model(model, run):
 
 def test_all_input_and_output_formats_agree(model, run, monkeypatch):
     base = run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", "-")[1]
-    assert base.startswith("group,class,share,low,high,n,verdict,p_corrected\nx,bad,")
+    assert base.startswith("group,class,share,low,high,count,count_low,count_high,n,verdict,p_corrected\nx,bad,")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((model.parent / "new.csv").read_bytes())))
     assert run("estimate", "m.headcount", "-", "--by", "shop", "-o", "-")[1] == base
     answer = json.loads(run("estimate", "m.headcount", "new.parquet", "--by", "shop", "--json")[1])
     first = pd.read_csv(io.StringIO(base)).iloc[0]
     assert answer["groups"]["x"]["shares"]["bad"]["share"] == pytest.approx(first.share)
+    assert answer["groups"]["x"]["shares"]["bad"]["count_high"] == first.count_high
     for name in ("s.tsv", "s.json", "s.parquet"):
         assert run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", name)[0] == 0
     assert pd.read_csv("s.tsv", sep="\t").share[0] == pytest.approx(first.share)
@@ -107,7 +113,7 @@ def test_intervals_that_assume_calibrated_posteriors_say_so(tmp_path, run, refus
     sld = *SCORED, "--method", "SLD"
     code, out, err = run(*sld, "--assume-calibrated", "--html", "p.html")
     assert code == 0, err
-    assert "The intervals assume that the classifier's posteriors are calibrated" in out
+    assert "The intervals assume that the classifier's probabilities are calibrated" in out
     page = " ".join((tmp_path / "p.html").read_text().split())
     assert "It assumes that the classifier's posteriors are calibrated" in page
     assert "contain the true share" not in page
@@ -124,9 +130,9 @@ def test_the_reason_for_no_interval_names_the_option(tmp_path, run):
     save_model(Model(SLD(random_state=0).fit(X, y), Columns("numbers", tuple("abcd"))), tmp_path / "m.headcount")
     pd.DataFrame(X, columns=list("abcd")).to_csv(tmp_path / "x.csv", index=False)
     out = run("estimate", "m.headcount", "x.csv")[1]
-    assert "No intervals: without calibration SLD takes" in out
+    assert "There are no intervals, so how sure the shares are is not known: without calibration SLD takes" in out
     assert "or --assume-calibrated where" in out
-    assert "No intervals" not in run("estimate", "m.headcount", "x.csv", "--assume-calibrated")[1]
+    assert "There are no intervals" not in run("estimate", "m.headcount", "x.csv", "--assume-calibrated")[1]
 
 
 def test_formula_like_names_and_many_classes_are_plotted(tmp_path, run):
@@ -206,7 +212,7 @@ def test_sample_gives_shorter_intervals_and_pile_is_its_former_name(tmp_path, ru
     assert (population["estimand"], sample["estimand"]) == ("population", "sample")
     wide, short = (answer["groups"]["all"]["shares"]["pos"] for answer in (population, sample))
     assert short["high"] - short["low"] < wide["high"] - wide["low"]
-    assert "shares in these items" in run(*SCORED, "--sample")[1]
+    assert "about exactly these items." in run(*SCORED, "--sample")[1]
     assert "--pile" not in run("estimate", "--help")[1]
 
 
@@ -250,3 +256,103 @@ def test_means_totals_comparisons_and_formats(run, refused, tmp_path):
     refused("--format must be csv, tsv, json or markdown", *SCORED, "--format", "xml")
     refused("use one of them", *SCORED, "--format", "csv", "--json")
     refused("is no condition", *SCORED, "--where", "price")
+
+
+def test_the_answer_comes_first_with_counts(tmp_path, run):
+    scored_files(tmp_path)
+    shares = json.loads(run(*SCORED, "--json")[1])["groups"]["all"]["shares"]["pos"]
+    lines = run(*SCORED)[1].splitlines()
+    assert lines[0].split() == [
+        "group",
+        "items",
+        "y",
+        "share",
+        "95",
+        "%",
+        "interval",
+        "count",
+        "95",
+        "%",
+        "interval",
+        "verdict",
+    ]
+    assert lines[2].split() == [
+        *(
+            "pos",
+            f"{100 * shares['share']:.1f}",
+            "%",
+            f"{100 * shares['low']:.1f}",
+            "to",
+            f"{100 * shares['high']:.1f}",
+        ),
+        *(str(shares["count"]), str(shares["count_low"]), "to", str(shares["count_high"])),
+    ]
+    assert lines[4] == "The checks found nothing unusual: the shares can be used."
+    out = run(*SCORED, "--by", "g")[1]
+    assert out.splitlines()[0].split() == ["g", "items", "y=neg", "y=pos", "verdict"]
+    assert "All 3 groups look fine: the shares can be used." in out
+
+
+def test_classes_called_low_and_high_are_told_from_ends_of_intervals(tmp_path, run):
+    scored_files(tmp_path)
+    for name in ("labelled.csv", "new.csv"):
+        frame = pd.read_csv(tmp_path / name).rename(columns={"score_neg": "score_low", "score_pos": "score_high"})
+        frame.assign(y=frame.y.map({"neg": "low", "pos": "high"})).to_csv(tmp_path / name, index=False)
+    assert run(*SCORED, "--by", "g")[1].splitlines()[0].split() == ["g", "items", "y=high", "y=low", "verdict"]
+    records = pd.read_csv(io.StringIO(run(*SCORED, "-o", "-")[1]))
+    assert records["class"].tolist() == ["high", "low"]
+    assert (records.low < records.share).all()
+
+
+def test_advice_for_many_groups_is_given_once(tmp_path, run):
+    """Shares of every group are far from the labelled ones, each by other points."""
+    labelled = scored_table(900)
+    labelled[(labelled.y == 1) | (np.arange(900) % 12 == 0)].to_csv(tmp_path / "labelled.csv", index=False)
+    new = scored_table(3000, 1)
+    new.assign(g=[f"shop {i % 10}" for i in range(3000)]).to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = run(*SCORED, "--by", "g")
+    assert code == 0, err
+    assert out.count("The shares are far from those of the labelled items.") == 1
+    assert "points), shop 1 (" in out
+    assert "and 4 more" in out
+    assert "would have to change class" not in out
+
+
+def test_several_columns_to_group_by_may_be_named_one_by_one(model, run):
+    both = run("estimate", "m.headcount", "new.csv", "--by", "shop", "--by", "day:month", "-o", "-")
+    assert both[0] == 0, both[2]
+    assert both[1] == run("estimate", "m.headcount", "new.csv", "--by", "shop,day:month", "-o", "-")[1]
+    assert "x / 2016-01" in both[1]
+    answer = json.loads(run("check", "m.headcount", "new.csv", "--by", "shop", "--by", "day:month", "--json")[1])
+    assert answer["by"] == "shop,day:month"
+
+
+def test_classes_in_an_order_of_their_own(tmp_path, run, refused):
+    scored_files(tmp_path, k=3)
+    plain, ordered = (json.loads(run(*SCORED, "--json", *more)[1]) for more in ((), ("--classes", "neg,mid,pos")))
+    plain, ordered = plain["groups"]["all"], ordered["groups"]["all"]
+    assert (list(plain["shares"]), list(ordered["shares"])) == (["mid", "neg", "pos"], ["neg", "mid", "pos"])
+    assert plain["shares"] == {name: ordered["shares"][name] for name in plain["shares"]}
+    assert ordered["covariance"][0][0] == plain["covariance"][1][1]
+    assert run(*SCORED, "--by", "g", "--classes", "pos,mid,neg")[1].split()[2:5] == ["y=pos", "y=mid", "y=neg"]
+    refused("must name each class once; got 'neg', 'pos'", *SCORED, "--classes", "neg,pos")
+
+
+def test_covariance_agrees_with_the_intervals(tmp_path, run):
+    scored_files(tmp_path, k=3)
+    group = json.loads(run(*SCORED, "--json")[1])["groups"]["all"]
+    covariance = np.array(group["covariance"])
+    assert covariance.sum(axis=1) == pytest.approx([0.0] * 3, abs=1e-12)
+    widths = [share["high"] - share["low"] for share in group["shares"].values()]
+    assert np.sqrt(np.diag(covariance)) * 2 * 1.96 == pytest.approx(widths, rel=0.05)
+
+
+def test_advice_of_a_command_names_its_options_not_parameters(tmp_path, run, refused):
+    scored_files(tmp_path)
+    refused("PACC does not: omit --assume-calibrated.", *SCORED, "--method", "PACC", "--assume-calibrated")
+    two = "compare", *SCORED[1:4], "new.csv", "--label", "y"
+    refused("name it with --by COLUMN.", *two, "--from", "a", "--to", "b")
+    refused("compared with needs --against first.", *two, "--by", "g", "--from", "a", "--against", "all")
+    answer = json.loads(run(*SCORED, "--method", "CC", "--json")[1])
+    assert answer["note"]
+    assert "='" not in answer["note"]

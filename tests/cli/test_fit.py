@@ -52,3 +52,21 @@ def test_several_labels_make_a_model_each(reviews, run, refused):
     refused("go with --scored", "estimate", "models", "new.csv", "--label", "stars")
     (reviews / "empty").mkdir()
     refused("empty holds no model files", "estimate", "empty", "new.csv")
+
+
+def test_an_unknown_method_names_those_that_fit_takes(reviews, refused):
+    words = "There is no method 'EMQ'. EMQ is called SLD here. fit takes auto, 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy'"
+    refused(words, *FIT, "--method", "EMQ")
+    for method in ("CC", "PCC", "ACC", "PACC", "SLD", "HDy"):
+        assert method in words
+
+
+def test_the_order_of_the_classes_is_kept_in_the_model(reviews, run, refused):
+    code, _, err = run(*FIT, "--method", "PACC", "--classes", "good,bad")
+    assert code == 0, err
+    assert list(json.loads(run("estimate", "m.headcount", "new.csv", "--json")[1])["groups"]["all"]["shares"]) == [
+        "good",
+        "bad",
+    ]
+    (reviews / "m.headcount").unlink()
+    refused("'poor'", *FIT, "--method", "PACC", "--classes", "good,poor")

@@ -168,7 +168,6 @@ def test_the_format_may_be_named(write):
         ("a.svm", "nan 1:1\n", {}, "not a finite number"),
         ("a.csv", "label,text\n", {}, "holds no rows below its header"),
         ("a.csv", "label,text\npos,good,film\n", {}, "line 2: expected 2 fields, as in the header, found 3"),
-        ("a.csv", "label;text\npos;good\n", {}, "separated by semicolons"),
         ("a.csv", "label,x,x\n1,2,3\n", {}, "more than one column named 'x'"),
         ("a.csv", "label,age\n1,2\n", {"features": "height"}, "no column 'height'"),
         ("a.csv", 'a,b\n1,2\n"3,4\n5,6,7', {}, "the quote that opens in line 3 is not closed"),

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import warnings
 from datetime import date
 
@@ -42,7 +43,7 @@ def test_every_method_works_on_scores(tmp_path, run, method):
     assert code == 0, err
     assert pd.read_csv(io.StringIO(out)).share.sum() == pytest.approx(1.0)
     code, out, err = run(*SCORED, "--method", method)
-    assert ("No intervals: " in out) == (method in ("CC", "PCC", "MLPE"))
+    assert ("There are no intervals" in out) == (method in ("CC", "PCC", "MLPE"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -117,7 +118,7 @@ def test_unusable_scores_decisions_and_methods_are_refused(tmp_path, refused):
     refused("name the classes 'neg', 'mid'", *SCORED, "--scores", "neg=score_neg,mid=score_pos")
     refused("name 3 columns for 2 classes", *SCORED, "--scores", "a,b,c")
     refused(
-        "either columns of scores (scores) or a column of decisions", *SCORED, "--scores", "a", "--decisions", "said"
+        "either columns of scores (--scores) or a column of decisions", *SCORED, "--scores", "a", "--decisions", "said"
     )
     refused("PACC needs scores", *SCORED, "--decisions", "said", "--method", "PACC")
     refused("trains its own classifier", *SCORED, "--method", "SVM(KLD)")
@@ -191,7 +192,7 @@ def test_huge_counts_are_refused_and_useless_classifiers_say_nothing(tmp_path, r
         warnings.simplefilter("default")
         code, out, err = run("estimate", "--confusion", "m.csv", "c.csv")
     assert code == 0
-    assert "50.0 % (0.0-100.0)" in out
+    assert "0.0 to 100.0" in out
     assert "not checked" in out
     assert all(line.startswith("headcount: ") for line in err.splitlines()), err
     (tmp_path / "m.csv").write_text("true,a,b\na,80,20\nb,20,80\n")
@@ -208,3 +209,72 @@ def test_swapped_score_columns_give_a_warning(tmp_path, run):
     assert err.startswith("headcount: The scores of class 0 (column 'score_1') are lower for items of that class")
     assert err.count("\n") == 1
     assert run(*command, "0=score_0,1=score_1")[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (("2.5", "-1.25"), "the scores 2.5, -1.25 are not probabilities, .* logits .*softmax"),
+        (("60", "40"), "percentages: divide them by 100"),
+        (("0.7", "0.7"), "Divide the scores of each row by their sum"),
+        (("", "0.7"), "A score is missing"),
+    ],
+)
+def test_what_scores_look_like_is_said(tmp_path, run, scores, words):
+    (tmp_path / "labelled.csv").write_text("y,score_neg,score_pos\nneg,0.9,0.1\npos,0.2,0.8\nneg,0.8,0.2\npos,0,1\n")
+    (tmp_path / "new.csv").write_text(f"score_neg,score_pos\n0.5,0.5\n{','.join(scores)}\n")
+    code, _, err = run(*SCORED)
+    assert code == 2
+    assert re.search(rf"new.csv, line 3.*{words}", err)
+    assert "sigmoid" not in err
+
+
+def test_a_single_column_of_logits_needs_the_sigmoid(tmp_path, refused):
+    (tmp_path / "labelled.csv").write_text("y,score_pos\nneg,0.1\npos,0.8\nneg,0.2\npos,0.9\n")
+    (tmp_path / "new.csv").write_text("score_pos\n2.5\n")
+    words = "which must be between 0 and 1. They look like logits (raw scores): use the sigmoid"
+    refused(words, *SCORED, "--scores", "score_pos")
+
+
+def test_a_confusion_matrix_written_by_pandas(tmp_path, run):
+    matrix = pd.DataFrame([[80, 20], [10, 90]], index=["neg", "pos"], columns=["neg", "pos"])
+    (tmp_path / "counts.csv").write_text("class,count\nneg,200\npos,800\n")
+    matrix.to_csv(tmp_path / "plain.csv")
+    matrix.rename_axis("true").to_csv(tmp_path / "named.csv")
+    plain, named = (run("estimate", "--confusion", f"{name}.csv", "counts.csv") for name in ("plain", "named"))
+    assert plain[0] == 0, plain[2]
+    assert "__index" not in plain[1]
+    assert plain[1].replace("class ", "true ", 1).split() == named[1].split()
+
+
+def test_several_labels_in_a_cell_are_not_taken_for_a_class(tmp_path, refused, run):
+    y = (["price", "taste", "price|taste", "taste|service", "service"] * 20)[:100]
+    frame = pd.DataFrame({"y": y, "p": 0.5})
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    refused(
+        "labelled.csv, line 4, column 'y': 'price|taste' looks like several labels in one cell, as in 40 of 100 rows.",
+        *("estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y"),
+    )
+    refused("several labels in one cell", "fit", "labelled.csv", "--label", "y", "-o", "m.headcount")
+    scored_files(tmp_path)
+    for name in ("labelled.csv", "new.csv"):
+        text = (tmp_path / name).read_text().replace("neg", "bad|poor")
+        (tmp_path / name).write_text(text)
+    assert run(*SCORED)[0] == 0  # one class of such a name
+
+
+def test_an_answer_that_is_no_class_counts_too(tmp_path, run, refused):
+    """Of 1,000 items 30 % are positive: 70 * (60, 10, 30) + 30 * (10, 70, 20), in hundredths of the matrix's rows."""
+    (tmp_path / "m.csv").write_text("true,neg,pos,unsure\nneg,600,100,300\npos,100,700,200\n")
+    (tmp_path / "c.csv").write_text("class,count\nneg,450\npos,280\nunsure,270\n")
+    command = "estimate", "--confusion", "m.csv", "c.csv"
+    shares = json.loads(run(*command, "--json")[1])["groups"]["all"]["shares"]
+    assert shares["pos"]["share"] == pytest.approx(0.3, abs=1e-6)
+    assert shares["pos"]["low"] < 0.25
+    assert shares["pos"]["high"] > 0.35
+    (tmp_path / "c.csv").write_text("class,count\nneg,450\npos,280\nmaybe,270\n")
+    refused("'maybe' is not among the classes of the labelled items ('neg', 'pos', 'unsure')", *command)
+    (tmp_path / "m.csv").write_text("true,neg,pos,sum\nneg,600,100,700\npos,100,700,800\n")
+    refused("m.csv, column 'sum': these look like the totals of the rows", *command)
+    (tmp_path / "m.csv").write_text("true,neg,unsure\nneg,600,100\npos,100,700\n")
+    refused("m.csv is not a confusion matrix", *command)

@@ -116,7 +116,7 @@ def test_numbers_and_embeddings_are_features(tmp_path, run):
     frame.drop(columns="other").to_csv(tmp_path / "n.csv", index=False)
     assert run("fit", "n.csv", *fit[2:], "-o", "all.headcount", "--method", "CC")[0] == 0
     code, out, _ = run("estimate", "all.headcount", "n.csv")
-    assert "No intervals: CC is biased" in out
+    assert "so how sure the shares are is not known: CC is biased" in out
     assert "trust" in out
     code, _, err = run("estimate", "all.headcount", "n.csv", "--assume-calibrated")
     assert code == 2

@@ -112,7 +112,8 @@ def test_decisions_are_counted(tmp_path):
 def test_invalid_scores_are_located(tmp_path):
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,0.5,0.6\n")
     with pytest.raises(
-        DataError, match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities"
+        DataError,
+        match=r"t.csv, line 3, columns 'p0', 'p1': the scores 0.5, 0.6 are not probabilities.*Divide the scores",
     ):
         tally_files([tmp_path / "t.csv"], scores(pacc()))
     (tmp_path / "t.csv").write_text("month,p0,p1\na,0.5,0.5\nb,,0.6\n")
@@ -187,7 +188,8 @@ def test_incomplete_dates_odd_column_names_and_invalid_dates(tmp_path):
         Grouping.parse("d:moon", ["d"])
     (tmp_path / "t.csv").write_text("day,p0,p1\n2016-01-02,0.5,0.5\n07/09/2016,0.5,0.5\n")
     with pytest.raises(
-        DataError, match=r"t.csv, line 3, column 'day': '07/09/2016' is not a date. Write dates as 2016-07-09"
+        DataError,
+        match=r"t.csv, line 3, column 'day': .* which number of '07/09/2016' is the day .* Write dates as 2016-07-09",
     ):
         tally_files([tmp_path / "t.csv"], scores(pacc(), "day:month"))
     estimate_groups(tally_files([tmp_path / "t.csv"], scores(pacc(), "day")))
@@ -247,3 +249,18 @@ def test_a_method_that_reads_no_scores_still_counts_items(tmp_path):
     found = estimate_groups(tally)
     assert found.n_items.tolist() == [40, 35]
     np.testing.assert_allclose(found.shares, 0.5)
+
+
+def test_dates_with_the_day_first_are_read_where_that_is_clear():
+    def months(*dates):
+        return Grouping("d", "month").names(dates, lambda row: f"t.csv, line {row + 2}")
+
+    assert months("9.7.2016", "23.12.2016", "01.02.2017 10:30") == ["2016-07", "2016-12", "2017-02"]
+    assert months("09/07/2016", "23/12/2016", None) == ["2016-07", "2016-12", None]
+    assert months("07/09/2016", "12/23/2016", "2016-05-01") == ["2016-07", "2016-12", "2016-05"]
+    with pytest.raises(DataError, match=r"t.csv, line 3: it is not clear which number of '09/07/2016' is the day"):
+        months("2016-01-01", "09/07/2016", "10/11/2016")
+    with pytest.raises(DataError, match="in different orders"):
+        months("23/12/2016", "12/23/2016")
+    with pytest.raises(DataError, match=r"line 2: '32.1.2016' is not a date"):
+        months("32.1.2016")

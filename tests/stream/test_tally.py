@@ -125,7 +125,7 @@ def test_groups_of_few_items_are_reported_but_not_estimated():
     result = estimate_groups(tally)
     assert result.names == ["few", "many"]
     assert result.verdicts[0] == "too few items"
-    assert "3 items are too few" in result.advice[0][0]
+    assert "Too few items for an estimate (3 items)" in result.advice[0][0]
     assert np.isnan(result.shares[0]).all()
     assert np.isfinite(result.low[1]).all()
     frame = result.to_frame()

@@ -8,6 +8,7 @@ import tempfile
 from datetime import date, datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -137,7 +138,6 @@ def refused(path, words, kinds=None):
         ("x,t\n1,good\n2,   \n", "line 3, column 't' is empty", {"t": "text"}),
         (b"x,t\n1,good\n2,caf\xe9\n", "line 3, column 't': the byte 0xe9 is not UTF-8", {"t": "text"}),
         (b"x,caf\xe9\n1,2\n", "line 1: the byte 0xe9 is not UTF-8", None),
-        ("x;y\n1;2\n", "looks separated by semicolons", None),
         ("x,\n1,2\n", "line 1: column 2 has no name", None),
         ("x,y\n", "holds no rows below its header", None),
         ("", "is empty", None),
@@ -444,6 +444,40 @@ def test_long_rows_in_a_file_with_quotes_inside_of_fields(tmp_path, monkeypatch)
         long,
         "b",
     ]
+
+
+def test_an_unnamed_index_of_pandas_is_read_like_one_of_parquet(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0], "t": ["a", "b"]}, index=["p", "q"])
+    frame.to_csv(tmp_path / "one.csv")
+    table = TableFile(tmp_path / "one.csv")
+    assert table.columns == ["__index_level_0__", "x", "t"]
+    batch = all_of(table, {"x": "number", "t": "text"})[0]
+    assert (batch.numbers("x").tolist(), batch.texts("t").tolist()) == ([1.0, 2.0], ["a", "b"])
+    assert all_of(table, {"__index_level_0__": "group"})[0].groups("__index_level_0__")[1] == ["p", "q"]
+    frame.index = pd.MultiIndex.from_tuples([("p", 1), ("q", 2)])
+    frame.to_csv(tmp_path / "two.csv")
+    assert all_of(TableFile(tmp_path / "two.csv"), {"x": "number"})[0].numbers("x").tolist() == [1.0, 2.0]
+    refused(write(tmp_path / "t.csv", ",x,,y\n1,2,3,4\n"), "line 1: column 3 has no name")
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_the_separator_is_that_of_the_header(tmp_path, mark):
+    rows = "".join(f'{i}{mark}"a, {i}"\n' for i in range(3))
+    table = TableFile(write(tmp_path / "t.csv", f"x{mark}t\n{rows}"))
+    batch = all_of(table, {"x": "number", "t": "text"})[0]
+    assert batch.numbers("x").tolist() == [0.0, 1.0, 2.0]
+    assert batch.texts("t").tolist() == ["a, 0", "a, 1", "a, 2"]
+    refused(write(tmp_path / "u.csv", f"x{mark}t\n1{mark}b\n2\n"), "line 3: expected 2 fields")
+    assert TableFile(write(tmp_path / "v.csv", f"x,a{mark}b\n1,2\n")).columns == ["x", f"a{mark}b"]
+    assert TableFile(write(tmp_path / "w.csv", f'"a{mark}b"\n1\n')).columns == [f"a{mark}b"]
+
+
+def test_decimal_commas_between_semicolons(tmp_path):
+    table = TableFile(write(tmp_path / "t.csv", "x;t\n0,25;a,b\n-1,5;c\n2;d\n0.5;e\n"))
+    batch = all_of(table, {"t": "text", "x": "number"})[0]
+    assert batch.numbers("x").tolist() == [0.25, -1.5, 2.0, 0.5]
+    assert batch.texts("t").tolist() == ["a,b", "c", "d", "e"]
+    refused(write(tmp_path / "u.csv", "x;t\n1,000,5;a\n"), "line 2, column 'x': '1,000,5' is not a number")
 
 
 def test_names_of_blanks_and_columns_of_lists(tmp_path):

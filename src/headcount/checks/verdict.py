@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-__all__ = ["NOT_CHECKED", "Findings", "verdict_of"]
+__all__ = ["NOT_CHECKED", "Advice", "Findings", "verdict_of"]
 
 NOT_CHECKED = "not checked"
 
@@ -22,9 +22,40 @@ _IDENTIFIED = 2.5
 _STRONG = 10.0
 """An alarm is strong if its p-value is smaller than the level by this factor."""
 _ONLY_DECISIONS = (
-    "Nothing speaks against the shares. Decisions alone can't show that the items are a mixture of the classes, though: "
+    "Nothing speaks against the shares, but decisions alone can't show whether there are items of a new kind: the classifier's "
     "scores can."
 )
+_UNTESTED = (
+    "There are too few items, or their scores are too much alike, to check whether there are items of a new kind. Use longer "
+    "periods or larger groups."
+)
+
+
+class Advice(str):
+    """A piece of advice: a text whose ``reason`` several groups may have in common, and whose ``figures`` are of one group.
+
+    >>> advice = Advice("The items have changed{}. Read some of them.", "p = 0.01")
+    >>> str(advice), advice.reason
+    ('The items have changed (p = 0.01). Read some of them.', 'The items have changed. Read some of them.')
+    """
+
+    __slots__ = ("_template", "figures")
+    _template: str
+    figures: str
+
+    def __new__(cls, template: str, figures: str = "") -> "Advice":
+        """Put the figures, between parentheses, where the template has ``{}``."""
+        advice = super().__new__(cls, template.replace("{}", f" ({figures})" if figures else ""))
+        advice._template, advice.figures = template, figures
+        return advice
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self._template, self.figures
+
+    @property
+    def reason(self) -> str:
+        """The text without its figures."""
+        return self._template.replace("{}", "")
 
 
 @dataclass(frozen=True)
@@ -54,64 +85,93 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     scores_made, items_made = not np.isnan(found.p_scores), not np.isnan(found.p_items)
     each = level / 2 if scores_made and items_made else level
     scores_alarm, items_alarm = scores_made and found.p_scores < each, items_made and found.p_items < each
-    verdict, advice = "trust", []
+    verdict = "trust"
+    advice: list[str] = []
     what = "decisions" if found.decided else "scores"
     if found.separation_errors < _IDENTIFIED:
-        advice.append(
-            "The labelled items do not show that the classifier tells all classes apart: several shares explain the items equally "
-            "well, and the interval says which. Label more items, use better features, or merge classes."
-        )
+        advice.append(_not_apart(found.n_classes))
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
     if by_calibration or (found.off > _TOLERATED and found.off_errors > norm.isf(_OFF_LEVEL / 2 / found.n_classes)):
         verdict = "caution"
-        points = f"The estimate is {100 * found.off:.0f} points off the shares that explain the {what} best"
-        advice.append(
-            f"{points}: the method takes the classifier's posteriors for right, and they are not. Use "
-            f"{'ACC' if found.decided else 'PACC'} over the same classifier, or calibrate the posteriors."
-            if found.adjusts
-            else f"{points}: shares have changed, and this method does not adjust for that. Use "
-            f"{'ACC' if found.decided else 'PACC or SLD'} over the same classifier."
-        )
+        advice.append(_off(found))
     if found.distance > _FAR:
         verdict = verdict if found.adjusts else "caution"
         advice.append(
-            f"The shares are far from those of the labelled items ({found.distance:.0%} of the items would have to change class): "
-            "merely counting decisions would be badly off here."
+            Advice(
+                "The shares are far from those of the labelled items{}. "
+                + (
+                    "The estimate allows for that; just counting the classifier's answers would be far off."
+                    if found.adjusts
+                    else "This method does not allow for that and may be far off: use "
+                    f"{'ACC' if found.decided else 'PACC or SLD'} over the same classifier."
+                ),
+                f"{100 * found.distance:.0f} points",
+            )
         )
     if scores_alarm:
         strong = found.p_scores < each / _STRONG
         verdict = "do not trust" if strong or items_alarm else "caution"
         advice.append(
-            f"The {what} do not look like any mixture of the training classes (p = {found.p_scores:.2g}): there may be a class "
-            "never seen in training, or the items themselves have changed. Look at items"
-            f"{'' if found.decided else ' with low confidence'}, label some of this sample and train again."
+            Advice(
+                f"No combination of the known classes explains these {what}{{}}: there may be items of a kind that is not "
+                "among the labelled ones, or the items have changed. Read some items"
+                f"{'' if found.decided else ' that the classifier is unsure of'}, label some of them and fit again.",
+                _p_text(found.p_scores),
+            )
         )
     if items_alarm:
         verdict = verdict if verdict == "do not trust" else "caution"
-        named = f"; most in {', '.join(found.differs)}" if found.differs else ""
-        kept = "" if scores_alarm else ", though their scores could be a mixture of the training classes"
+        kept = "" if scores_alarm else ", though their scores do not"
+        figures = f"most in {', '.join(found.differs)}" if found.differs else _p_text(found.p_items)
         advice.append(
-            f"The items themselves differ from the labelled ones of these shares (p = {found.p_items:.2g}{named}){kept}: a class "
-            "never seen in training, or items that have changed. Read some of them; label some of this sample if the difference "
-            "matters to the classes."
+            Advice(
+                f"The items themselves look different from the labelled ones{kept}{{}}: there may be items of a new kind, or their "
+                "wording or values have changed. Read some of them; if the difference matters to the classes, label some and fit "
+                "again.",
+                figures,
+            )
         )
     if verdict == "trust" and found.decided:
         return NOT_CHECKED, [*advice, _ONLY_DECISIONS]
     if verdict == "trust" and not scores_made and not items_made:
-        return NOT_CHECKED, [
-            *advice,
-            "There are too few items, or their scores are too much alike, to test whether they are a mixture of the classes.",
-        ]
+        return NOT_CHECKED, [*advice, _UNTESTED]
     if verdict == "trust":
         advice.append(_passed(scores_made, items_made))
     return verdict, advice
 
 
+def _not_apart(n_classes: int) -> str:
+    """Say that the shares are hardly determined; classes can be merged only where there are more than two."""
+    whom = "the two classes" if n_classes == 2 else "all classes"
+    todo = "or use better features" if n_classes == 2 else "use better features, or merge classes that look alike"
+    return (
+        f"The labelled items do not show that the classifier can tell {whom} apart: very different shares would explain the new "
+        f"items just as well, and the interval shows how different. Label more items, {todo}."
+    )
+
+
+def _off(found: Findings) -> Advice:
+    """Say that the method is off, why, and which method is not."""
+    if found.adjusts:
+        reason = (
+            "The estimate is off{}: this method relies on the classifier's probabilities, and those of the labelled items are "
+            f"wrong. Use {'ACC' if found.decided else 'PACC'} over the same classifier, or calibrate its probabilities."
+        )
+    else:
+        reason = (
+            "The estimate is off{}: shares have changed since the items were labelled, and this method does not allow for that. "
+            f"Use {'ACC' if found.decided else 'PACC or SLD'} over the same classifier."
+        )
+    return Advice(reason, f"by {100 * found.off:.0f} points")
+
+
+def _p_text(p: float) -> str:
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
+
+
 def _passed(scores_made: bool, items_made: bool) -> str:
     if scores_made and items_made:
-        return "The scores look like a mixture of the training classes, and so do the items themselves."
+        return "Nothing unusual: scores and items look like those of the labelled classes, in these shares."
     if scores_made:
-        return "The scores look like a mixture of the training classes."
-    return (
-        "The items look like a mixture of the labelled ones; their scores are too few or too much alike to be tested."
-    )
+        return "Nothing unusual: the scores look like those of the labelled classes, in these shares."
+    return "Nothing unusual: the items look like the labelled ones, in these shares; their scores could not be checked."

@@ -81,7 +81,9 @@ def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except HeadcountError as error:
-        return _report_mistake(str(error))
+        from headcount.cli.output import in_command_words
+
+        return _report_mistake(in_command_words(str(error)))
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())

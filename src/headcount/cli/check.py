@@ -28,16 +28,16 @@ def check(
 
     Example: headcount check stars.headcount new.csv --by date:month
     """
-    from headcount.cli.output import json_bytes, to_stdout
-    from headcount.desk import check_tables
-    from headcount.report.shares_page import verdict_summary
+    from headcount.cli.output import json_bytes, p_text, print_advice, to_stdout
+    from headcount.desk import check_tables, provenance
+    from headcount.stream.group_shares import advice_by_reason, verdict_summary
 
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:
         records = check_tables(
             loaded,
             files,
-            by=by,
+            by=options.joined(by),
             where=where or (),
             min_items=min_items,
             counts=confusion,
@@ -45,14 +45,18 @@ def check(
             progress=progress,
         )
     if as_json:
-        to_stdout(json_bytes(records))
+        groups = {
+            record["group"]: {key: value for key, value in record.items() if key != "group"} for record in records
+        }
+        to_stdout(json_bytes({"by": options.joined(by), "from": provenance(loaded, files, model), "groups": groups}))
         return
+    labels, verdicts, advice = ([record[key] for record in records] for key in ("group", "verdict", "advice"))
     n_tested = sum(record["p_corrected"] is not None for record in records)
     for record in records:
-        typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}")
-        for sentence in record["advice"]:
-            typer.echo(f"  - {sentence}")
-        if n_tested > 1 and record["p_corrected"] is not None and record["verdict"] != "trust":
-            typer.echo(f"  - p = {record['p_corrected']:.2g}, corrected for {n_tested} groups.")
-    verdicts, advice = zip(*((record["verdict"], record["advice"]) for record in records), strict=True)
-    typer.echo(f"\n{verdict_summary(verdicts, advice)}")
+        p = record["p_corrected"]
+        tested = n_tested > 1 and p is not None and record["verdict"] != "trust"
+        corrected = f" (p {'= ' * (p >= 0.001)}{p_text(p)}, corrected for {n_tested} groups)" if tested else ""
+        typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}{corrected}")
+    summary = verdict_summary(verdicts, advice)
+    typer.echo(f"\n{summary}")
+    print_advice(advice_by_reason(labels, verdicts, advice), summary, named=len(labels) > 1)

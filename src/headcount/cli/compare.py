@@ -9,9 +9,6 @@ from headcount.cli.model import model_from
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
 
-_MAX_NAMES = 12
-"""Groups that are named in a sentence below the table."""
-
 
 def compare(
     model: options.MODEL,
@@ -29,6 +26,12 @@ def compare(
             help="Compare all groups or files: each with the first, with the previous one, or all pairs (all).",
         ),
     ] = None,
+    trend: Annotated[
+        bool,
+        options.option(
+            "--trend", help="Test instead whether shares rise or fall over the groups: months, weeks, numbers."
+        ),
+    ] = False,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
     level: options.LEVEL = 0.95,
@@ -52,48 +55,60 @@ def compare(
 
     Example: headcount compare stars.headcount new.csv --by date:month --against previous
 
+    Example: headcount compare stars.headcount new.csv --by date:month --trend
+
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, show_result
-    from headcount.desk import Comparison, compare_tables
+    from headcount.cli.output import check_outputs, print_advice, show_result
+    from headcount.desk import Comparison, compare_tables, trend_tables
+    from headcount.exceptions import DataError
+    from headcount.stream.group_shares import advice_by_reason, verdict_summary
 
     check_outputs((), (model, *files), table=output)
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     if first is not None and second is None and against is None:
         against = "first"
-    chosen: Any = against  # compare_tables refuses other values
-    result = compare_tables(
-        loaded,
-        files,
-        by=by,
-        where=where or (),
-        first=first,
-        second=second,
-        against=chosen,
-        level=level,
-        estimand="sample" if sample or pile else "population",
-        min_items=min_items,
-        counts=confusion,
-        statistics=statistics,
-    )
+    columns = options.joined(by)
+    settings: dict[str, Any] = {
+        "where": where or (),
+        "level": level,
+        "estimand": "sample" if sample or pile else "population",
+        "min_items": min_items,
+        "counts": confusion,
+        "statistics": statistics,
+    }
+    result: Any
+    if trend:
+        if columns is None or against is not None or first is not None or second is not None:
+            raise DataError(
+                "--trend is over the groups of one column: give --by COLUMN, without --against, --from and --to."
+            )
+        result = trend_tables(loaded, files, by=columns, **settings)
+    else:
+        chosen: Any = against  # compare_tables refuses other values
+        result = compare_tables(loaded, files, by=columns, first=first, second=second, against=chosen, **settings)
     records, verdicts = result.records(), result.verdicts()
     two = isinstance(result, Comparison)
-    answer: dict[str, Any] = {"from": result.first, "to": result.second} if two else json_of_changes(result)
+    answer: dict[str, Any]
+    if trend:
+        answer = {"periods": result.names, "left_out": result.left_out, "per": result.unit}
+    else:
+        answer = {"from": result.first, "to": result.second} if two else json_of_changes(result)
 
     def print_comparison() -> None:
-        if two:
+        if trend:
+            _print_trend(result, records, level)
+        elif two:
             _print_changes(f"Change from {result.first} to {result.second}", records, level)
         else:
             print_comparisons(result)
-        names_by_verdict: dict[str, list[str]] = {}
-        for name, checked in verdicts.items():
-            if checked["verdict"] != "trust":
-                sentence = f"{checked['verdict']}. {' '.join(checked['advice'])}"
-                names_by_verdict.setdefault(sentence, []).append(name)
-        for sentence, names in names_by_verdict.items():
-            typer.echo(f"{_listed(names)}: {sentence}")
+        labels, found = list(verdicts), [checked["verdict"] for checked in verdicts.values()]
+        advice = [checked["advice"] for checked in verdicts.values()]
+        summary = verdict_summary(found, advice)
+        typer.echo(f"\n{summary}")
+        print_advice(advice_by_reason(labels, found, advice), summary)
 
-    answer |= {"level": level, "changes": records, "verdicts": verdicts}
+    answer |= {"level": level, "slopes" if trend else "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)
 
 
@@ -121,17 +136,35 @@ def _family_title(result: Any) -> str:
 
 def _left_out_note(result: Any) -> str:
     """Name the groups with too few items."""
-    return f"Left out, too few items (--min-items): {_listed(result.left_out)}."
+    from headcount.cli.output import listed
+
+    return f"Left out, too few items (--min-items): {listed(result.left_out)}."
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> None:
+    """Print the slope of each class, and what it means in words."""
+    from headcount.cli.output import listed, p_text, print_table
+
+    typer.echo(f"Trend over {len(result.names)} periods, {result.names[0]} to {result.names[-1]}")
+    rows = [
+        [
+            str(record["class"]),
+            f"{100 * record['slope']:+.2f} points",
+            f"{100 * record['low']:+.2f} to {100 * record['high']:+.2f}",
+            p_text(record["p_value"]),
+            "rises" if record["low"] > 0 else "falls" if record["high"] < 0 else "no clear trend",
+        ]
+        for record in records
+    ]
+    figures = f"change per {result.unit}", f"{100 * level:g} % interval", "p"
+    print_table("", [("class", "left"), *((name, "right") for name in figures), ("trend", "left")], rows)
+    if result.left_out:
+        typer.echo(f"Left out, too few items (--min-items) or no time: {listed(result.left_out)}.")
 
 
 def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
     """Print changes, a row each class, and with many groups each pair of groups."""
-    from headcount.cli.output import print_table
+    from headcount.cli.output import p_text, print_table
 
     several = "p_single" in records[0]
     names = ("first", "second", "class") if several else ("class",)
@@ -141,7 +174,7 @@ def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> N
             *(str(record[name]) for name in names),
             f"{100 * record['change']:+.1f} points",
             f"{100 * record['low']:+.1f} to {100 * record['high']:+.1f}",
-            f"{record['p_value']:.3g}",
+            p_text(record["p_value"]),
         ]
         for record in records
     ]

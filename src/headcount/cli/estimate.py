@@ -6,25 +6,21 @@ from typing import Any, cast
 import typer
 
 from headcount.cli import options
-from headcount.cli.model import model_from, models_in
+from headcount.cli.model import class_names, model_from, models_in
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
 __all__ = ["estimate"]
 
-_MAX_ADVICE = 8
-"""Pieces of advice printed below the table."""
-_MAX_NAMES = 6
-"""Groups named before each piece of advice."""
-
 
 def estimate(
     model: options.MODEL,
     files: options.FILES,
-    by: options.BY = None,
+    columns: options.BY = None,
     where: options.WHERE = None,
     total: options.TOTAL = False,
     value: options.VALUE = None,
+    classes: options.CLASSES = None,
     against: options.COMPARE = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
@@ -65,6 +61,7 @@ def estimate(
     from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import grouping_title
 
+    by = options.joined(columns)
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
@@ -100,6 +97,8 @@ def estimate(
             )
         if value is not None:
             groups = groups.with_means(*_mean_asked(value, groups.classes))
+        if classes is not None:
+            groups = groups.in_class_order(class_names(classes))
         answers[title] = groups, None if against is None else compared(groups, cast("Any", against))
     by_title = grouping_title(by)
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
@@ -118,7 +117,7 @@ def estimate(
         for i, (title, (groups, comparisons)) in enumerate(answers.items()):
             if several:
                 typer.echo(f"\n{title}" if i else title)
-            print_shares(groups, by or "")
+            print_shares(groups, by_title, models[title].columns.label or "")
             _print_explanation(groups)
             if comparisons is not None:
                 typer.echo()
@@ -158,11 +157,15 @@ def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
 def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
-    from headcount.stream.group_shares import group_label, none_if_nan
+    from headcount.cli.output import in_command_words
+    from headcount.stream.group_shares import group_label, none_if_nan, whole_number
+
+    counts = dict(zip(("count", "count_low", "count_high"), groups.counts, strict=True))
 
     def ends(g: int, j: int) -> dict[str, float | None]:
         numbers = {"share": groups.shares, "low": groups.low, "high": groups.high}
-        return {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
+        shares = {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
+        return shares | {name: whole_number(values[g, j]) for name, values in counts.items()}
 
     classes = [str(plain(label)) for label in groups.classes]
     by_group: dict[str, dict[str, Any]] = {
@@ -171,13 +174,15 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
             "verdict": groups.verdicts[g],
             "advice": groups.advice[g],
             "shares": {label: ends(g, j) for j, label in enumerate(classes)},
+            "covariance": groups.covariance_of(g),
             **groups.mean_of(g),
         }
         for g, name in enumerate(groups.names)
     }
     if groups.total is not None:
         by_group |= _json_answer(groups.total, None, None, {})["groups"]
-    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume", "note")}
+    settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume")}
+    settings["note"] = in_command_words(groups.note)
     answer = {"by": by, **settings, "from": facts, "groups": by_group}
     if comparisons is not None:
         answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
@@ -185,24 +190,27 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
 
 
 def _print_explanation(groups: Any) -> None:
-    """Print what a reader of the table needs besides: whose shares, why no intervals, advice on verdicts."""
-    from headcount.report.shares_page import verdict_summary
-    from headcount.stream.group_shares import group_label
+    """Print what to make of the table: whether the shares can be used, what intervals mean, and advice by its reason."""
+    from headcount.cli.output import in_command_words, print_advice
+    from headcount.stream.group_shares import advice_by_reason, group_label, verdict_summary
 
-    whose = "these items" if groups.estimand == "sample" else "the process that the items came from"
-    intervals = "" if groups.note else f", {100 * groups.level:g} % intervals"
-    typer.echo(f"\n{groups.method}{intervals}, shares in {whose}. {verdict_summary(groups.verdicts, groups.advice)}")
+    summary = verdict_summary(groups.verdicts, groups.advice)
+    typer.echo(f"\n{summary}")
     if groups.note:
-        typer.echo(f"No intervals: {groups.note}".replace("assume='calibrated'", "--assume-calibrated"))
-    elif groups.assume == "calibrated":
-        typer.echo(
-            "The intervals assume that the classifier's posteriors are calibrated: where they are not, intervals are too short."
+        typer.echo(f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}")
+    else:
+        about = (
+            "It is about exactly these items."
+            if groups.estimand == "sample"
+            else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
         )
-    names_by_advice: dict[str, list[str]] = {}
-    for name, verdict, advice in zip(groups.names, groups.verdicts, groups.advice, strict=True):
-        if verdict not in ("trust", "not checked"):
-            names_by_advice.setdefault(" ".join(advice), []).append(group_label(name))
-    for advice, names in list(names_by_advice.items())[:_MAX_ADVICE]:
-        typer.echo(f"  {', '.join(names[:_MAX_NAMES])}{' ...' if len(names) > _MAX_NAMES else ''}: {advice}")
-    if len(names_by_advice) > _MAX_ADVICE:
-        typer.echo(f"  ... and advice on {len(names_by_advice) - _MAX_ADVICE} more; see --json or --html.")
+        typer.echo(
+            f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
+        )
+        if groups.assume == "calibrated":
+            typer.echo(
+                "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
+                "short."
+            )
+    labels = [group_label(name) for name in groups.names]
+    print_advice(advice_by_reason(labels, groups.verdicts, groups.advice), summary, named=len(labels) > 1)

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount.cli.options import METHOD, option
+from headcount.cli.options import CLASSES, METHOD, option
 from headcount.exceptions import DataError
 
 __all__ = ["fit", "inspect"]
 
+_OTHER_NAMES = {"emq": "SLD", "em": "SLD", "saerens": "SLD", "gac": "ACC", "gpac": "PACC", "pac": "PACC"}
+"""Names of methods in other libraries and papers."""
 _MAX_COLUMNS = 8
 """Columns of a model that are named; more are counted."""
 
@@ -49,6 +51,7 @@ def fit(
     any_method: Annotated[
         bool, typer.Option("--any-method", help="Keep the best method even if it has no interval, such as CC or PCC.")
     ] = False,
+    classes: CLASSES = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs to run in parallel; -1: one for each core.")] = -1,
 ) -> None:
@@ -61,10 +64,12 @@ def fit(
 
     Example: headcount fit survey.csv --text answer --label topic,tone,urgent -o models
     """
+    from headcount.cli.model import class_names
     from headcount.cli.output import check_outputs
     from headcount.desk import fit_table
     from headcount.modelfile import save_model
 
+    _check_method(method)
     labels = _labels_asked(file, label)
     if len(labels) > 1 and text is None and features is None:
         raise DataError(
@@ -93,6 +98,7 @@ def fit(
             budget=budget,
             shift=shift,
             any_method=any_method,
+            classes=None if classes is None else class_names(classes),
             random_state=seed,
             n_jobs=jobs,
         )
@@ -101,6 +107,22 @@ def fit(
         _print_model(model)
         typer.echo(f"\nWritten: {target}\n" if len(labels) > 1 else f"\nWritten: {target}")
     typer.echo(f"Next: headcount estimate {output} NEW.csv --by COLUMN")
+
+
+def _check_method(name: str) -> None:
+    """Raise if there is no such method, naming only those that are fitted over a learner, and what others call it."""
+    from headcount._validation import quoted
+    from headcount.quantifiers import list_methods
+
+    methods = list_methods()
+    if name.lower() == "auto" or "." in name or name.lower() in {method.name.lower() for method in methods}:
+        return
+    fitted = [method.name for method in methods if not method.brings_learner and method.group != "baseline"]
+    known = _OTHER_NAMES.get(name.lower())
+    hint = f" {name} is called {known} here." if known else ""
+    raise DataError(
+        f"There is no method {name!r}.{hint} fit takes auto, {quoted(fitted, 50)}, or your own as package.module:Class."
+    )
 
 
 def _labels_asked(file: str, label: str) -> list[str]:

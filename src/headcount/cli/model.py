@@ -1,14 +1,14 @@
 """The model that a command names: a model file, or a model made from a scored table or a confusion matrix."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headcount.exceptions import DataError
 
 if TYPE_CHECKING:
     from headcount.modelfile import Model
 
-__all__ = ["model_from", "models_in"]
+__all__ = ["class_names", "model_from", "models_in"]
 
 
 def models_in(
@@ -57,6 +57,14 @@ def model_from(
         return scored_model(source, label=label, scores=scores, decisions=decisions, method=method)
     _check_no_columns(columns, method)
     return load_model(source)
+
+
+def class_names(classes: str) -> list[Any]:
+    """Return the classes that --classes names, as numbers if all are."""
+    from headcount._labels import typed_labels
+
+    labels: list[Any] = typed_labels([name.strip() for name in classes.split(",")]).tolist()
+    return labels
 
 
 def _check_no_columns(columns: tuple[str | None, str | None, str | None], method: str) -> None:

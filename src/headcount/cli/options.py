@@ -9,6 +9,12 @@ import typer
 option = partial(typer.Option, show_default=False)
 """An option without a default to show."""
 
+
+def joined(by: list[str] | None) -> str | None:
+    """Return the columns of all --by as the one text that names them."""
+    return ",".join(by) if by else None
+
+
 MODEL = Annotated[
     str,
     typer.Argument(
@@ -22,11 +28,14 @@ FILES = Annotated[
     ),
 ]
 BY = Annotated[
-    str | None,
+    list[str] | None,
     option(
         "--by",
-        help="A column to group by; for dates also COLUMN:day, week, month, quarter or year. Several are separated by commas.",
+        help="A column to group by; for dates also COLUMN:day, week, month, quarter or year. Several: --by a --by b, or --by a,b.",
     ),
+]
+CLASSES = Annotated[
+    str | None, option("--classes", help="The order of the classes, as in neg,neutral,pos [default: sorted].")
 ]
 WHERE = Annotated[
     list[str] | None,

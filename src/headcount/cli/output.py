@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,12 +13,33 @@ import typer
 from headcount._writing import write_all
 from headcount.exceptions import DataError
 
-__all__ = ["check_outputs", "json_bytes", "print_shares", "print_table", "show_result", "to_stdout"]
+__all__ = [
+    "check_outputs",
+    "in_command_words",
+    "json_bytes",
+    "listed",
+    "p_text",
+    "print_advice",
+    "print_shares",
+    "print_table",
+    "show_result",
+    "to_stdout",
+]
 
 _FILE_WIDTH = 140
 """Characters of a line of a table that goes to a file or a pipe."""
 _MAX_CLASS_COLUMNS = 6
 """Classes shown side by side; with more, each class has its own row."""
+_PARAMETERS = (
+    (re.compile(r"\b(?:by|[a-z_]+='[a-z]+'|against) \((--[a-z-]+(?: [A-Za-z]+)?)\)"), r"\1"),
+    (re.compile(r"Pass calibration='bcts', or assume='calibrated' where"), "Use PACC, or --assume-calibrated where"),
+    (re.compile(r", or pass method='bootstrap', whose coverage is not measured for this method"), ""),
+)
+"""Parameters of Python in sentences of the library, and what replaces them in those of a command."""
+_MAX_REASONS = 8
+"""Reasons for advice that are printed."""
+_MAX_NAMES = 6
+"""Groups that are named in a sentence."""
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None) -> None:
@@ -162,32 +184,103 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
     PipeConsole(width=width, markup=False, highlight=False, emoji=False).print(table)
 
 
-def print_shares(groups: Any, by: str) -> None:
-    """Print the shares of groups: one row a group, or one row a class if there are many classes."""
+def print_shares(groups: Any, by: str, label: str = "") -> None:
+    """Print shares and numbers of items with their intervals: one column a class, or one row a class where that is clearer.
+
+    Parameters
+    ----------
+    groups : GroupShares
+    by : str
+        Title of the column of groups.
+    label : str
+        Title of the column of labels, to tell names of classes from those of other columns.
+    """
     from headcount.stream.group_shares import group_label, mean_text
 
-    classes = [str(label) for label in groups.classes]
-    side_by_side = len(classes) <= _MAX_CLASS_COLUMNS
-    columns = [(label, "right") for label in classes] if side_by_side else [("class", "left"), ("share", "right")]
+    parts = (groups, *([] if groups.total is None else [groups.total]))
+    classes = [str(name) for name in groups.classes]
+    one_group = len(groups) == 1 and groups.total is None
+    side_by_side = len(classes) <= _MAX_CLASS_COLUMNS and not one_group
     means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
+    interval = [] if groups.note else [(f"{100 * groups.level:g} % interval", "right")]
+    if side_by_side:
+        columns = [(f"{label}={name}" if label else name, "right") for name in classes]
+    else:
+        columns = [(label or "class", "left"), ("share", "right"), *interval, ("count", "right"), *interval]
     rows: list[list[str]] = []
-    for part in (groups, *([] if groups.total is None else [groups.total])):
+    for part in parts:
         for g, verdict in enumerate(part.verdicts):
             head = [group_label(part.names[g]), f"{part.n_items[g]:,}"]
-            mean, interval = mean_text(part, g)
-            shown = f"{mean} ({interval.replace(' to ', '-')})" if interval else mean or "-"
+            mean, ends = mean_text(part, g)
+            shown = f"{mean} ({ends.replace(' to ', '-')})" if ends else mean or "-"
             tail = [*([shown] if means else []), verdict]
-            shares = [_share_text(part, g, j) for j in range(len(classes))]
+            figures = [_figures(part, g, j) for j in range(len(classes))]
             if side_by_side:
-                rows.append([*head, *shares, *tail])
-            else:
-                rows += [[*head, label, share, *tail] for label, share in zip(classes, shares, strict=True)]
+                rows.append([*head, *("\n".join(map(_with_ends, pair)) for pair in figures), *tail])
+                continue
+            for j, (name, (share, count)) in enumerate(zip(classes, figures, strict=True)):
+                shown_once = (head, tail) if j == 0 else ([""] * len(head), [""] * len(tail))
+                rows.append(
+                    [*shown_once[0], name, *share[: 1 + len(interval)], *count[: 1 + len(interval)], *shown_once[1]]
+                )
     print_table("", [(by or "group", "left"), ("items", "right"), *columns, *means, ("verdict", "left")], rows)
 
 
-def _share_text(groups: Any, g: int, j: int) -> str:
+def _figures(groups: Any, g: int, j: int) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the share of a class with its interval, and the number of items with its own, for people to read."""
     share, low, high = groups.shares[g, j], groups.low[g, j], groups.high[g, j]
+    count, least, most = (values[g, j] for values in groups.counts)
     if share != share:
-        return "-"
-    interval = f" ({100 * low:.1f}-{100 * high:.1f})" if low == low else ""
-    return f"{100 * share:.1f} %{interval}"
+        return ("-", ""), ("", "")
+    known = low == low
+    return (
+        (f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}" if known else ""),
+        (f"{count:,.0f}", f"{least:,.0f} to {most:,.0f}" if known else ""),
+    )
+
+
+def _with_ends(figures: tuple[str, str]) -> str:
+    value, ends = figures
+    return f"{value} ({ends.replace(' to ', '-')})" if ends else value
+
+
+def print_advice(reasons: Sequence[tuple[str, Sequence[tuple[str, str]]]], said: str = "", named: bool = True) -> None:
+    """Print advice by reason, with the groups that it is about; what was ``said`` already is left out.
+
+    Parameters
+    ----------
+    reasons : sequence of (reason, sequence of (group, figures))
+    said : str
+        The text that is printed above.
+    named : bool
+        Whether there are groups to name.
+    """
+    for reason, groups in reasons[:_MAX_REASONS]:
+        if reason in said:
+            continue
+        about = [f"{name} ({figures})" if figures else name for name, figures in groups]
+        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if named else ""))
+    if len(reasons) > _MAX_REASONS:
+        typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
+
+
+def p_text(p: float) -> str:
+    """Return a p-value for people to read."""
+    return f"{p:.3g}" if p >= 0.001 else "< 0.001"
+
+
+def in_command_words(text: str) -> str:
+    """Return a sentence of the library with options of the command in place of parameters of Python.
+
+    >>> in_command_words("name it with by (--by COLUMN); omit assume='calibrated' (--assume-calibrated).")
+    'name it with --by COLUMN; omit --assume-calibrated.'
+    """
+    for pattern, words in _PARAMETERS:
+        text = pattern.sub(words, text)
+    return text
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name the first few, and count the rest."""
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more

@@ -45,6 +45,6 @@ def sql(
     query = (
         scoring_sql(loaded, table, dialect=dialect)
         if scoring
-        else statistics_sql(loaded, table, by=by, where=where or (), dialect=dialect)
+        else statistics_sql(loaded, table, by=options.joined(by), where=where or (), dialect=dialect)
     )
     typer.echo(f"{query};")

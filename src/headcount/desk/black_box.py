@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -66,7 +67,7 @@ def scored_model(
     """
     table = TableFile(source)
     if scores is not None and decisions is not None:
-        raise DataError("Name either columns of scores (scores) or a column of decisions (decisions), not both.")
+        raise DataError("Name either columns of scores (--scores) or a column of decisions (--decisions), not both.")
     labels = check_labels(table, read_labels(table, label), label, _MIN_ITEMS_PER_CLASS)
     classes = np.unique(labels)
     if decisions is not None:
@@ -86,9 +87,10 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     Parameters
     ----------
     source : str or Path
-        A table with a row for each true class, named in the first column, and a column of counts for each decided class.
+        A table with a row for each true class, named in the first column, and a column of counts for each decided class. Further
+        columns are answers that are no class, such as "unsure".
     method : str, default="auto"
-        A method that needs nothing but decisions; ``"auto"``: ACC.
+        A method that needs nothing but decisions; ``"auto"``: ACC, or PACC where there are answers that are no class.
 
     Returns
     -------
@@ -107,7 +109,8 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     table = TableFile(source)
     decided = table.columns[1:]
     rows = [label_text(value) for value in read_labels(table, table.columns[0])]
-    if sorted(rows) != sorted(map(label_text, decided)) or len(set(rows)) < len(rows):
+    answers = [name for name in decided if label_text(name) not in rows]
+    if not set(rows) <= set(map(label_text, decided)) or len(set(rows)) < len(rows):
         raise DataError(
             f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 10)} and its columns for "
             f"{quoted(decided, 10)}. It needs a row for each true class, named in the first column, and a column for each decided "
@@ -125,12 +128,35 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     if len(rows) < 2:
         raise DataError(f"{table.name} has only one class; a confusion matrix needs at least two.")
     row_labels = typed_labels(rows)
-    position = {label_text(label): j for j, label in enumerate(np.unique(row_labels))}
-    columns = [position[label_text(name)] for name in decided]
+    names = [*map(label_text, np.unique(row_labels)), *answers]
+    columns = [names.index(name if name in answers else label_text(name)) for name in decided]
     cells = counts.astype(np.int64)
     decisions = np.concatenate([np.repeat(columns, row_counts) for row_counts in cells])
     labels = np.repeat(row_labels, cells.sum(axis=1))
-    return _decisions_model(table, decisions, labels, "class", table.columns[0], method)
+    title = "" if table.columns[0].startswith("__index_level_") else table.columns[0]
+    if not answers:
+        return _decisions_model(table, decisions, labels, "class", title, method)
+    _check_answers(table, counts, decided, answers)
+    name = "PACC" if method.lower() == "auto" else method
+    # An answer that is no class is a vector of posteriors, as if each class had as many labelled items.
+    rates = counts / counts.sum(axis=1, keepdims=True)
+    by_class = rates[[rows.index(one) for one in names[: len(rows)]]]
+    vectors = [by_class[:, decided.index(one)] for one in answers]
+    posteriors = [v / v.sum() if v.sum() else np.full(len(rows), 1.0 / len(rows)) for v in vectors]
+    P = np.concatenate([np.eye(len(rows)), *(v[None] for v in posteriors)])[decisions]
+    pairs = tuple((one, tuple(v.tolist())) for one, v in zip(answers, posteriors, strict=True))
+    return _model(table, name, P, labels, Columns("scores", ("class",), title), pairs)
+
+
+def _check_answers(table: TableFile, counts: FloatArray, decided: list[str], answers: list[str]) -> None:
+    """Raise if a further column of a confusion matrix is its totals."""
+    for name in answers:
+        totals = counts[:, decided.index(name)]
+        if np.array_equal(2 * totals, counts.sum(axis=1)):
+            raise DataError(
+                f"{table.name}, column {name!r}: these look like the totals of the rows, not like an answer of the classifier. "
+                "Remove the column."
+            )
 
 
 def _decisions_model(
@@ -154,12 +180,14 @@ def _quantifier(name: str) -> Quantifier:
     return method.for_tables()
 
 
-def _model(table: TableFile, method: str, P: FloatArray, labels: AnyArray, columns: Columns) -> Model:
-    """Fit a quantifier over a classifier whose posteriors are given."""
+def _model(
+    table: TableFile, method: str, P: FloatArray, labels: AnyArray, columns: Columns, answers: Sequence[Any] = ()
+) -> Model:
+    """Fit a quantifier over a classifier whose posteriors are given, and those of its answers that are no class."""
     classes = np.unique(labels)
     quantifier = _quantifier(method)
     if quantifier.needs:  # a method that needs no outputs of a classifier takes none
-        quantifier.set_params(classifier=FrozenEstimator(BlackBox(tuple(plain(c) for c in classes)).fit()))
+        quantifier.set_params(classifier=FrozenEstimator(BlackBox(tuple(plain(c) for c in classes), answers).fit()))
     quantifier.fit(P, labels)
     reference = Outputs(quantifier.classes_, len(P), posteriors=P)
     codes = np.searchsorted(classes, labels).astype(np.int32)
@@ -175,7 +203,7 @@ def _warn_if_swapped(P: FloatArray, codes: AnyArray, columns: Sequence[str], cla
             warnings.warn(
                 f"The scores of class {plain(label)} (column {column!r}) are lower for items of that class than for others "
                 f"({mean:.2f} and {mean_of_others:.2f} on average): are the columns swapped? Say which is which, as in "
-                "scores CLASS=COLUMN,...",
+                "--scores CLASS=COLUMN,...",
                 HeadcountWarning,
                 stacklevel=3,
             )

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from headcount._validation import quoted
 from headcount.desk.estimate import check_level, file_title, listed_paths, loaded_model, tally_of
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Differences
+from headcount.intervals import Difference, Differences, Trend
 from headcount.modelfile import Model
 from headcount.stream import GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
-from headcount.stream.group_shares import group_label
+from headcount.stream.group_shares import group_label, trend_of_groups
+from headcount.stream.groups import period_numbers
 
-__all__ = ["Comparison", "Comparisons", "compare_tables"]
+__all__ = ["Comparison", "Comparisons", "TrendOfGroups", "compare_tables", "trend_tables"]
 
 Against = Literal["first", "previous", "all"]
 _AGAINST = ("first", "previous", "all")
@@ -86,6 +88,43 @@ class Comparisons:
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
         """Verdict and advice for each group that is compared, by name."""
+        return _verdicts(self.groups, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class TrendOfGroups:
+    """Rise or fall of the shares over the groups of a table, such as months.
+
+    Attributes
+    ----------
+    names : list of str
+        The groups, in the order of time.
+    left_out : list of str
+        Groups with too few items, or without a time.
+    unit : str
+        What slopes are per: a month, a week and so on, or a group.
+    trend : Trend
+        The slope of each share, with its interval and p-value.
+    groups : GroupShares
+        The shares of all groups, with verdicts.
+    """
+
+    names: list[str]
+    left_out: list[str]
+    unit: str
+    trend: Trend
+    groups: GroupShares
+
+    def records(self) -> list[dict[str, Any]]:
+        """Plain record of each class: class, slope, low, high and p_value."""
+        columns = {"class": self.trend.classes} | {
+            name: getattr(self.trend, name) for name in ("slope", "low", "high", "p_value")
+        }
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """Verdict and advice for each group, by name."""
         return _verdicts(self.groups, self.names)
 
 
@@ -199,6 +238,72 @@ def compare_tables(
         one, other = titles if by is None else (str(first), str(second))
         return Comparison(one, other, compare_groups(groups, one, other), groups)
     return compared(groups, against, titles, first)
+
+
+def trend_tables(
+    model: Model | str | Path,
+    files: str | Path | Sequence[str | Path],
+    *,
+    by: str,
+    where: Sequence[str] = (),
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    min_items: int = 30,
+    counts: bool = False,
+    statistics: bool = False,
+) -> TrendOfGroups:
+    r"""Test whether the share of each class rises or falls over the groups of a table, and by how much from one to the next.
+
+    Parameters
+    ----------
+    model, files, where, level, estimand, min_items, counts, statistics
+        As in `estimate_tables`.
+    by : str
+        The column to group by: dates (``date:month``), or numbers. A period without items leaves a gap.
+
+    Returns
+    -------
+    TrendOfGroups
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from headcount.desk import confusion_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     matrix, months = Path(folder, "confusion.csv"), Path(folder, "counts.csv")
+    ...     _ = matrix.write_text("true,neg,pos\nneg,80,20\npos,10,90\n")
+    ...     rows = [f"2025-0{m},{name},{n}\n" for m in (1, 2, 3) for name, n in (("neg", 700 - 100 * m), ("pos", 300 + 100 * m))]
+    ...     _ = months.write_text("month,class,count\n" + "".join(rows))
+    ...     found = trend_tables(confusion_model(matrix), months, by="month", counts=True)
+    >>> found.trend.slope.round(3).tolist(), found.unit
+    ([-0.143, 0.143], 'month')
+    """
+    check_level(level)
+    model = loaded_model(model)
+    tally = tally_of(model, listed_paths(files), by, counts, where=where, statistics=statistics)
+    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    if any(isinstance(name, tuple) for name in groups.names):
+        raise DataError("A trend is over one column, such as date:month: name only that with by (--by COLUMN).")
+    enough = groups.comparable
+    names = [group_label(name) for name in groups.names if name is not None and group_label(name) in enough]
+    numbers = period_numbers(names)
+    if numbers is None:
+        raise DataError(
+            f"A trend is over time: group by dates (--by date:month) or by a column of numbers; {quoted(names, 3)} are neither."
+        )
+    order = sorted(range(len(names)), key=lambda i: numbers[i])
+    names = [names[i] for i in order]
+    left_out = [group_label(name) for name in groups.names if group_label(name) not in names]
+    found = trend_of_groups(groups, names, [numbers[i] for i in order])
+    return TrendOfGroups(names, left_out, _unit(names), found, groups)
+
+
+def _unit(names: Sequence[str]) -> str:
+    """Return what a period is, by how it is written."""
+    first = names[0]
+    if "Q" in first or "W" in first:
+        return "quarter" if "Q" in first else "week"
+    return {0: "period", 1: "month", 2: "day"}.get(first.lstrip("-").count("-"), "period")
 
 
 def compared(

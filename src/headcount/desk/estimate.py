@@ -9,6 +9,7 @@ from headcount.modelfile import Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
 from headcount.stream.groups import grouping_title
+from headcount.stream.scan import further_answers
 from headcount.warehouse import tally_statistics
 
 __all__ = [
@@ -62,7 +63,7 @@ def estimate_tables(
     level : float, default=0.95
         Confidence level of the intervals.
     estimand : {"population", "sample"}, default="population"
-        Estimate the shares in the process that the items came from, or those among these items.
+        Estimate the shares of the source that the items came from, or those among exactly these items.
     assume : {"calibrated"}, optional
         Take the classifier's posteriors for calibrated: methods that maximise a likelihood, such as SLD, then have intervals also
         where they learn nothing from validation items.
@@ -217,7 +218,7 @@ def tally_of(
             raise DataError("--statistics are of items in a database, not of counts: omit --confusion.")
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
-    if counts and columns.kind != "decisions":
+    if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")
     reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where))
     return tally_files(files, reading, progress, cluster)

@@ -4,15 +4,18 @@ from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
 from headcount.intervals.result import Estimate, MeanEstimate, class_values
+from headcount.intervals.trend import Trend, trend
 
 __all__ = [
     "Difference",
     "Differences",
     "Estimate",
     "MeanEstimate",
+    "Trend",
     "class_values",
     "difference",
     "differences",
     "estimate",
+    "trend",
     "why_no_interval",
 ]

@@ -18,7 +18,14 @@ from headcount.intervals.result import Estimate, check_level
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Differences", "differences"]
+__all__ = [
+    "Differences",
+    "differences",
+    "labelled_influence",
+    "single_estimates",
+    "target_root",
+    "weighted_influence",
+]
 
 _MOST_COMPARISONS = 5000
 _DRAWS, _SEED = 20_000, 20261116
@@ -123,7 +130,7 @@ def differences(
     >>> bool((differences(months, against="previous").p_value > 0.05).all())
     True
     """
-    singles = _singles(estimates)
+    singles = single_estimates(estimates)
     level = singles[0].level if level is None else level
     check_level(level)
     names = estimates.names if isinstance(estimates, Estimate) else None
@@ -166,7 +173,8 @@ def differences(
     )
 
 
-def _singles(estimates: Estimate | Sequence[Estimate]) -> list[Estimate]:
+def single_estimates(estimates: Estimate | Sequence[Estimate]) -> list[Estimate]:
+    """Return the estimates of at least two samples one by one, all of the same classes and of the same estimand."""
     if isinstance(estimates, Estimate):
         singles = (
             [estimates.take(s) for s in range(len(estimates.shares))] if estimates.shares.ndim == 2 else [estimates]
@@ -196,13 +204,14 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
     generator = np.random.default_rng(_SEED)
     k = evidences[0].shares.shape[1]
     mean = np.mean([evidence.shares[0] for evidence in evidences], axis=0)
-    roots = [_target_root(evidence, mean) for evidence in evidences]
-    labelled = [_labelled_influence(evidence) for evidence in evidences]
+    roots = [target_root(evidence, mean) for evidence in evidences]
+    labelled = [labelled_influence(evidence) for evidence in evidences]
     codes = evidences[0].vectors.codes
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
     # What remains of the labelled side's error in a comparison: it cancels as far as the shares are equal.
     gaps = [
-        _weighted(labelled[b], codes, evidences[b].shares[0]) - _weighted(labelled[a], codes, evidences[a].shares[0])
+        weighted_influence(labelled[b], codes, evidences[b].shares[0])
+        - weighted_influence(labelled[a], codes, evidences[a].shares[0])
         for a, b in pairs
     ]
     variance = np.stack(
@@ -224,7 +233,7 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
     return largest
 
 
-def _target_root(evidence: Evidence, shares: FloatArray) -> FloatArray:
+def target_root(evidence: Evidence, shares: FloatArray) -> FloatArray:
     """Return R such that R R' is the covariance of a sample's free shares that comes from which items are in the sample."""
     B, n = evidence.B[0], float(evidence.n[0])
     covariance = B @ np.einsum("l,lab->ab", shares, evidence.S[0]) @ B.T / n
@@ -235,7 +244,7 @@ def _target_root(evidence: Evidence, shares: FloatArray) -> FloatArray:
     return root
 
 
-def _labelled_influence(evidence: Evidence) -> FloatArray:
+def labelled_influence(evidence: Evidence) -> FloatArray:
     """Return what each labelled item would add to the error of the shares if its class had a share of 1, a row each item."""
     U: FloatArray = evidence.vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T
     codes, influence = evidence.vectors.codes, np.empty_like(U)
@@ -245,6 +254,7 @@ def _labelled_influence(evidence: Evidence) -> FloatArray:
     return influence
 
 
-def _weighted(influence: FloatArray, codes: IntArray, shares: FloatArray) -> FloatArray:
+def weighted_influence(influence: FloatArray, codes: IntArray, shares: FloatArray) -> FloatArray:
+    """Return what each labelled item adds to the error of the shares of a sample, a row each item."""
     weighted: FloatArray = influence * shares[codes][:, None]
     return weighted

@@ -104,6 +104,32 @@ class Estimate:
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
+    def covariance(self) -> FloatArray:
+        """Return the covariance matrix of the errors of one sample's shares, those of the labelled side included.
+
+        It is that of shares that solve the method's equations, free to leave [0, 1]; intervals do not go by it where a share is
+        near 0 or 1.
+
+        Examples
+        --------
+        >>> import headcount
+        >>> y = np.arange(3000) % 3
+        >>> X = y[:, None] + np.random.default_rng(0).standard_normal((3000, 1))
+        >>> quantifier = headcount.PACC(random_state=0).fit(X[:1500], y[:1500])
+        >>> covariance = headcount.estimate(quantifier, X[1500:]).covariance()
+        >>> bool(np.allclose(covariance.sum(axis=1), 0.0)), bool((np.diag(covariance) > 0).all())
+        (True, True)
+        """
+        if self.evidence is None or self.shares.ndim != 1:
+            raise DataError("The covariance is that of one sample, of a method with an analytic interval.")
+        evidence, p = self.evidence, self.shares
+        B, S, n = evidence.B[0], evidence.S[0], float(evidence.n[0])
+        weights = p / n + p**2 / evidence.sizes  # of the sample's items, and of the labelled ones
+        covariance: FloatArray = B @ np.einsum("l,lab->ab", weights, S) @ B.T
+        if not evidence.within:
+            covariance = covariance + (np.diag(p) - np.outer(p, p)) / n
+        return covariance
+
     def mean(self, values: Any = None) -> "MeanEstimate":
         r"""Return the mean of a value of each class, such as its number of stars, with its interval.
 

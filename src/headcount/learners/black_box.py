@@ -19,6 +19,8 @@ class BlackBox(ClassifierMixin, BaseEstimator):
     ----------
     names : sequence of labels
         The classes, in the order of the columns.
+    answers : sequence of pairs of name and posteriors, optional
+        Further answers of the classifier that are no class, such as "unsure", and the row that stands for each of them.
 
     Examples
     --------
@@ -29,8 +31,9 @@ class BlackBox(ClassifierMixin, BaseEstimator):
     [0.54, 0.46]
     """
 
-    def __init__(self, names: Any = (0, 1)) -> None:
+    def __init__(self, names: Any = (0, 1), answers: Any = ()) -> None:
         self.names = names
+        self.answers = answers
 
     def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Set the classes; nothing else is learnt."""

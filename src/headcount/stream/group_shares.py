@@ -1,24 +1,29 @@
 """`GroupShares`: the shares of each group with intervals and verdicts, out of a tally."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from headcount._labels import class_positions
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import plain
+from headcount._validation import plain, quoted
 from headcount.checks import ItemFindings, Report, check_counted
+from headcount.checks.verdict import NOT_CHECKED, Advice
 from headcount.exceptions import DataError
 from headcount.intervals import (
     Difference,
     Differences,
     Estimate,
     MeanEstimate,
+    Trend,
     class_values,
     difference,
     differences,
     estimate,
+    trend,
     why_no_interval,
 )
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
@@ -34,14 +39,18 @@ __all__ = [
     "NOT_CHECKED",
     "TOO_FEW",
     "GroupShares",
+    "advice_by_reason",
     "check_assumption",
     "compare_all_groups",
     "compare_groups",
     "estimate_groups",
     "mean_text",
+    "trend_of_groups",
+    "verdict_summary",
 ]
 
-TOO_FEW, NOT_CHECKED = "too few items", "not checked"
+TOO_FEW = "too few items"
+_WORST_FIRST = ("do not trust", "caution", TOO_FEW, NOT_CHECKED, "trust")
 _MOST_GROUPS_OF_ITEMS = 100
 """Groups up to which the items themselves are checked: that takes some tenths of a second for each."""
 
@@ -123,6 +132,12 @@ class GroupShares:
             group_label(name) for name, verdict in zip(self.names, self.verdicts, strict=True) if verdict != TOO_FEW
         ]
 
+    @property
+    def counts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Numbers of items of each class in each group, and the ends of their intervals: shares times items, rounded."""
+        count, low, high = (np.round(part * self.n_items[:, None]) for part in (self.shares, self.low, self.high))
+        return count, low, high
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -132,6 +147,7 @@ class GroupShares:
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
         corrected = self.p_corrected
+        counts = dict(zip(("count", "count_low", "count_high"), self.counts, strict=True))
         records = [
             {
                 "group": group_label(self.names[g]),
@@ -140,6 +156,7 @@ class GroupShares:
                 "share": none_if_nan(self.shares[g, j]),
                 "low": none_if_nan(self.low[g, j]),
                 "high": none_if_nan(self.high[g, j]),
+                **{name: whole_number(values[g, j]) for name, values in counts.items()},
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
@@ -182,6 +199,36 @@ class GroupShares:
         ends = mean.mean[g], mean.low[g], mean.high[g]
         return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
 
+    def covariance_of(self, g: int) -> list[list[float]] | None:
+        """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""
+        names = () if self.estimate is None else self.estimate.names or ()
+        if self.estimate is None or self.estimate.evidence is None or self.names[g] not in names:
+            return None
+        covariance = self.estimate.take(names.index(self.names[g])).covariance()
+        order = [self.estimate.classes.tolist().index(label) for label in self.classes.tolist()]
+        matrix: list[list[float]] = covariance[np.ix_(order, order)].tolist()
+        return matrix
+
+    def in_class_order(self, classes: Sequence[Any]) -> "GroupShares":
+        """Return the same with the classes in another order.
+
+        Parameters
+        ----------
+        classes : sequence
+            All classes, each once.
+        """
+        positions, text = class_positions(self.classes)
+        given = [text(label) for label in classes]
+        if sorted(given) != sorted(positions):
+            raise DataError(
+                f"The order of the classes (--classes) must name each class once; got {quoted(given, 10)}, and the classes are "
+                f"{quoted(positions, 10)}."
+            )
+        order = [positions[label] for label in given]
+        columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
+        total = None if self.total is None else self.total.in_class_order(classes)
+        return replace(self, classes=self.classes[order], total=total, **columns)
+
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
         import pandas as pd
@@ -214,6 +261,83 @@ def group_label(name: Any) -> str:
 def none_if_nan(value: float) -> float | None:
     """Return a number as Python's own, or None for what is not known."""
     return None if np.isnan(value) else float(value)
+
+
+def whole_number(value: float) -> int | None:
+    """Return a rounded number as an integer, or None for what is not known."""
+    return None if np.isnan(value) else int(value)
+
+
+def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> str:
+    """Say in a sentence or two whether the shares of groups can be used.
+
+    >>> verdict_summary(["trust", "trust", "caution"], [[], [], ["Few items."]])
+    '2 of 3 groups look fine. 1 of 3 needs a look before its shares are used (caution).'
+    >>> verdict_summary(["trust"], [[]])
+    'The checks found nothing unusual: the shares can be used.'
+    """
+    count = Counter(verdicts)
+    n = len(verdicts)
+    checked = n - count[TOO_FEW] - count[NOT_CHECKED]
+    if count[TOO_FEW] == n:
+        whom = "All groups have" if n > 1 else "There are"
+        return f"{whom} too few items for an estimate: use longer periods or larger groups."
+    if checked == 0:
+        reason = next(sentences[-1] for sentences, v in zip(advice, verdicts, strict=True) if v == NOT_CHECKED)
+        return f"Whether the shares can be trusted was not checked. {reason}".rstrip()
+    if n == 1:
+        return {
+            "trust": "The checks found nothing unusual: the shares can be used.",
+            "caution": "Something looks unusual (caution): read why before you use the shares.",
+            "do not trust": "These shares should not be used (do not trust): read why.",
+        }[verdicts[0]]
+    if count["trust"] == n:
+        return f"All {n} groups look fine: the shares can be used."
+    sentences = (
+        [f"{count['trust']} of {n} groups look{'s' if count['trust'] == 1 else ''} fine."] if count["trust"] else []
+    )
+    for verdict, one, many in (
+        (
+            "caution",
+            "needs a look before its shares are used (caution)",
+            "need a look before their shares are used (caution)",
+        ),
+        (
+            "do not trust",
+            "has shares that should not be used (do not trust)",
+            "have shares that should not be used (do not trust)",
+        ),
+        (TOO_FEW, "has too few items for an estimate", "have too few items for an estimate"),
+        (NOT_CHECKED, "could not be checked", "could not be checked"),
+    ):
+        if count[verdict]:
+            whom = (
+                f"All {n} groups" if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
+            )
+            sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
+    return " ".join(sentences)
+
+
+def advice_by_reason(
+    labels: Sequence[str], verdicts: Sequence[str], advice: Sequence[Sequence[str]]
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return each reason of the advice once, worst verdicts first, with the groups that it is about and their figures.
+
+    >>> far = [Advice("The shares are far off{}.", f"{points} points") for points in (31, 40)]
+    >>> advice_by_reason(["May", "June"], ["caution", "caution"], [[far[0]], [far[1]]])
+    [('The shares are far off.', [('May', '31 points'), ('June', '40 points')])]
+    """
+    by_reason: dict[str, list[tuple[str, str]]] = {}
+    for g in sorted(range(len(labels)), key=lambda g: _WORST_FIRST.index(verdicts[g])):
+        for sentence in advice[g]:
+            if isinstance(sentence, Advice) and len(labels) == 1:
+                by_reason[str(sentence)] = [(labels[g], "")]
+            elif isinstance(sentence, Advice):
+                by_reason.setdefault(sentence.reason, []).append((labels[g], sentence.figures))
+            elif verdicts[g] != "trust" and sentence:
+                by_reason.setdefault(sentence, []).append((labels[g], ""))
+    positions = {label: position for position, label in enumerate(labels)}
+    return [(reason, sorted(groups, key=lambda group: positions[group[0]])) for reason, groups in by_reason.items()]
 
 
 def estimate_groups(
@@ -321,8 +445,9 @@ def _checked(
             verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
     for g in np.setdiff1d(np.arange(n_groups), large).tolist():
         verdicts[g] = TOO_FEW
+        items = f"{int(n[g]):,} item{'' if n[g] == 1 else 's'}"
         advice[g] = [
-            f"{int(n[g])} items are too few to say anything: at least {min_items} are asked for (--min-items)."
+            Advice(f"Too few items for an estimate{{}}: at least {min_items} are asked for (--min-items).", items)
         ]
     return verdicts, advice, tuple(reports)
 
@@ -368,6 +493,12 @@ def compare_all_groups(
     changes = differences([_one(groups, name) for name in compared], against)
     first, second = ([compared[position] for position in side] for side in (changes.first, changes.second))
     return replace(changes, first=first, second=second)
+
+
+def trend_of_groups(groups: GroupShares, names: Sequence[str], times: Sequence[float]) -> Trend:
+    """Return the slope of the shares over groups, given by name in the order of time, with intervals and p-values."""
+    _check_comparable(groups)
+    return trend([_one(groups, name) for name in names], times)
 
 
 def _check_comparable(groups: GroupShares) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from headcount._labels import label_text
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings"]
+__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings", "period_numbers"]
 
 MISSING = "(none)"
 """Name of the group of items without a value."""
@@ -30,6 +30,16 @@ _PARTIAL_DATES = (
     (re.compile(r"\d{4}-?W\d{2}"), ("week",)),
 )
 """Forms of incomplete dates, and the units that each of them determines."""
+_PERIOD_NUMBERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], float]], ...] = (
+    (re.compile(r"(\d{4})-(\d{2})"), lambda m: 12 * int(m[1]) + int(m[2]) - 1),
+    (re.compile(r"(\d{4})-Q([1-4])"), lambda m: 4 * int(m[1]) + int(m[2]) - 1),
+    (re.compile(r"(\d{4})-W(\d{2})"), lambda m: date.fromisocalendar(int(m[1]), int(m[2]), 1).toordinal() // 7),
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), lambda m: date.fromisoformat(m[0]).toordinal()),
+    (re.compile(r"-?\d+(\.\d+)?"), lambda m: float(m[0])),
+)
+"""Names of periods, and what counts them: months, quarters, weeks, days, years or any numbers."""
+_DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[T ].*)?")
+"""A date as 9.7.2016 or 09/07/2016, maybe with a time."""
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 
 
@@ -66,15 +76,41 @@ class Grouping:
     def names(self, values: Sequence[Any], locate: Callable[[int], str]) -> list[Any]:
         """Name the group of each distinct value; ``locate`` says for messages where in the file a value is."""
         names = []
-        for position, value in enumerate(values):
+        dates = self._with_iso_dates(values, locate) if self.unit else values
+        for position, (value, date_or_value) in enumerate(zip(values, dates, strict=True)):
             try:
-                names.append(self.name(value))
+                names.append(self.name(date_or_value))
             except ValueError as error:
                 raise DataError(
                     f"{locate(position)}: {str(value)[:40]!r} is not a date. Write dates as 2016-07-09, or group by the values of "
                     f"the column: {self.column} without :{self.unit}."
                 ) from error
         return names
+
+    def _with_iso_dates(self, values: Sequence[Any], locate: Callable[[int], str]) -> Sequence[Any]:
+        """Write dates such as 9.7.2016 and 23/07/2016 as 2016-07-09; with slashes, some day after the 12th must tell the order."""
+        found = {i: _DAY_FIRST.fullmatch(value.strip()) for i, value in enumerate(values) if isinstance(value, str)}
+        dates = {i: match for i, match in found.items() if match}
+        slashed = [match for match in dates.values() if match[2] == "/"]
+        days = (
+            max((int(match[1]) for match in slashed), default=0),
+            max((int(match[3]) for match in slashed), default=0),
+        )
+        if slashed and min(days) > 12:
+            raise DataError(
+                f"{self.column}: days and months are in different orders in this column. Write dates as 2016-07-09."
+            )
+        if slashed and max(days) <= 12:
+            position = next(i for i, match in dates.items() if match[2] == "/")
+            raise DataError(
+                f"{locate(position)}: it is not clear which number of {values[position]!r} is the day and which the month, as no "
+                "date near it has a number above 12. Write dates as 2016-07-09, or as 9.7.2016 with the day first."
+            )
+        iso = list(values)
+        for i, match in dates.items():
+            day, month = (match[3], match[1]) if match[2] == "/" and days[1] > 12 else (match[1], match[3])
+            iso[i] = f"{match[4]}-{int(month):02d}-{int(day):02d}"
+        return iso
 
     def name(self, value: Any) -> Any:
         """Name of the group of one value; None if the value is missing."""
@@ -100,6 +136,22 @@ def parse_groupings(by: str | None, columns: Sequence[str]) -> list[Grouping]:
     if len({grouping.column for grouping in groupings}) < len(groupings):
         raise DataError(f"{by!r} groups by a column twice: name each column once.")
     return groupings
+
+
+def period_numbers(names: Sequence[str]) -> list[float] | None:
+    """Return when each period is, so that a month without items leaves a gap; None if they are not of one kind.
+
+    >>> period_numbers(["2016-11", "2016-12", "2017-03"]), period_numbers(["2016-Q4", "2017-Q1"]), period_numbers(["a", "b"])
+    ([24202.0, 24203.0, 24206.0], [8067.0, 8068.0], None)
+    """
+    for form, number in _PERIOD_NUMBERS:
+        matches = [form.fullmatch(name) for name in names]
+        if all(matches):
+            try:
+                return [float(number(match)) for match in matches if match]
+            except ValueError:
+                return None
+    return None
 
 
 def grouping_title(by: str | None) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "Reading",
     "count_column",
     "decision_codes",
+    "further_answers",
     "group_codes",
     "invalid_scores_error",
     "posterior_columns",
@@ -118,9 +119,16 @@ class Reading:
             tally.keep(items, outputs, groups, values)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
-            codes = decision_codes(batch, self.names[0], classes, "the labelled items")
+            answers = further_answers(self.recipe.quantifier)
+            codes = decision_codes(batch, self.names[0], [*classes, *answers], "the labelled items")
             counts = count_column(batch, "count") if self.kind == "counts" else None
-            tally.add(Outputs(classes, len(codes), codes), groups, values, counts)
+            rows = np.concatenate([np.eye(len(classes)), *([row] for row in answers.values())]) if answers else None
+            outputs = (
+                Outputs(classes, len(codes), codes)
+                if rows is None
+                else Outputs(classes, len(codes), posteriors=rows[codes])
+            )
+            tally.add(outputs, groups, values, counts)
         else:
             try:
                 tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
@@ -200,12 +208,31 @@ def _codes_of_column(batch: Batch, grouping: Grouping, column: str, as_days: boo
 
 
 def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
-    """Error for a row whose scores are not posteriors."""
-    scores = ", ".join(f"{value:.6g}" for value in values)
+    """Error for a row whose scores are not posteriors, with what they look like and how to make probabilities of them."""
+    given = values[-len(names) :]  # of two classes the column of the second may be enough
+    scores = ", ".join(f"{value:.6g}" for value in given)
+    if any(value != value for value in given):
+        advice = "A score is missing: fill it in, or omit such rows."
+    elif all(0.0 <= value <= 100.0 for value in given) and len(given) > 1 and abs(sum(given) - 100.0) < 1.0:
+        advice = "They look like percentages: divide them by 100."
+    elif all(0.0 <= value <= 1.0 for value in given):
+        advice = "Divide the scores of each row by their sum, or omit such rows."
+    elif len(given) == 1:
+        advice = "They look like logits (raw scores): use the sigmoid, 1 / (1 + exp(-score)), or the classifier's probabilities."
+    else:
+        advice = (
+            "They look like logits (raw scores): use the softmax, exp(score) divided by the sum of exp(score) over the classes, or "
+            "the classifier's probabilities."
+        )
+    rule = "must be at least 0 and sum to 1 over the classes" if len(given) > 1 else "must be between 0 and 1"
     return DataError(
-        f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which must be at least 0 and "
-        "sum to 1 over the classes. Divide scores by their sum, or omit such rows."
+        f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which {rule}. {advice}"
     )
+
+
+def further_answers(quantifier: Any) -> dict[str, Sequence[float]]:
+    """Return the answers of a black box that are no class, and the posteriors that stand for each of them."""
+    return dict(getattr(first_classifier(getattr(quantifier, "classifier_", None)), "answers", ()))
 
 
 def posterior_columns(batch: Batch, names: Sequence[str], k: int) -> FloatArray:

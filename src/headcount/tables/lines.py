@@ -34,6 +34,7 @@ _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
 _RAW = re.compile(rb'(?:^|(?<=[\t\n]))"(?!(?:[^"\t\r\n]|"")*"(?:[\t\r\n]|$))')
 """The beginning of a field that begins with a quote, but is not between quotes on its line."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """A byte that is not UTF-8 text, as Python decodes it with "surrogateescape"."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -52,7 +53,7 @@ class Text:
     unit = "line"
 
     def __init__(self, path: Path, name: str, delimiter: str) -> None:
-        self.path, self.name, self.delimiter = path, name, delimiter
+        self.path, self.name, self._delimiter = path, name, delimiter
         self.packed = compression_of(path)
         for suffix, packed in ((".gz", "gzip"), (".zst", "zstd")):
             if path.suffix.lower() == suffix and self.packed != packed:
@@ -87,6 +88,13 @@ class Text:
         return content.removeprefix(BOM)
 
     @cached_property
+    def delimiter(self) -> str:
+        """The separator of fields: that of the format, or, if the header has none of it, semicolons or tabs if it has those."""
+        header = _WRAPPED.sub(b"", next(iter(self._beginning.splitlines()), b""))
+        others = [mark for mark in (self._delimiter, ";", "\t") if mark.encode() in header]
+        return others[0] if others else self._delimiter
+
+    @cached_property
     def quotes(self) -> bool:
         """Whether fields may be quoted: with tabs only if all that begin so end so, or if lines would else differ in fields."""
         if self.delimiter != "\t":
@@ -116,7 +124,7 @@ class Text:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """The names of the columns; those of an unnamed index, which pandas writes first, are as pandas names them in Parquet."""
         text = self._beginning.decode("utf-8", "surrogateescape")
         names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
         if names[-1:] and names[-1].endswith(_LAST):
@@ -131,11 +139,12 @@ class Text:
             raise FileFormatError(
                 f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
             )
-        if blank:
-            raise FileFormatError(f"{self.name}, line 1: column {blank[0]} has no name.")
-        if len(names) == 1 and ";" in names[0]:
-            raise FileFormatError(f"{self.name} looks separated by semicolons: use commas or tabs.")
-        return names
+        n_index = next(number for number, name in enumerate(names) if name.strip())
+        if len(blank) > n_index:
+            raise FileFormatError(
+                f"{self.name}, line 1: column {blank[n_index]} has no name. Give it one, or remove the column."
+            )
+        return [*(f"__index_level_{level}__" for level in range(n_index)), *names[n_index:]]
 
     def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
         """Read some columns, numbers as floats and all others as texts.
@@ -196,7 +205,7 @@ class Text:
             newlines_in_values=self.quotes and not first,  # for the header; a block is parsed as one
             ignore_empty_lines=len(self.columns) > 1,  # in a table of one column they are rows
         )
-        names = list(kinds) or self.columns[:1]
+        names = list(kinds) or self.columns[-1:]
         convert = arrow.ConvertOptions(
             include_columns=names,
             column_types={name: pa.float64() if kinds.get(name) == "number" else pa.string() for name in names},
@@ -224,6 +233,9 @@ class Text:
         try:
             with closing(self._lines(block)) as lines:
                 found = self._rows(places, lines if block else islice(lines, first, None))
+                if self.delimiter == ";":  # where commas do not separate fields, they may be decimal points
+                    numbers = [place for place, kind in enumerate(kinds.values()) if kind == "number"]
+                    found = (_with_points(fields, numbers) for fields in found)
                 yield from batches_of_rows(found, kinds, rows, self.place, first)
         except DAMAGE as error:
             raise self.cut_off(error) from error
@@ -302,6 +314,14 @@ class Text:
         return FileFormatError(
             f"{self.name} is a damaged {self.packed} file, or one that ends in the middle ({error}): copy or download it again."
         )
+
+
+def _with_points(fields: list[Any], numbers: Sequence[int]) -> list[Any]:
+    """Write the numbers among the fields of a row with a decimal point."""
+    for place in numbers:
+        if _DECIMAL_COMMA.fullmatch(fields[place]):
+            fields[place] = fields[place].replace(",", ".")
+    return fields
 
 
 def itself(batch: Any) -> Any:
