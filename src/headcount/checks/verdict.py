@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+
+from headcount._distributions import normal_quantile
 
 __all__ = ["NOT_CHECKED", "Findings", "verdict_of"]
 
@@ -62,7 +63,9 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
             "well, and the interval says which. Label more items, use better features, or merge classes."
         )
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
-    if by_calibration or (found.off > _TOLERATED and found.off_errors > norm.isf(_OFF_LEVEL / 2 / found.n_classes)):
+    if by_calibration or (
+        found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
+    ):
         verdict = "caution"
         points = f"The estimate is {100 * found.off:.0f} points off the shares that explain the {what} best"
         advice.append(

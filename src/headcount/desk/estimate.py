@@ -9,7 +9,6 @@ from headcount.modelfile import Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
 from headcount.stream.groups import grouping_title
-from headcount.warehouse import tally_statistics
 
 __all__ = [
     "check_level",
@@ -215,6 +214,8 @@ def tally_of(
             raise DataError("Statistics are few rows, which no cluster needs to read: omit --dask.")
         if counts:
             raise DataError("--statistics are of items in a database, not of counts: omit --confusion.")
+        from headcount.warehouse import tally_statistics
+
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions":

@@ -65,11 +65,11 @@ class _Maker:
         return BytesIO(self._archive.read(node["file"]))
 
 
-def _cached(maker: _Maker, node: dict[str, Any]) -> Any:
+def _cached(_maker: _Maker, node: dict[str, Any]) -> Any:
     raise ValueError(f"the object {node.get('__id__')!r} is named before it is described")
 
 
-def _json(maker: _Maker, node: dict[str, Any]) -> Any:
+def _json(_maker: _Maker, node: dict[str, Any]) -> Any:
     return json.loads(node["content"])
 
 
@@ -96,7 +96,7 @@ def _sequence(maker: _Maker, node: dict[str, Any]) -> Any:
 
 
 def _array(maker: _Maker, node: dict[str, Any]) -> Any:
-    """An array, or a number of numpy's."""
+    """Make an array, or a number of numpy's."""
     if node["__module__"] != "numpy":
         raise TypeError(f"{node['__module__']}.{node['__class__']} is not an array")
     if node["type"] == "numpy":
@@ -128,7 +128,7 @@ def _random_state(maker: _Maker, node: dict[str, Any]) -> Any:
 
 
 def _instance(maker: _Maker, node: dict[str, Any]) -> Any:
-    """An instance with its attributes set, without a call of ``__init__``."""
+    """Make an instance with its attributes set, without a call of ``__init__``."""
     kind = maker.type_of(node)
     instance = kind.__new__(kind)
     attributes = None if node.get("content") is None else maker.make(node["content"])
@@ -136,7 +136,7 @@ def _instance(maker: _Maker, node: dict[str, Any]) -> Any:
 
 
 def _tree(maker: _Maker, node: dict[str, Any]) -> Any:
-    """A decision tree of scikit-learn, whose arrays are in C."""
+    """Make a decision tree of scikit-learn, whose arrays are in C."""
     attributes, arguments = maker.make(node["content"]), maker.make(node["__reduce__"]["args"])
     if (node["__module__"], node["__class__"]) != ("sklearn.tree._tree", "Tree"):
         raise TypeError(f"{node['__module__']}.{node['__class__']} is not a tree")
