@@ -89,12 +89,16 @@ def nodes_of(part: Any) -> Iterator[dict[str, Any]]:
     waiting = [part]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, dict):
-            if "__loader__" in node or "__class__" in node:
-                yield node
-            if node.get("__loader__") == "DictNode" and isinstance(node.get("content"), dict):
-                waiting.extend(node["content"].values())  # its keys are a user's, and may be any words
-                node = {key: value for key, value in node.items() if key != "content"}
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
+        if isinstance(node, list):
+            waiting += [item for item in node if isinstance(item, dict | list)]
+            continue
+        if not isinstance(node, dict):
+            continue
+        if "__loader__" in node or "__class__" in node:
+            yield node
+        content = node.get("content")
+        if node.get("__loader__") == "DictNode" and isinstance(content, dict):
+            waiting += content.values()  # its keys are a user's, and may be any words
+            waiting += [value for key, value in node.items() if key != "content" and isinstance(value, dict | list)]
+        else:
+            waiting += [value for value in node.values() if isinstance(value, dict | list)]

@@ -6,6 +6,7 @@ function that the file names.
 """
 
 import json
+import math
 import zipfile
 from collections.abc import Callable, Container
 from importlib import import_module
@@ -18,6 +19,8 @@ __all__ = ["KNOWN_LOADERS", "KNOWN_PROTOCOLS", "make_object"]
 
 KNOWN_PROTOCOLS = (0, 1, 2)
 """Versions of skops' format in which the loaders below are the same."""
+_PLAIN_HEADER, _HEADER_START = b"\x93NUMPY\x01\x00", 10
+"""Start of a file in version 1 of numpy's format, and where its header begins, after two bytes with the header's length."""
 _CONTAINERS = {"DictNode": "dict", "ListNode": "list", "SetNode": "set", "TupleNode": "tuple"}
 
 
@@ -41,6 +44,7 @@ class _Maker:
         self._archive = archive
         self._trusted = trusted
         self._made: dict[Any, Any] = {}
+        self._headers: dict[bytes, tuple[np.dtype[Any], tuple[int, ...]]] = {}
 
     def make(self, node: dict[str, Any]) -> Any:
         """Make the object of a node; nodes with the same id are the same object."""
@@ -61,8 +65,21 @@ class _Maker:
             raise TypeError(f"{path} is not a type")
         return found
 
-    def bytes_of(self, node: dict[str, Any]) -> BytesIO:
-        return BytesIO(self._archive.read(node["file"]))
+    def bytes_of(self, node: dict[str, Any]) -> bytes:
+        return self._archive.read(node["file"])
+
+    def array_of(self, node: dict[str, Any]) -> np.ndarray[Any, Any]:
+        """Return the array of a file; numpy parses its header, once if many files have the same, as those of a forest do."""
+        content = self.bytes_of(node)
+        header = content[: _HEADER_START + int.from_bytes(content[8:_HEADER_START], "little")]
+        known = self._headers.get(header)
+        if known is not None:
+            dtype, shape = known
+            return np.frombuffer(content, dtype, math.prod(shape), len(header)).reshape(shape).copy()
+        array: np.ndarray[Any, Any] = np.load(BytesIO(content), allow_pickle=False)
+        if header.startswith(_PLAIN_HEADER) and array.flags.c_contiguous and not array.dtype.hasobject:
+            self._headers[header] = array.dtype, array.shape
+        return array
 
 
 def _cached(_maker: _Maker, node: dict[str, Any]) -> Any:
@@ -100,7 +117,7 @@ def _array(maker: _Maker, node: dict[str, Any]) -> Any:
     if node["__module__"] != "numpy":
         raise TypeError(f"{node['__module__']}.{node['__class__']} is not an array")
     if node["type"] == "numpy":
-        values = np.load(maker.bytes_of(node), allow_pickle=False)
+        values = maker.array_of(node)
         return values if node["__class__"] == "ndarray" else maker.type_of(node)(values)
     items, shape = [maker.make(item) for item in node["content"]], maker.make(node["shape"])
     if len(shape) != 1:
@@ -118,7 +135,7 @@ def _dtype(maker: _Maker, node: dict[str, Any]) -> Any:
 def _sparse(maker: _Maker, node: dict[str, Any]) -> Any:
     from scipy.sparse import load_npz
 
-    return load_npz(maker.bytes_of(node))
+    return load_npz(BytesIO(maker.bytes_of(node)))
 
 
 def _random_state(maker: _Maker, node: dict[str, Any]) -> Any:
