@@ -1,8 +1,8 @@
 """The least generalised distance of a sample's frequencies from all mixtures of the classes', and its p-value."""
 
 import numpy as np
-from scipy.stats import f
 
+from headcount._distributions import f_tail
 from headcount._typing import FloatArray
 from headcount.simplex import mixture_least_squares
 
@@ -14,7 +14,7 @@ def hotelling_p_value(statistic: float, dof: int, shares: FloatArray, sizes: Flo
     parts = np.append(shares**2 / sizes, 1.0 / n)
     items = parts.sum() ** 2 / (parts**2 / np.append(sizes, n)).sum()
     left = max(items - dof, 1.0)
-    return float(f.sf(statistic * left / (dof * items), dof, left))
+    return f_tail(statistic * left / (dof * items), dof, left)
 
 
 def distance_from_mixtures(

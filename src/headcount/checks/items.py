@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
+from headcount._distributions import student_tail
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount.checks.item_features import ItemFeatures, equal_items, fill_missing, item_features, term_names
@@ -169,7 +169,7 @@ def item_test(
     if not error > 0.0:
         return ItemTest(copies=copies)
     z = float(g[is_target].mean() - p @ means) / error
-    p_value = float(student.sf(z, min(dof, float(student_dof(parts, np.append(sizes, n))))))
+    p_value = float(student_tail(z, min(dof, float(student_dof(parts, np.append(sizes, n))))))
     if not p_value < level:
         return ItemTest(p_value, z, copies=copies)
     different = _most_different(X, is_target, _weights(strata, np.ones(len(strata), dtype=bool), p))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import hypergeom
 
+from headcount._distributions import hypergeometric_tail
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.checks.distance import distance_from_mixtures, hotelling_p_value
 from headcount.checks.low_confidence import low_confidence_test, mixture_inverse
@@ -217,7 +217,7 @@ class LabelledCells:
         count = np.rint(q[:, cells].sum(axis=1) * n)
         p = np.stack(
             [
-                hypergeom.sf(count - 1, items + size, count + low, items)
+                hypergeometric_tail(count - 1, items + size, count + low, items)
                 for low, size in zip(labelled, self.sizes, strict=True)
             ]
         )

@@ -6,8 +6,8 @@ of w' (q - M p) with w = (-m_g B, 1), where B solves for p^ (as for the interval
 """
 
 import numpy as np
-from scipy.stats import t as student
 
+from headcount._distributions import student_tail
 from headcount._typing import FloatArray
 from headcount.simplex import mixture_least_squares, sum_zero_basis
 
@@ -66,7 +66,7 @@ def low_confidence_test(M: FloatArray, S: FloatArray, sizes: FloatArray, q: Floa
         move = statistic[:, None] * shares * within / sizes / parts.sum(axis=1, keepdims=True)
         pooled = np.clip(rates + move, 0.1 * rates, 1.0 - 0.1 * (1.0 - rates))
     error = np.sqrt(parts.sum(axis=1))
-    p_value = student.sf(statistic / error, student_dof(parts, np.column_stack([np.tile(sizes, (len(q), 1)), n])))
+    p_value = student_tail(statistic / error, student_dof(parts, np.column_stack([np.tile(sizes, (len(q), 1)), n])))
     expected = shares @ rates
     labelled = expected**2 / np.maximum(shares**2 @ (rates / sizes), 1e-300)
     made = (expected * n >= _MIN_EXPECTED) & (labelled >= _MIN_EXPECTED)

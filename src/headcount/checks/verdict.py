@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+
+from headcount._distributions import normal_quantile
 
 __all__ = ["NOT_CHECKED", "Advice", "Findings", "verdict_of"]
 
@@ -91,7 +92,9 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     if found.separation_errors < _IDENTIFIED:
         advice.append(_not_apart(found.n_classes))
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
-    if by_calibration or (found.off > _TOLERATED and found.off_errors > norm.isf(_OFF_LEVEL / 2 / found.n_classes)):
+    if by_calibration or (
+        found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
+    ):
         verdict = "caution"
         advice.append(_off(found))
     if found.distance > _FAR:

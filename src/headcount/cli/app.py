@@ -16,6 +16,7 @@ from headcount._version import __version__
 from headcount.cli import data, study_results
 from headcount.cli.check import check
 from headcount.cli.compare import compare
+from headcount.cli.deferred import defer_slow_imports
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods
@@ -39,6 +40,8 @@ for command in (fit, estimate, compare, check, sql, inspect, methods):
 app.add_typer(data.app, name="data")
 app.add_typer(study_results.app, name="study")
 
+_QUICK = ("check", "compare", "estimate")
+"""Commands that read a model and a table, and need neither pandas nor ``scipy.stats``."""
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
 
@@ -59,6 +62,8 @@ def options(
     """Learning to quantify: how many of each kind are there?"""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+    elif context.invoked_subcommand in _QUICK:
+        defer_slow_imports()
 
 
 def main() -> None:

@@ -156,17 +156,13 @@ def inspect(
     No code of the file is run. Example: headcount inspect stars.headcount
     """
     from headcount.cli.output import json_bytes, to_stdout
-    from headcount.modelfile import load_model
-    from headcount.modelfile.manifest import described
+    from headcount.modelfile import read_summary
 
-    loaded = load_model(model)
+    summary = read_summary(model)
     if as_json:
-        versions = dict(loaded.versions)
-        headcount_version = versions.pop("headcount", "")
-        manifest = described(loaded, loaded.written)
-        to_stdout(json_bytes(manifest | {"headcount": headcount_version, "libraries": versions}))
+        to_stdout(json_bytes(summary.description))
     else:
-        _print_model(loaded)
+        _print_model(summary)
 
 
 def _print_model(model: Any) -> None:

@@ -1,10 +1,33 @@
-"""From a labelled table to a model, and from a model and new tables to shares: what the commands do, as Python functions."""
+"""From a labelled table to a model, and from a model and new tables to shares: what the commands do, as Python functions.
 
-from headcount.desk.black_box import confusion_model, scored_model
-from headcount.desk.compare import Comparison, Comparisons, TrendOfGroups, compare_tables, trend_tables
-from headcount.desk.database import scoring_sql, statistics_sql
-from headcount.desk.estimate import check_tables, estimate_tables, provenance
-from headcount.desk.fit import fit_table
+Names are imported when they are first used: a command needs few of them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headcount.desk.black_box import confusion_model, scored_model
+    from headcount.desk.compare import Comparison, Comparisons, TrendOfGroups, compare_tables, trend_tables
+    from headcount.desk.database import scoring_sql, statistics_sql
+    from headcount.desk.estimate import check_tables, estimate_tables, provenance
+    from headcount.desk.fit import fit_table
+
+_HOME = {
+    "Comparison": "compare",
+    "Comparisons": "compare",
+    "TrendOfGroups": "compare",
+    "check_tables": "estimate",
+    "compare_tables": "compare",
+    "confusion_model": "black_box",
+    "estimate_tables": "estimate",
+    "fit_table": "fit",
+    "provenance": "estimate",
+    "scored_model": "black_box",
+    "scoring_sql": "database",
+    "statistics_sql": "database",
+    "trend_tables": "compare",
+}
 
 __all__ = [
     "Comparison",
@@ -21,3 +44,11 @@ __all__ = [
     "statistics_sql",
     "trend_tables",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'headcount.desk' has no attribute {name!r}")
+    value = getattr(import_module(f"headcount.desk.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

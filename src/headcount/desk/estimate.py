@@ -10,7 +10,6 @@ from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_group
 from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
 from headcount.stream.groups import grouping_title
 from headcount.stream.scan import further_answers
-from headcount.warehouse import tally_statistics
 
 __all__ = [
     "check_level",
@@ -216,6 +215,8 @@ def tally_of(
             raise DataError("Statistics are few rows, which no cluster needs to read: omit --dask.")
         if counts:
             raise DataError("--statistics are of items in a database, not of counts: omit --confusion.")
+        from headcount.warehouse import tally_statistics
+
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 
+from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 from headcount.intervals.bootstrap import percentile_interval
@@ -67,7 +67,7 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     change = b.shares - a.shares
     if a.evidence is not None and b.evidence is not None:
         pair = Pair(a.evidence, b.evidence, a.labelled_side == b.labelled_side)
-        low, high = pair.intervals(float(norm.isf((1.0 - level) / 2.0)))
+        low, high = pair.intervals(float(normal_quantile((1.0 - level) / 2.0)))
         p_value = pair.p_values()
     elif a.replicates is not None and b.replicates is not None and a.replicates.shape == b.replicates.shape:
         low, high, p_value = _by_replicates(b.replicates - a.replicates, level)

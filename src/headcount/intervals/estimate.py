@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import joblib
 import numpy as np
-from scipy.stats import norm, t
 from sklearn.utils.validation import check_is_fitted
 
+from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
 from headcount.exceptions import DataError
@@ -122,7 +122,7 @@ def estimate(
     within, seed = estimand == "sample", seed_sequence(random_state)
     target = _reduced(quantifier, X, samples)
     tail = (1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(target.statistics))) / 2.0
-    z = float(norm.isf(tail))
+    z = float(normal_quantile(tail))
     evidence: Evidence | None = None
     replicates: FloatArray | None = None
     if assume == "calibrated":
@@ -199,7 +199,7 @@ def _assuming_densities(
             raise DataError("The bootstrap of the likelihood is for the population: pass estimand='population'.")
         target.items()
         drawn = likelihood.replicates(likelihood.samples, n_replicates, seed)
-        return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, norm.sf(z)))
+        return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, normal_tail(z)))
     return likelihood.shares, *likelihood.interval(z, within)
 
 
@@ -249,7 +249,7 @@ def _percentiles(
     """Return percentiles of replicates, and the delta method's interval where replicates say too little."""
     degrees = np.maximum(np.minimum(evidence.sizes.min(), evidence.n) - 1.0, 1.0)[:, None]
     # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
-    farther = norm.sf(t.isf(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
+    farther = normal_tail(student_quantile(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
     low, high = percentile_interval(replicates, np.broadcast_to(farther, evidence.shares.shape))
     low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     # Items that are all alike give replicates that are all alike, and percentiles may lie beyond the simplex: there the delta

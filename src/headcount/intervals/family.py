@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.stats import norm
 
+from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
@@ -156,7 +156,7 @@ def differences(
         pair = Pair(known[a], known[b], same_labelled=True)
         low[row], high[row] = pair.intervals(critical)
         p_single[row] = np.where(change[row] == 0.0, 1.0, pair.p_values())
-    beyond = len(largest) - np.searchsorted(np.sort(largest), norm.isf(p_single / 2.0), side="left")
+    beyond = len(largest) - np.searchsorted(np.sort(largest), normal_quantile(p_single / 2.0), side="left")
     p_value = np.maximum((beyond + 1.0) / (len(largest) + 1.0), p_single)
     # Beyond what can be simulated, Bonferroni's bound is finer.
     p_value = np.minimum(np.minimum(p_value, p_single * p_single.size), 1.0)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
-from scipy.stats import norm, t
 
+from headcount._distributions import normal_tail, student_quantile
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
@@ -27,7 +27,7 @@ def student_table(tail: float) -> FloatArray:
     """Return Student's quantiles at a tail probability, for 1 / degrees of freedom at equal steps from 0 to 1."""
     inverse = np.linspace(0.0, 1.0, _TABLE_SIZE)
     degrees = np.concatenate([[1e12], 1.0 / inverse[1:]])
-    return np.asarray(t.isf(tail, degrees), dtype=np.float64)
+    return np.asarray(student_quantile(tail, degrees), dtype=np.float64)
 
 
 def class_intervals(evidence: Evidence, z: float) -> tuple[FloatArray, FloatArray]:
@@ -64,7 +64,7 @@ def _inverted(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends that a kernel finds for each sample; ``spread`` and ``third`` are those of the tested directions."""
     low, high = np.empty(shape), np.empty(shape)
-    table = student_table(float(norm.sf(z)))
+    table = student_table(float(normal_tail(z)))
     one = len(evidence.G) == 1
 
     def invert(a: int, b: int) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm
 
+from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares, quoted
 from headcount._writing import html_frame
@@ -99,7 +99,9 @@ class Estimate:
                 f"{given.shape}."
             )
         k = len(self.classes)
-        low, high = class_intervals(self.evidence, float(norm.isf((1.0 - self.level) / 2.0 / (k if k > 2 else 1))))
+        low, high = class_intervals(
+            self.evidence, float(normal_quantile((1.0 - self.level) / 2.0 / (k if k > 2 else 1)))
+        )
         low, high = np.minimum(low, estimated), np.maximum(high, estimated)
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
@@ -164,7 +166,7 @@ class Estimate:
         elif self.evidence is None:
             low = high = np.full(len(mean), np.nan)
         else:
-            low, high = mean_intervals(self.evidence, given, float(norm.isf((1.0 - self.level) / 2.0)))
+            low, high = mean_intervals(self.evidence, given, float(normal_quantile((1.0 - self.level) / 2.0)))
         low, high = np.minimum(low, mean), np.maximum(high, mean)
         if self.shares.ndim == 2:
             return MeanEstimate(mean, low, high, self.level)

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from headcount._renamed import RENAMED
-from headcount._validation import quoted
 from headcount.exceptions import FileFormatError
-from headcount.quantifiers import registered_types
+from headcount.modelfile.body import KNOWN_LOADERS
 
-__all__ = ["allowed_types", "check_types", "renamed_types"]
+__all__ = ["LISTED_TYPES", "allowed_types", "check_types", "nodes_of", "renamed_types"]
 
 _HEADCOUNT = {
     "headcount.features.term_weights": ("TermWeights",),
@@ -42,38 +41,25 @@ _PLAIN = {
     "scipy.sparse._csr": ("csr_matrix", "csr_array"),
     "numpy.random.mtrand": ("RandomState",),
 }
-_LISTED = frozenset(
+LISTED_TYPES = frozenset(
     f"{module}.{name}"
     for part in (_HEADCOUNT, _SCIKIT_LEARN, _PLAIN)
     for module, names in part.items()
     for name in names
 )
-_LOADERS = frozenset(
-    {
-        "CachedNode",
-        "DTypeNode",
-        "DictNode",
-        "JsonNode",
-        "ListNode",
-        "NdArrayNode",
-        "ObjectNode",
-        "RandomStateNode",
-        "SetNode",
-    }
-    | {"SparseMatrixNode", "TreeNode", "TupleNode", "TypeNode"}
-)
-"""How skops may make an object: none of these calls a function that the file names."""
 
 
 def allowed_types() -> frozenset[str]:
     """Return the paths of all types that a model file may name: a fixed list, and the quantifiers in the catalogue."""
+    from headcount.quantifiers import registered_types
+
     quantifiers = {f"{one.__module__}.{one.__qualname__}" for one in registered_types()}
-    return _LISTED | quantifiers
+    return LISTED_TYPES | quantifiers
 
 
 def renamed_types(schema: Any) -> Any:
     """Return a schema in which classes that have moved since it was written are named by their new path."""
-    for node in _nodes(schema):
+    for node in nodes_of(schema):
         path = RENAMED.get(f"{node.get('__module__')}.{node.get('__class__')}")
         if path is not None:
             node["__module__"], _, node["__class__"] = path.rpartition(".")
@@ -83,31 +69,37 @@ def renamed_types(schema: Any) -> Any:
 def check_types(schema: Any, path: Any) -> list[str]:
     """Raise if the schema of a skops file names a type, or a way to make one, that is not allowed; return the types named."""
     named: set[str] = set()
-    for node in _nodes(schema):
+    for node in nodes_of(schema):
         named.add(f"{node.get('__module__')}.{node.get('__class__')}")
-        if node.get("__loader__") not in _LOADERS:
+        if node.get("__loader__") not in KNOWN_LOADERS:
             raise FileFormatError(
                 f"{path} is refused: it asks for an object made by {node.get('__loader__')!r}, which no model of Headcount holds."
             )
     strange = sorted(named - allowed_types())
     if strange:
+        from headcount._validation import quoted
+
         raise FileFormatError(
             f"{path} is refused: it holds {quoted(strange)}, which no model of Headcount holds. Nothing of it was loaded."
         )
     return sorted(named)
 
 
-def _nodes(part: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(part: Any) -> Iterator[dict[str, Any]]:
     """Yield each part of a schema that stands for an object."""
     waiting = [part]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, dict):
-            if "__loader__" in node or "__class__" in node:
-                yield node
-            if node.get("__loader__") == "DictNode" and isinstance(node.get("content"), dict):
-                waiting.extend(node["content"].values())  # its keys are a user's, and may be any words
-                node = {key: value for key, value in node.items() if key != "content"}
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
+        if isinstance(node, list):
+            waiting += [item for item in node if isinstance(item, dict | list)]
+            continue
+        if not isinstance(node, dict):
+            continue
+        if "__loader__" in node or "__class__" in node:
+            yield node
+        content = node.get("content")
+        if node.get("__loader__") == "DictNode" and isinstance(content, dict):
+            waiting += content.values()  # its keys are a user's, and may be any words
+            waiting += [value for key, value in node.items() if key != "content" and isinstance(value, dict | list)]
+        else:
+            waiting += [value for value in node.values() if isinstance(value, dict | list)]

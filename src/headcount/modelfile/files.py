@@ -1,6 +1,5 @@
 """Write a model to a file, completely or not at all, and read it back without running any code from it."""
 
-import json
 import warnings
 import zipfile
 from copy import copy
@@ -15,18 +14,14 @@ from headcount._writing import write_all
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
 from headcount.learners import Outputs
 from headcount.modelfile.allowed import check_types, renamed_types
-from headcount.modelfile.manifest import check_member, checked, columns_of, described, sealed
+from headcount.modelfile.archive import BODY, MANIFEST, schema_of, unpacked
+from headcount.modelfile.body import KNOWN_PROTOCOLS, make_object
+from headcount.modelfile.manifest import columns_of, described, sealed
 from headcount.modelfile.model import Model
 from headcount.quantifiers import Quantifier
 from headcount.quantifiers.catalogue import ENTRY_POINTS
 
 __all__ = ["load_model", "save_model"]
-
-_MANIFEST, _BODY = "manifest.json", "model.skops"
-_MOST_MANIFEST = 16 * 2**20
-_MOST_BODY = 4 * 2**30
-_LEAST_LIMIT, _MOST_RATIO = 256 * 2**20, 100
-"""Limit of the unpacked size of a body: this many bytes, or this many times its packed size, whichever is more."""
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -65,12 +60,12 @@ def save_model(model: Model, path: str | Path) -> None:
     rows, features = model.kept_items() or (None, None)
     held |= {"item_rows": rows, "item_features": features}
     skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
-    members = {_BODY: body.getvalue()}
-    _check_own_types(members[_BODY], path)
+    members = {BODY: body.getvalue()}
+    _check_own_types(members[BODY], path)
     whole = BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_MANIFEST, sealed(described(model, written), members))
-        archive.writestr(_BODY, members[_BODY])
+        archive.writestr(MANIFEST, sealed(described(model, written), members))
+        archive.writestr(BODY, members[BODY])
     write_all({path: whole.getvalue()})
 
 
@@ -85,7 +80,7 @@ def _without_items(quantifier: Quantifier) -> Quantifier:
 def _check_own_types(body: bytes, path: Path) -> None:
     """Raise if the model that is about to be written could not be read again."""
     try:
-        check_types(_schema_of(body, path), path)
+        check_types(schema_of(body, path), path)
     except FileFormatError as error:
         reason = str(error).removeprefix(f"{path} is refused: it ").partition(", which")[0]
         raise DataError(
@@ -105,8 +100,7 @@ def load_model(path: str | Path) -> Model:
     headcount.exceptions.DataError: There is no file nothing.headcount.
     """
     path = Path(path)
-    manifest, body = _unpacked(path)
-    check_member(manifest, _BODY, body, path)
+    manifest, body = unpacked(path)
     columns = columns_of(manifest, path)
     held = _made(body, path, manifest)
     quantifier = held.get("quantifier") if isinstance(held, dict) else None
@@ -156,82 +150,16 @@ def _items_fit(rows: Any, features: Any, codes: Any) -> bool:
     )
 
 
-def _unpacked(path: Path) -> tuple[dict[str, Any], bytes]:
-    if not path.exists():
-        raise DataError(f"There is no file {path}.")
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; a model file is needed.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            strange = sorted(set(members) - {_MANIFEST, _BODY})
-            if strange or len(members) != len(archive.infolist()):
-                raise FileFormatError(
-                    f"{path} is refused: besides a model it holds {strange or 'a member twice'}, which is no part of one."
-                )
-            if len(members) < 2:
-                raise FileFormatError(f"{path} is not a model file of Headcount: it lacks {_MANIFEST} or {_BODY}.")
-            _check_sizes(members, path)
-            manifest = checked(archive.read(_MANIFEST), path)
-            return manifest, archive.read(_BODY)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise FileFormatError(
-            f"{path} is not a model file, or one that ends in the middle or is damaged ({error}): copy it again, or make it with "
-            "'headcount fit'."
-        ) from error
-
-
-def _check_sizes(members: dict[str, zipfile.ZipInfo], path: Path) -> None:
-    packed = any(info.compress_type != zipfile.ZIP_STORED for info in members.values())
-    if packed or members[_MANIFEST].file_size > _MOST_MANIFEST or members[_BODY].file_size > _MOST_BODY:
-        raise FileFormatError(f"{path} is refused: its members are packed or larger than those of a model file.")
-
-
-def _schema_of(body: bytes, path: Path) -> Any:
-    try:
-        with zipfile.ZipFile(BytesIO(body)) as archive:
-            limit = min(_MOST_BODY, max(_LEAST_LIMIT, _MOST_RATIO * len(body)))
-            if sum(info.file_size for info in archive.infolist()) > limit:
-                raise FileFormatError(f"{path} is refused: it would unpack to more than {limit / 2**20:,.0f} MiB.")
-            return json.loads(archive.read("schema.json"))
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        KeyError,
-        ValueError,
-        RecursionError,
-    ) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"{path} is damaged: its model can't be unpacked ({error}). Make it again.") from error
-
-
-def _with_schema(body: bytes, schema: Any) -> bytes:
-    """Return a skops file with another schema."""
-    changed = BytesIO()
-    with zipfile.ZipFile(BytesIO(body)) as archive, zipfile.ZipFile(changed, "w") as copy:
-        for info in archive.infolist():
-            is_schema = info.filename == "schema.json"
-            copy.writestr(info.filename, json.dumps(schema) if is_schema else archive.read(info))
-    return changed.getvalue()
-
-
 def _made(body: bytes, path: Path, manifest: dict[str, Any]) -> Any:
-    """Make the objects of a checked body; skops checks the types again by the same list."""
-    import skops.io
+    """Make the objects of a checked body; each type is looked up on the list again."""
     from sklearn.exceptions import InconsistentVersionWarning
 
-    schema = _schema_of(body, path)
-    before = json.dumps(schema)
+    schema = schema_of(body, path)
     types = check_types(renamed_types(schema), path)
-    if json.dumps(schema) != before:
-        body = _with_schema(body, schema)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = skops.io.loads(body, trusted=types)
+            made = _made_by_loaders(schema, body, types)
     except Exception as error:
         raise FileFormatError(
             f"{path} is damaged: its model can't be made ({type(error).__name__}: {error}). Make it again."
@@ -244,3 +172,12 @@ def _made(body: bytes, path: Path, manifest: dict[str, Any]) -> Any:
             stacklevel=4,
         )
     return made
+
+
+def _made_by_loaders(schema: Any, body: bytes, types: list[str]) -> Any:
+    if schema.get("protocol") not in KNOWN_PROTOCOLS:
+        import skops.io
+
+        return skops.io.loads(body, trusted=types)
+    with zipfile.ZipFile(BytesIO(body)) as archive:
+        return make_object(schema, archive, frozenset(types))

@@ -3,13 +3,15 @@
 import hashlib
 import json
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headcount._validation import plain
 from headcount.exceptions import FileFormatError
-from headcount.modelfile.model import Columns, Model
+from headcount.modelfile.columns import Columns
 
-__all__ = ["VERSION", "checked", "columns_of", "described", "sealed"]
+if TYPE_CHECKING:
+    from headcount.modelfile.model import Model
+
+__all__ = ["VERSION", "check_member", "checked", "columns_of", "described", "sealed"]
 
 FORMAT, VERSION = "headcount-model", 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
@@ -18,8 +20,10 @@ _NEEDED |= {"libraries": dict, "ranking": list, "skipped": list, "written": str}
 _RANKED = {"method": str, "learner": str, "ae": float, "behind": float, "p_best": float}
 
 
-def described(model: Model, written: str) -> dict[str, Any]:
+def described(model: "Model", written: str) -> dict[str, Any]:
     """Return everything about a model except the fitted quantifier, as plain data."""
+    from headcount._validation import plain
+
     return {
         "format": FORMAT,
         "version": VERSION,

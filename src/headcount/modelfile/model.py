@@ -1,7 +1,7 @@
 """`Model`: a fitted quantifier, the columns it reads, held-out scores for checks, and where it comes from."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -11,30 +11,13 @@ from headcount.checks import ItemFeatures, LabelledItems, item_features
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of
+from headcount.modelfile.columns import Columns
 from headcount.quantifiers import Quantifier
 
-__all__ = ["Columns", "Model"]
+__all__ = ["Model"]
 
 _MOST_ITEMS = 1_000
 """Held-out items whose features are kept in a file: of texts at most 4,000 letters each, so 6 MB at most, 0.3 MB for reviews."""
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a table a model reads.
-
-    Attributes
-    ----------
-    kind : {"text", "numbers", "scores", "decisions"}
-    names : tuple of str
-        The text column, or those of the features, in the order of training; of scores, one for each class.
-    label : str
-        The column of labels that it was trained on.
-    """
-
-    kind: Literal["text", "numbers", "scores", "decisions"]
-    names: tuple[str, ...]
-    label: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

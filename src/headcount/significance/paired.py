@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
 
+from headcount._distributions import student_tail
 from headcount._typing import FloatArray
 from headcount.exceptions import DataError
 
@@ -78,7 +78,7 @@ def paired_t(x: Any, y: Any) -> PairedTest:
         infinite = np.copysign(np.inf, mean)
         return PairedTest(mean, infinite, 0.0, infinite, n)
     statistic = mean / (spread / np.sqrt(n))
-    return PairedTest(mean, float(statistic), float(2.0 * t.sf(abs(statistic), n - 1)), mean / spread, n)
+    return PairedTest(mean, float(statistic), float(2.0 * student_tail(abs(statistic), n - 1)), mean / spread, n)
 
 
 def holm(p_values: Sequence[float], n_tests: int | None = None) -> FloatArray:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
 
+from headcount._distributions import student_quantile, student_tail
 from headcount._typing import FloatArray
 from headcount.exceptions import DataError
 from headcount.significance.pool_membership import PoolMembership
@@ -202,6 +202,8 @@ def _tail_probability(difference: float, parts: Sequence[_Part]) -> float:
     scale, centre = np.sqrt(variance), np.zeros(1)
     weights = np.ones(1)
     if other:
-        centre, weights = np.sqrt(other[0][0]) * t.ppf(_PROBABILITIES, other[0][1]), _WEIGHTS
-    tails = t.sf((abs(difference) - centre) / scale, degrees) + t.cdf((-abs(difference) - centre) / scale, degrees)
+        centre, weights = np.sqrt(other[0][0]) * -student_quantile(_PROBABILITIES, other[0][1]), _WEIGHTS
+    tails = student_tail((abs(difference) - centre) / scale, degrees) + student_tail(
+        (abs(difference) + centre) / scale, degrees
+    )
     return float(min(weights @ tails, 1.0))

@@ -1,0 +1,128 @@
+"""What commands import: a look at a model and an estimate of a small table need few libraries."""
+
+import gc
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from headcount import SLD, LogTfidf, NewtonLogisticRegression
+from headcount.cli.deferred import defer_slow_imports
+from headcount.modelfile import Columns, Model, save_model
+from tests.modelfile.test_modelfile import texts
+
+NEVER = {
+    "torch",
+    "dask",
+    "pytest",
+    "matplotlib",
+    "jinja2",
+    "duckdb",
+    "skops",
+    "pandas",
+    "sklearn.ensemble",
+    "sklearn.svm",
+}
+"""What neither command imports."""
+
+
+def in_new_process(code, folder):
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def modules_after(folder, *arguments):
+    """Run a command in a new process; return the names of all modules that it imported, and what it printed."""
+    code = f"""
+import json, sys
+sys.argv = {["headcount", *arguments]!r}
+from headcount.cli import main
+try:
+    main()
+except SystemExit as stop:
+    print()
+    print(json.dumps([stop.code, sorted(sys.modules)]))
+"""
+    *printed, last = in_new_process(code, folder).splitlines()
+    status, modules = json.loads(last)
+    assert status == 0
+    return set(modules), "\n".join(printed)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a model of texts and a table of new ones."""
+    folder = tmp_path_factory.mktemp("deferred")
+    items, y = texts(300)
+    quantifier = SLD(make_pipeline(LogTfidf(), NewtonLogisticRegression()), random_state=0)
+    quantifier.fit(np.array(items, dtype=object), np.array(["bad", "good"])[y])
+    save_model(
+        Model(quantifier, Columns("text", ("review",), "stars"), source={"name": "a.csv", "rows": 300}),
+        folder / "m.headcount",
+    )
+    items, _ = texts(120, 1)
+    table = pd.DataFrame({"review": items, "day": ["2026-01-05", "2026-02-07"] * 60, "x": 1.5})
+    table.to_csv(folder / "new.csv", index=False)
+    return folder
+
+
+def test_inspect_imports_no_learner(folder):
+    modules, printed = modules_after(folder, "inspect", "m.headcount")
+    assert "SLD over NewtonLogisticRegression" in printed
+    assert modules & (NEVER | {"sklearn", "scipy", "numba", "pyarrow"}) == set()
+
+
+def test_estimate_imports_what_it_uses(folder):
+    modules, printed = modules_after(folder, "estimate", "m.headcount", "new.csv", "--by", "day:month")
+    assert "2026-02" in printed
+    assert {"sklearn.linear_model", "numba", "pyarrow"} <= modules
+    assert modules & (NEVER | {"scipy.stats._stats_py", "scipy.stats.distributions", "headcount.auto"}) == set()
+
+
+def test_deferred_modules_are_loaded_when_they_are_used(tmp_path):
+    code = """
+import sys
+from headcount.cli.deferred import defer_slow_imports
+defer_slow_imports()
+from sklearn.covariance import EllipticEnvelope
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler, quantile_transform
+assert "scipy.stats.distributions" not in sys.modules
+assert "pandas" not in sys.modules
+import numpy as np
+X = np.random.default_rng(0).normal(size=(30, 2))
+import scipy.stats.mstats
+from scipy.stats import rankdata
+assert rankdata([3, 1]).tolist() == [2.0, 1.0]
+assert sys.modules["scipy.stats"] is scipy.stats and scipy.stats.mstats.__spec__.name == "scipy.stats.mstats"
+assert EllipticEnvelope(random_state=0).fit(X).predict(X).shape == (30,)
+assert roc_auc_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]) == 0.75
+assert quantile_transform(X, n_quantiles=5, output_distribution="normal").shape == X.shape
+import pandas as pd
+frame = pd.DataFrame(X, columns=["a", "b"])
+assert list(StandardScaler().set_output(transform="pandas").fit_transform(frame).columns) == ["a", "b"]
+"""
+    in_new_process(code, tmp_path)
+
+
+def test_names_of_deferred_modules_load_them(tmp_path):
+    code = """
+from headcount.cli.deferred import defer_slow_imports
+defer_slow_imports()
+from scipy import stats
+from scipy.stats import norm, rankdata
+assert norm.cdf(0.0) == stats.norm.cdf(0.0) == 0.5
+assert rankdata([3, 1]).tolist() == [2.0, 1.0]
+"""
+    in_new_process(code, tmp_path)
+
+
+def test_a_process_that_uses_them_already_is_left_alone():
+    before = gc.get_threshold(), list(sys.meta_path), sys.modules["pandas"]
+    defer_slow_imports()
+    assert (gc.get_threshold(), list(sys.meta_path), sys.modules["pandas"]) == before
