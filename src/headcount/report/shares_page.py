@@ -25,6 +25,8 @@ _MOST_CELLS_WITH_COUNTS = 600
 """Cells of the table up to which counts stand below the shares from the start; beyond, the reader chooses."""
 _SCALE = 1_000_000
 """Shares are whole millionths in the page's data: exact enough for its downloads, and short."""
+_SHORT_NAME = 14
+"""Characters up to which names of groups stand in one line."""
 _MOST_NAMES = 40
 """Groups named below a warning; all of them can be shown in the table."""
 
@@ -69,6 +71,8 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
     from markupsafe import Markup
 
     order, reasons = order_of(groups), warnings_by_reason(groups.verdicts, groups.advice)
+    moves = _move_rows(groups, order)
+    ends = {(move["first"]["step"], move["last"]["step"]) for move in moves}
     with_counts = groups.shares.size <= _MOST_CELLS_WITH_COUNTS
     n_tested = int((~np.isnan(groups.p_corrected)).sum())
     environment = Environment(
@@ -84,13 +88,15 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         summary=verdict_summary(groups.verdicts, groups.advice),
         answer=_answer(groups),
         reasons=[_reason_entry(reason, groups) for reason in reasons],
-        moves=_move_rows(groups, order),
+        moves=moves,
+        move_titles=next(iter(ends)) if len(ends) == 1 else ("first", "last"),
         by_series=len(order.series) > 1,
         plotted=len(groups) > (2 if order.kind else 12),
         classes=[str(plain(label)) for label in groups.classes],
         rows=_rows(groups, with_counts),
         total=_rows(groups.total, with_counts) if groups.total is not None else [],
         with_counts=with_counts,
+        short_names=max(len(group_label(name)) for name in groups.names) <= _SHORT_NAME,
         verdicts=Counter(groups.verdicts),
         mean="" if groups.averages is None else f"mean {groups.averages[0]}".strip(),
         level=f"{100 * groups.level:g} %",

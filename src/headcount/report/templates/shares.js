@@ -16,51 +16,65 @@
   const warned = (g) => !["trust", "not checked"].includes(verdict(g));
   all(".needs-script").forEach((element) => { element.hidden = false; });
 
-  // What is shown: the groups that pass all filters, and the classes that are ticked.
+  // What is shown: the groups that pass all filters, in the order chosen, and the classes that are ticked.
   const controls = byId("controls"), table = byId("groups");
   const shown = { groups: names.map((_, g) => g), classes: data.classes.map((_, j) => j), reason: null };
   const rows = table ? [...table.tBodies[0].rows] : [];
+  const rowIndex = new Map(rows.map((row, g) => [row, g]));
+  const FIRST = 2;  // columns before those of classes
+  const FEW = 200;  // rows that are laid out until all are asked for: a thousand take seconds
+  let order = names.map((_, g) => g);
+  const arrange = () => {
+    const inView = new Set(shown.groups);
+    shown.groups = order.filter((g) => inView.has(g));
+    rows.forEach((row, g) => { row.hidden = !inView.has(g); });
+    table.tBodies[0].append(...shown.groups.map((g) => rows[g]), ...order.filter((g) => !inView.has(g)).map((g) => rows[g]));
+    const all = table.parentElement.classList.contains("all");
+    byId("more").hidden = all || shown.groups.length <= FEW;
+    byId("more").textContent = `Show all ${whole(shown.groups.length)} rows`;
+    (all ? shown.groups : shown.groups.slice(0, FEW)).forEach(fillRow);
+  };
   const hiddenColumns = document.head.appendChild(document.createElement("style"));
-  const FIRST = 3;  // columns before those of classes
   const apply = () => {
     const part = byId("find").value.trim().toLowerCase(), kind = byId("verdict").value;
     const about = shown.reason === null ? null : new Set(data.reasons[shown.reason].groups);
     const passes = (g) => names[g].toLowerCase().includes(part) && (kind === "" || data.verdict[g] === Number(kind)) && (about === null || about.has(g));
-    shown.groups = names.map((_, g) => g).filter(passes);
-    rows.forEach((row) => { row.hidden = true; });
-    shown.groups.forEach((g) => { rows[g].hidden = false; });
+    shown.groups = order.filter(passes);
     shown.classes = all("#classes input:checked").map((box) => Number(box.value));
     hiddenColumns.textContent = data.classes.map((_, j) => j).filter((j) => !shown.classes.includes(j))
       .map((j) => `#groups tr > :nth-child(${FIRST + 1 + j}) { display: none; }`).join("\n");
     const classes = shown.classes.length < K ? `, ${shown.classes.length} of ${K} classes` : "";
     const why = about === null ? "" : " with the warning that was chosen";
     byId("shown").textContent = `Shown: ${whole(shown.groups.length)} of ${whole(N)} groups${why}${classes}.`;
+    arrange();
     drawPlots();
   };
 
   // Sorting: by figures, or by the order of the page; groups without a figure come last.
-  const sortKeys = [(g) => g, (g) => data.verdicts[data.verdict[g]], (g) => data.n[g], ...data.classes.map((_, j) => (g) => value(g, j)), ...(data.mean[0].length ? [(g) => data.mean[g][0]] : []), (g) => data.p[g]];
+  const sortKeys = [(g) => g, (g) => data.n[g], ...data.classes.map((_, j) => (g) => value(g, j)), ...(data.mean[0].length ? [(g) => data.mean[g][0]] : []), verdict, (g) => data.p[g]];
   const makeSortable = () => {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: head.textContent });
       head.replaceChildren(button);
       button.addEventListener("click", () => {
-        const first = column < 2 ? "ascending" : "descending", second = column < 2 ? "descending" : "ascending";
-        const order = head.getAttribute("aria-sort") === first ? second : first;
+        const key = sortKeys[column], numeric = column > 0 && key !== verdict;
+        const [first, second] = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
+        const direction = head.getAttribute("aria-sort") === first ? second : first;
         heads.forEach((other) => other.removeAttribute("aria-sort"));
-        head.setAttribute("aria-sort", order);
-        const sign = order === "ascending" ? 1 : -1, key = sortKeys[column];
+        head.setAttribute("aria-sort", direction);
+        const sign = direction === "ascending" ? 1 : -1;
         const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
-        const keyed = rows.map((row, g) => [key(g), g]);
+        const keyed = names.map((_, g) => [key(g), g]);
         keyed.sort(([a, g], [b, h]) => (a === null || b === null ? (a === null) - (b === null) || g - h : sign * compare(a, b) || g - h));
-        table.tBodies[0].append(...keyed.map(([, g]) => rows[g]));
+        order = keyed.map(([, g]) => g);
+        arrange();
       });
     });
   };
 
-  // Cells: figures as chosen, above a strip with the share and its interval on one scale for all.
-  const largest = Math.max(...data.shares.flat().filter((end) => end !== null), 1) / 1e6;
+  // Cells: figures as chosen, above a strip with the share and its interval on one scale for all. Rows are filled when first shown.
+  const largest = Math.max(1, ...data.shares.map((ends) => Math.max(...ends.filter((end) => end !== null)))) / 1e6;
   const figures = (g, j, view) => {
     const [share, low, high] = [SHARE, LOW, HIGH].map((end) => value(g, j, end)), n = data.n[g];
     if (share === null) return "";
@@ -68,15 +82,20 @@
     const counts = `<span>${whole(n * share)}</span>${low === null ? "" : `<small>${whole(n * low)} to ${whole(n * high)}</small>`}`;
     return view === "shares" ? shares : view === "counts" ? counts : shares + counts;
   };
-  const cellsOf = (g) => [...rows[g].cells].slice(FIRST, FIRST + K);
-  const drawStrips = () => rows.forEach((_, g) => cellsOf(g).forEach((cell, j) => {
-    const share = value(g, j);
-    if (share === null) return;
-    const low = value(g, j, LOW) ?? share, high = value(g, j, HIGH) ?? share;
-    cell.className = "strip";
-    cell.style.cssText = `--s:${share / largest};--l:${low / largest};--h:${high / largest}`;
-  }));
-  const showFigures = () => rows.forEach((_, g) => cellsOf(g).forEach((cell, j) => { cell.innerHTML = figures(g, j, byId("view").value); }));
+  const initialView = table && byId("view").value, viewOfRow = new Map();
+  const fillRow = (g) => {
+    const view = byId("view").value, former = viewOfRow.get(g);
+    if (view === former) return;
+    viewOfRow.set(g, view);
+    for (let j = 0; j < K; j += 1) {
+      const cell = rows[g].cells[FIRST + j], share = value(g, j);
+      if ((former ?? initialView) !== view) cell.innerHTML = figures(g, j, view);
+      if (former !== undefined || share === null) continue;
+      const low = value(g, j, LOW) ?? share, high = value(g, j, HIGH) ?? share;
+      cell.className = "strip";
+      cell.style.cssText = `--s:${share / largest};--l:${low / largest};--h:${high / largest}`;
+    }
+  };
 
   // The hint: one element beside what it is about, which follows it when the page scrolls, and never leaves the window.
   const tip = byId("tip");
@@ -119,13 +138,13 @@
 
   // Values of the table on hover, tap and focus: one cell is in the tab order, and arrow keys move on from it.
   const steps = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-  const readable = (cell) => cell && cell.cellIndex > 0 && cell.cellIndex < FIRST + K && cell.parentElement.parentElement === table.tBodies[0];
+  const readable = (cell) => cell && cell.cellIndex > 0 && cell.parentElement.parentElement === table.tBodies[0];
   const makeReadable = () => {
-    const body = table.tBodies[0], index = new Map(rows.map((row, g) => [row, g]));
+    const body = table.tBodies[0];
     const show = (cell) => {
       if (!readable(cell)) { hideTip(); return; }
-      const g = index.get(cell.parentElement), j = cell.cellIndex - FIRST;
-      showTip(j >= 0 ? describe(g, j) : [`${names[g]}: ${verdict(g)}, ${whole(data.n[g])} items`, ...reasonsOf(g)].join("\n"), cell);
+      const g = rowIndex.get(cell.parentElement), j = cell.cellIndex - FIRST;
+      showTip(j >= 0 && j < K ? describe(g, j) : [`${names[g]}: ${verdict(g)}, ${whole(data.n[g])} items`, ...reasonsOf(g)].join("\n"), cell);
     };
     const cellAt = (event) => event.target.closest("td");
     let current = rows[0].cells[FIRST];
@@ -145,7 +164,7 @@
       do { row = down > 0 ? row.nextElementSibling : down < 0 ? row.previousElementSibling : row; } while (row && row.hidden);
       do { column += right; } while (right && row.cells[column] && row.cells[column].offsetParent === null);
       const next = row && row.cells[column];
-      if (!readable(next)) return;
+      if (!readable(next) || next.offsetParent === null) return;
       select(next);
       next.focus();
     });
@@ -204,11 +223,11 @@
         draw(svg, "text", { class: "x", x: Math.min(Math.max(x(i), half), width - half), y: HEIGHT - 7, "text-anchor": "middle" }, label);
       });
     } else {
-      draw(svg, "text", { class: "x", x: EDGE.left, y: HEIGHT - 7 }, "smallest");
-      draw(svg, "text", { class: "x", x: width - EDGE.right, y: HEIGHT - 7, "text-anchor": "end" }, "largest");
+      draw(svg, "text", { class: "x", x: EDGE.left, y: HEIGHT - 7 }, "smallest share");
+      draw(svg, "text", { class: "x", x: width - EDGE.right, y: HEIGHT - 7, "text-anchor": "end" }, "largest share");
     }
     for (const { j, groups } of lines) {
-      const layer = draw(svg, "g", { style: `--c:var(--c${j % 10})` });
+      const layer = draw(svg, "g", { class: count > 200 ? "dense" : "", style: `--c:var(--c${j % 10})` });
       const runs = [];
       groups.forEach((g, i) => {
         if (value(g, j) === null) return;
@@ -222,7 +241,7 @@
         if (bounded && joined && run.length > 1) draw(layer, "path", { class: "band", d: `M${path(run, HIGH)}L${path([...run].reverse(), LOW)}Z` });
         else if (bounded) run.forEach(([g, i]) => draw(layer, "line", { class: "range", x1: x(i), x2: x(i), y1: y(value(g, j, LOW)), y2: y(value(g, j, HIGH)) }));
         if (joined) draw(layer, "path", { class: "curve", "stroke-dasharray": j < 10 ? "none" : "4 2", d: `M${path(run, SHARE)}` });
-        if (count <= MOST_POINTS) run.forEach(([g, i]) => draw(layer, "circle", { class: warned(g) ? "point warned" : "point", cx: x(i), cy: y(value(g, j)), r: 2.6 }));
+        if (count <= MOST_POINTS && lines.length < 4) run.forEach(([g, i]) => draw(layer, "circle", { class: warned(g) ? "point warned" : "point", cx: x(i), cy: y(value(g, j)), r: 2.6 }));
       }
     }
     return { x, y };
@@ -276,6 +295,7 @@
     hideTip();
     const panels = panelsOf().filter(({ lines }) => lines.length > 0 && lines[0].groups.length > 0);
     const common = byId("one-scale").checked ? topOf(panels) : null;
+    area.classList.toggle("many", panels.length > 12);
     const figures = panels.slice(0, MOST_PLOTS).map((panel) => {
       const figure = area.appendChild(document.createElement("figure"));
       figure.appendChild(document.createElement("figcaption")).textContent = panel.title;
@@ -320,23 +340,26 @@
 
   if (table) {
     makeSortable();
-    drawStrips();
     makeReadable();
-    byId("save-shown").addEventListener("click", () => save(csv(rowsInView(), shown.classes)));
+    byId("save-shown").addEventListener("click", () => save(csv(shown.groups, shown.classes)));
     byId("find").addEventListener("input", apply);
     byId("verdict").addEventListener("change", apply);
     byId("classes").addEventListener("change", apply);
-    byId("view").addEventListener("change", showFigures);
+    byId("view").addEventListener("change", arrange);
+    byId("more").addEventListener("click", () => {
+      table.parentElement.classList.add("all");
+      arrange();
+    });
+    window.addEventListener("beforeprint", () => order.forEach(fillRow));
     all("[data-reason]").forEach((button) => button.addEventListener("click", () => {
       shown.reason = Number(button.dataset.reason);
       apply();
       table.scrollIntoView({ block: "start" });
     }));
-    byId("reset").addEventListener("click", () => {
+    byId("show-all").addEventListener("click", () => {
       controls.reset();
       shown.reason = null;
       apply();
-      showFigures();
     });
     if (byId("plots")) {
       byId("one-scale").addEventListener("change", drawPlots);
@@ -350,11 +373,6 @@
     apply();
   }
   controls.addEventListener("submit", (event) => event.preventDefault());
-
-  function rowsInView() {
-    const index = new Map(rows.map((row, g) => [row, g]));
-    return [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => index.get(row));
-  }
 
   const theme = byId("theme"), themes = ["", "light", "dark"];
   theme.hidden = false;
