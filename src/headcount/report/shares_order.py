@@ -26,7 +26,7 @@ class Order(NamedTuple):
     series : list of str
         Titles of the series: the other columns of a grouping by several; one empty title if there are none.
     members : list of lists of int
-        The groups of each series, in order.
+        The groups of each series, in order; a group without a period or number belongs to none.
     steps : list of str
         The period or number of each group; its name where there is no order.
     """
@@ -66,6 +66,8 @@ def order_of(groups: GroupShares) -> Order:
 def _by_column(kind: str, parts: list[tuple[Any, ...]], position: int) -> Order:
     members: dict[str, list[int]] = {}
     for g, part in enumerate(parts):
+        if part[position] is None:
+            continue
         others = part[:position] + part[position + 1 :]
         members.setdefault(group_label(others) if others else "", []).append(g)
     return Order(kind, list(members), list(members.values()), [group_label(part[position]) for part in parts])
@@ -77,7 +79,7 @@ def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
         return []
     moves = []
     for title, members in zip(order.series, order.members, strict=True):
-        estimated = [g for g in members if order.steps[g] != group_label(None) and not np.isnan(groups.shares[g, 0])]
+        estimated = [g for g in members if not np.isnan(groups.shares[g, 0])]
         if len(estimated) < 2:
             continue
         first, last = estimated[0], estimated[-1]

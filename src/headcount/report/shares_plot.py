@@ -75,7 +75,6 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
     handles, names = list[Any](), list[str]()
-    named = np.array([name is not None for name in groups.names])
     order = order_of(groups)
     ordered = bool(order.kind) and len(order.series) == 1
     for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
@@ -86,7 +85,7 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         handles.append(axes.errorbar(x + offset, share, yerr=bars, **points, **line))
         names.append(_shorten(str(groups.classes[j])))
         if ordered:
-            axes.plot((x + offset)[named], share[named], **line)
+            axes.plot((x + offset)[order.members[0]], share[order.members[0]], **line)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
@@ -117,10 +116,10 @@ def _small_multiples(groups: GroupShares) -> Any:
     panels: Any = figure.subplots(len(classes), 1, sharex=True, squeeze=False)[:, 0]
     x = np.arange(len(groups))
     for axes, j, colour in zip(panels, classes, COLOURS, strict=False):
-        rows = x if ordered else np.argsort(groups.shares[:, j], kind="stable")  # NaN last
+        rows = np.array(order.members[0]) if ordered else np.argsort(groups.shares[:, j], kind="stable")  # NaN last
         share, low, high = groups.shares[rows, j], groups.low[rows, j], groups.high[rows, j]
-        axes.fill_between(x, low, high, color=colour, alpha=0.3, linewidth=0)
-        axes.plot(x, share, color=colour, linewidth=0.9)
+        axes.fill_between(x[: len(rows)], low, high, color=colour, alpha=0.3, linewidth=0)
+        axes.plot(x[: len(rows)], share, color=colour, linewidth=0.9)
         axes.set_title(_shorten(str(groups.classes[j])), loc="left", color=_GREY, fontsize=10)
         _style(axes, _top(groups))
     last = panels[-1]

@@ -199,7 +199,7 @@
         .map(({ title, groups }) => ({ title, lines: shown.classes.map((j) => ({ j, groups })), banded: shown.classes.length < 3 }));
     }
     return shown.classes.map((j) => {
-      const groups = [...shown.groups];
+      const groups = data.members[0].filter((g) => inView.has(g));
       if (!data.order) groups.sort((g, h) => (value(g, j) ?? 2) - (value(h, j) ?? 2));
       return { title: data.classes[j], lines: [{ j, groups }], banded: true };
     });
