@@ -225,7 +225,8 @@ def test_ticks_of_plots_stand_where_their_labels_say(months):
             click(months, "#one-scale")
         plots = months.execute_script(
             "return [...document.querySelectorAll('#plots svg')].map(svg =>"
-            " [[...svg.querySelectorAll('text.y')].map(t => t.textContent), [...svg.querySelectorAll('.grid')].map(l => +l.getAttribute('y1'))])"
+            " [[...svg.querySelectorAll('text.y')].map(t => t.textContent),"
+            " [...svg.querySelectorAll('.grid')].map(l => +l.getAttribute('y1'))])"
         )
         assert len(plots) == 3
         for labels, heights in plots:
