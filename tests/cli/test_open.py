@@ -33,6 +33,10 @@ def test_the_page_is_written_and_opened(tmp_path, run, opened):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["labelled.csv", "new.csv", "tmp"]
 
 
+def test_help_shows_an_example(run):
+    assert "Example: headcount open stars.headcount new.csv" in " ".join(run("open", "--help")[1].split())
+
+
 def test_no_browser_is_opened_where_none_is_wanted_or_found(tmp_path, run, opened, monkeypatch):
     scored_files(tmp_path)
     code, out, err = run(*OPEN, "--no-browser")

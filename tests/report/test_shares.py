@@ -183,6 +183,14 @@ def test_the_largest_changes_from_first_to_last_period_come_first():
     assert top_moves(found, order_of(replace(found, names=list("abcd")))) == []
 
 
+def test_of_two_classes_one_change_is_named_where_there_are_several_series():
+    found = replace(groups(["trust"] * 4), names=[("x", "2015"), ("x", "2016"), ("y", "2015"), ("y", "2016")])
+    assert [(move.series, move.label) for move in top_moves(found, order_of(found))] == [
+        ("x", "<class 1>"),
+        ("y", "<class 1>"),
+    ]
+
+
 def test_warnings_that_differ_in_figures_or_asides_are_one_reason():
     advice = [
         ["Shares are off (12% of items; most in a): label more."],

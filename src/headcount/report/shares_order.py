@@ -78,13 +78,14 @@ def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
     if order.kind != "periods":
         return []
     moves = []
+    mirrored = len(order.series) > 1 and len(groups.classes) == 2  # one of two classes says it for both
     for title, members in zip(order.series, order.members, strict=True):
         estimated = [g for g in members if not np.isnan(groups.shares[g, 0])]
         if len(estimated) < 2:
             continue
         first, last = estimated[0], estimated[-1]
-        for j, label in enumerate(groups.classes):
+        for j in range(1 if mirrored else 0, len(groups.classes)):
             change = float(groups.shares[last, j] - groups.shares[first, j])
             apart = bool(groups.low[last, j] > groups.high[first, j] or groups.high[last, j] < groups.low[first, j])
-            moves.append(Move(title, str(plain(label)), first, last, j, change, apart))
+            moves.append(Move(title, str(plain(groups.classes[j])), first, last, j, change, apart))
     return sorted(moves, key=lambda move: -abs(move.change))[:most]
