@@ -181,6 +181,9 @@ def test_the_largest_changes_from_first_to_last_period_come_first():
     assert (moves[0].first, moves[0].last) == (0, 2)
     assert "\u221230.0<small>clear</small>" in page_of_shares(found, title="t")
     assert top_moves(found, order_of(replace(found, names=list("abcd")))) == []
+    wider = np.array([0.0, 0.2, 0.0])
+    unsure = replace(found, low=found.low - wider, high=found.high + wider)
+    assert [move.j for move in top_moves(unsure, order_of(unsure))] == [2, 1, 0]  # the clear one first
 
 
 def test_of_two_classes_one_change_is_named_where_there_are_several_series():
@@ -200,7 +203,7 @@ def test_warnings_that_differ_in_figures_or_asides_are_one_reason():
     ]
     reasons = warnings_by_reason(["caution", "do not trust", "trust", "caution"], advice)
     assert [tuple(reason) for reason in reasons] == [
-        ("Shares are off: label more.", "do not trust", [0, 1, 3]),
-        ("30 to 1,200 items.", "do not trust", [1, 3]),
+        ("Shares are off: label more.", [0, 1, 3], {"do not trust": 1, "caution": 2}),
+        ("30 to 1,200 items.", [1, 3], {"do not trust": 1, "caution": 1}),
     ]
     assert warnings_by_reason(["not checked", "trust"], [["x"], ["y"]]) == []

@@ -246,6 +246,10 @@ def test_a_thousand_groups_are_shown_in_part_until_all_are_asked_for(shops):
     choose(shops, "find", "shop 99")
     assert len(column(shops, 0)) == 11
     click(shops, "#show-all")
+    click(shops, "#no-class")
+    click(shops, "#classes input[value='3']")
+    assert shops.execute_script("return document.querySelectorAll('#plots figure').length") == 1
+    click(shops, "#show-all")
     click(shops, "#more")
     assert len(column(shops, 0)) == 1000
     assert shops.get_log("browser") == []

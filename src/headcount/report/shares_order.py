@@ -74,7 +74,10 @@ def _by_column(kind: str, parts: list[tuple[Any, ...]], position: int) -> Order:
 
 
 def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
-    """Return the largest changes of a share between the first and the last period of a series, the largest first."""
+    """Return the largest changes of a share between the first and the last period of a series, the largest first.
+
+    Changes whose intervals are apart come before all others: of many series, the largest changes are mostly noise.
+    """
     if order.kind != "periods":
         return []
     moves = []
@@ -88,4 +91,4 @@ def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
             change = float(groups.shares[last, j] - groups.shares[first, j])
             apart = bool(groups.low[last, j] > groups.high[first, j] or groups.high[last, j] < groups.low[first, j])
             moves.append(Move(title, str(plain(groups.classes[j])), first, last, j, change, apart))
-    return sorted(moves, key=lambda move: -abs(move.change))[:most]
+    return sorted(moves, key=lambda move: (not move.apart, -abs(move.change)))[:most]

@@ -89,6 +89,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         answer=_answer(groups),
         reasons=[_reason_entry(reason, groups) for reason in reasons],
         moves=moves,
+        n_moves=sum(len(members) > 1 for members in order.members) * len(groups.classes),
         move_titles=next(iter(ends)) if len(ends) == 1 else ("first", "last"),
         by_series=len(order.series) > 1,
         plotted=len(groups) > (2 if order.kind else 12),
@@ -159,8 +160,7 @@ def _reason_entry(reason: Reason, groups: GroupShares) -> dict[str, Any]:
     names = [group_label(groups.names[g]) for g in reason.groups]
     return {
         "text": reason.text,
-        "verdict": reason.verdict,
-        "kind": _kind(reason.verdict),
+        "verdicts": [{"name": verdict, "kind": _kind(verdict), "n": n} for verdict, n in reason.verdicts.items()],
         "names": names[:_MOST_NAMES],
         "n": len(names),
     }

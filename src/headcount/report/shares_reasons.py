@@ -1,6 +1,7 @@
 """Warnings grouped by reason: groups whose advice differs only in figures are named together."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,11 +16,11 @@ _SEVERITY = ("do not trust", "caution")
 
 
 class Reason(NamedTuple):
-    """A reason for a warning: its sentence, with ranges where figures differ, the worst verdict, and the groups."""
+    """A reason for a warning: its sentence, with ranges where figures differ, its groups, and how many have which verdict."""
 
     text: str
-    verdict: str
     groups: list[int]
+    verdicts: dict[str, int]
 
 
 def warnings_by_reason(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> list[Reason]:
@@ -30,7 +31,7 @@ def warnings_by_reason(verdicts: Sequence[str], advice: Sequence[Sequence[str]])
 
     >>> verdicts, advice = ["caution", "trust", "caution"], [["5 points off (p = 0.1)."], [], ["9 points off (p = 0.02)."]]
     >>> warnings_by_reason(verdicts, advice)
-    [Reason(text='5 to 9 points off (p = 0.02 to 0.1).', verdict='caution', groups=[0, 2])]
+    [Reason(text='5 to 9 points off (p = 0.02 to 0.1).', groups=[0, 2], verdicts={'caution': 2})]
     """
     found: dict[str, list[tuple[int, str]]] = {}
     for g, (verdict, sentences) in enumerate(zip(verdicts, advice, strict=True)):
@@ -40,9 +41,9 @@ def warnings_by_reason(verdicts: Sequence[str], advice: Sequence[Sequence[str]])
     reasons = []
     for entries in found.values():
         groups = list(dict.fromkeys(g for g, _ in entries))
-        worst = min((verdicts[g] for g in groups), key=_severity)
-        reasons.append(Reason(_merged([sentence for _, sentence in entries]), worst, groups))
-    return sorted(reasons, key=lambda reason: (_severity(reason.verdict), -len(reason.groups)))
+        counted = Counter(sorted((verdicts[g] for g in groups), key=_severity))  # the worst first
+        reasons.append(Reason(_merged([sentence for _, sentence in entries]), groups, dict(counted)))
+    return sorted(reasons, key=lambda reason: (_severity(next(iter(reason.verdicts))), -len(reason.groups)))
 
 
 def _severity(verdict: str) -> int:

@@ -345,6 +345,10 @@
     byId("find").addEventListener("input", apply);
     byId("verdict").addEventListener("change", apply);
     byId("classes").addEventListener("change", apply);
+    byId("no-class")?.addEventListener("click", () => {
+      all("#classes input").forEach((box) => { box.checked = false; });
+      apply();
+    });
     byId("view").addEventListener("change", arrange);
     byId("more").addEventListener("click", () => {
       table.parentElement.classList.add("all");
@@ -354,7 +358,8 @@
     all("[data-reason]").forEach((button) => button.addEventListener("click", () => {
       shown.reason = Number(button.dataset.reason);
       apply();
-      table.scrollIntoView({ block: "start" });
+      table.parentElement.focus({ preventScroll: true });
+      byId("shown").scrollIntoView({ block: "start" });
     }));
     byId("show-all").addEventListener("click", () => {
       controls.reset();
