@@ -20,6 +20,7 @@ from headcount.cli.deferred import defer_slow_imports
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods
+from headcount.cli.open import open_page
 from headcount.cli.sql import sql
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
@@ -37,6 +38,7 @@ app = typer.Typer(
 
 for command in (fit, estimate, compare, check, sql, inspect, methods):
     app.command()(command)
+app.command("open")(open_page)
 app.add_typer(data.app, name="data")
 app.add_typer(study_results.app, name="study")
 

@@ -1,22 +1,26 @@
-"""The plot of shares over groups or time: a line for each class, with its intervals."""
+"""The plot of shares over groups or time: a line for each class, with its intervals; of many groups, a panel for each class."""
 
-import re
 import warnings
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
 from headcount.stream.group_shares import group_label
 
 __all__ = ["COLOURS", "plot_shares"]
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666", "#b5434d", "#5a8f2e")
 """Distinguishable by colour-blind readers, on light and dark backgrounds (after Okabe and Ito 2008)."""
 _GREY = "#808080"
 _INCHES_PER_GROUP = 0.42
 _MAX_TICKS = 36
+_MOST_GROUPS_TOGETHER = 60
+"""Groups up to which all classes are drawn in one panel; more of them would be a solid block."""
+_PANEL_INCHES = 1.7
+_PANEL_TICKS = 12
 _MAX_NAME = 24
 """Characters of the name of a group or class."""
 _OMITTED_METADATA = {
@@ -25,7 +29,6 @@ _OMITTED_METADATA = {
     "png": ("Software",),
 }
 """Metadata that varies, by format: omitted, so that the same shares give the same bytes."""
-_NUMBER_OR_DATE = re.compile(r"-?\d+(\.\d+)?|\d{4}-(\d{2}(-\d{2})?|Q\d|W\d{2})")
 
 
 def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_label: str = "") -> bytes:  # noqa: A002
@@ -44,15 +47,18 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
     import matplotlib
     from matplotlib.figure import Figure
 
-    width = float(np.clip(_INCHES_PER_GROUP * len(groups) + 2.5, 5.0, 16.0))
     with matplotlib.rc_context(
         {"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif", "text.parse_math": False}
     ):
-        figure = Figure(figsize=(width, 4.2), layout="constrained")
-        axes: Any = figure.add_subplot()
-        _draw(axes, groups)
-        axes.set_title(title, loc="left", color=_GREY)
-        axes.set_xlabel(x_label, color=_GREY)
+        if len(groups) > _MOST_GROUPS_TOGETHER:
+            figure = _small_multiples(groups)
+        else:
+            width = float(np.clip(_INCHES_PER_GROUP * len(groups) + 2.5, 5.0, 16.0))
+            figure = Figure(figsize=(width, 4.2), layout="constrained")
+            _draw(figure.add_subplot(), groups)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", color=_GREY)
+        figure.axes[-1].set_xlabel(x_label, color=_GREY)
         picture = BytesIO()
         metadata: dict[str, Any] = dict.fromkeys(_OMITTED_METADATA[format])
         with warnings.catch_warnings():
@@ -69,8 +75,8 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     spread = 0.0 if len(groups) == 1 and k < 3 else min(0.5, 0.09 * k)
     offsets = np.linspace(-spread / 2, spread / 2, k)
     handles, names = list[Any](), list[str]()
-    named = np.array([name is not None for name in groups.names])
-    ordered = all(name is None or _NUMBER_OR_DATE.fullmatch(str(name)) for name in groups.names)
+    order = order_of(groups)
+    ordered = bool(order.kind) and len(order.series) == 1
     for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
@@ -79,7 +85,7 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         handles.append(axes.errorbar(x + offset, share, yerr=bars, **points, **line))
         names.append(_shorten(str(groups.classes[j])))
         if ordered:
-            axes.plot((x + offset)[named], share[named], **line)
+            axes.plot((x + offset)[order.members[0]], share[order.members[0]], **line)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
@@ -96,15 +102,59 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     axes.set_xticks(x[::step], ticks, rotation=45 if len(groups) > 6 else 0)
     for label in axes.get_xticklabels():
         label.set_horizontalalignment("right" if len(groups) > 6 else "center")
-    top = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
-    axes.set_ylim(0.0, min(1.0, 1.08 * top) if top > 0 else 1.0)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    _style(axes, _top(groups))
+    axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _small_multiples(groups: GroupShares) -> Any:
+    """Draw a panel for each class, on one scale: over periods or numbers, or else from the smallest share to the largest."""
+    from matplotlib.figure import Figure
+
+    classes, order = _largest_classes(groups), order_of(groups)
+    ordered = bool(order.kind) and len(order.series) == 1
+    figure = Figure(figsize=(10.0, _PANEL_INCHES * len(classes) + 0.8), layout="constrained")
+    panels: Any = figure.subplots(len(classes), 1, sharex=True, squeeze=False)[:, 0]
+    x = np.arange(len(groups))
+    for axes, j, colour in zip(panels, classes, COLOURS, strict=False):
+        rows = np.array(order.members[0]) if ordered else np.argsort(groups.shares[:, j], kind="stable")  # NaN last
+        share, low, high = groups.shares[rows, j], groups.low[rows, j], groups.high[rows, j]
+        axes.fill_between(x[: len(rows)], low, high, color=colour, alpha=0.3, linewidth=0)
+        axes.plot(x[: len(rows)], share, color=colour, linewidth=0.9)
+        axes.set_title(_shorten(str(groups.classes[j])), loc="left", color=_GREY, fontsize=10)
+        _style(axes, _top(groups))
+    last = panels[-1]
+    if ordered:
+        step = -(-len(groups) // _PANEL_TICKS)
+        last.set_xticks(
+            x[::step], [_shorten(group_label(name)) for name in groups.names[::step]], rotation=30, ha="right"
+        )
+    else:
+        last.set_xticks([0, len(groups) - 1], ["smallest share", "largest share"])
+    if len(classes) < len(groups.classes):
+        figure.supxlabel(
+            f"Not drawn: {len(groups.classes) - len(classes)} more classes, with smaller shares", color=_GREY
+        )
+    return figure
+
+
+def _top(groups: GroupShares) -> float:
+    """Return the upper end of the axis of shares."""
+    largest = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
+    return min(1.0, 1.08 * largest) if largest > 0 else 1.0
+
+
+def _style(axes: Any, top: float) -> None:
+    """Set the axis of shares from 0, with ticks at multiples of 1, 2 or 5 whose labels are exact, and grey lines."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_ylim(0.0, top)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 8):g} %")
     axes.grid(axis="y", color=_GREY, alpha=0.25)
     axes.tick_params(colors=_GREY)
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(_GREY)
-    axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _largest_classes(groups: GroupShares) -> list[int]:

@@ -1,0 +1,67 @@
+"""`headcount open`: estimate shares and look at them in a browser."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headcount.cli import options
+from headcount.cli.model import model_from
+from headcount.cli.progress import progress_bar
+
+__all__ = ["open_page"]
+
+NO_BROWSER = Annotated[bool, typer.Option("--no-browser", help="Only write the page and print its path.")]
+
+
+def open_page(
+    model: options.MODEL,
+    files: options.FILES,
+    by: options.BY = None,
+    where: options.WHERE = None,
+    level: options.LEVEL = 0.95,
+    sample: options.SAMPLE = False,
+    min_items: options.MIN_ITEMS = 30,
+    scored: options.SCORED = False,
+    confusion: options.CONFUSION = False,
+    label: options.LABEL = None,
+    scores: options.SCORES = None,
+    decisions: options.DECISIONS = None,
+    method: options.SCORED_METHOD = "auto",
+    no_browser: NO_BROWSER = False,
+) -> None:
+    """Estimate the share of each class among new items, and look at the answer in a browser.
+
+    The page is a file in the folder for temporary files, whose path is printed. It needs no network: keep it or send it on.
+
+    Example: headcount open stars.headcount new.csv --by date:month
+    """
+    import webbrowser
+
+    from headcount.desk import estimate_tables, provenance
+    from headcount.report.shares_page import page_of_shares
+    from headcount.stream.groups import grouping_title
+
+    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
+    with progress_bar("Reading") as progress:
+        groups = estimate_tables(
+            loaded,
+            files,
+            by=by,
+            where=where or (),
+            total=by is not None,
+            level=level,
+            estimand="sample" if sample else "population",
+            min_items=min_items,
+            counts=confusion,
+            progress=progress,
+        )
+    by_title = grouping_title(by)
+    title = f"Shares of {loaded.columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+    page = page_of_shares(groups, title=title, by=by_title, facts=provenance(loaded, files, model))
+    with tempfile.NamedTemporaryFile("w", prefix="headcount-", suffix=".html", delete=False, encoding="utf-8") as file:
+        file.write(page)
+    typer.echo(file.name)
+    if not no_browser and not webbrowser.open(Path(file.name).as_uri()):
+        typer.echo("No browser could be opened: open this file in one.", err=True)

@@ -1,0 +1,292 @@
+"""The page of shares in headless Chromium: sorting, filters, keyboard, downloads, ticks, both themes, widths and print.
+
+Needs Debian's packages chromium and chromium-driver (`make browser` installs them); skipped, with this reason, without them.
+"""
+
+import io
+import shutil
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headcount.report.shares_page import page_of_shares
+from headcount.stream import GroupShares
+
+selenium = pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium.webdriver import ActionChains, Keys  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed: `make browser`"
+    ),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+NASTY = '</script><b>"x", y'
+
+
+def estimated(names, k):
+    rng = np.random.default_rng(1)
+    n = len(names)
+    shares = rng.dirichlet(np.arange(1.0, k + 1), n)
+    low, high = np.clip(shares - 0.03, 0, 1), np.clip(shares + 0.04, 0, 1)
+    verdicts = [("trust", "trust", "caution", "do not trust", "too few items")[g % 5] for g in range(n)]
+    for ends in (shares, low, high):
+        ends[np.array(verdicts) == "too few items"] = np.nan
+    reasons = {
+        "caution": "Shares are far off.",
+        "do not trust": "There may be a new class.",
+        "too few items": "Too few.",
+    }
+    advice = [[reasons[verdict]] if verdict in reasons else [] for verdict in verdicts]
+    classes = np.array([NASTY, *(f"class {j}" for j in range(1, k))])
+    items = rng.integers(100, 3000, n)
+    return GroupShares(classes, names, items, shares, low, high, verdicts, advice, 0.95, "population", "PACC")
+
+
+MONTHS = estimated([f"{2015 + g // 12}-{g % 12 + 1:02d}" for g in range(14)], 3)
+SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for name, groups, by in (("months", MONTHS, "month of day"), ("shops", SHOPS, "shop")):
+        (folder / f"{name}.html").write_text(page_of_shares(groups, title=f"Shares {NASTY}", by=by), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(pages):
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1300,900",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(pages)})
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def months(browser, pages):
+    return show(browser, pages / "months.html")
+
+
+@pytest.fixture
+def shops(browser, pages):
+    return show(browser, pages / "shops.html")
+
+
+def show(browser, page, width=1300, theme="light", media=""):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+    browser.get_log("browser")
+    browser.get(page.as_uri())
+    return browser
+
+
+def column(browser, position):
+    """Texts of a column of the rows that are shown."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#groups tbody tr')].filter(r => r.offsetParent !== null)"
+        ".map(r => r.cells[arguments[0]].innerText.split('\\n')[0].trim())",
+        position,
+    )
+
+
+def choose(browser, name, value):
+    browser.execute_script(
+        "const e = document.getElementById(arguments[0]); e.value = arguments[1];"
+        "e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change'));",
+        name,
+        value,
+    )
+
+
+def click(browser, selector):
+    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def tip(browser):
+    return browser.execute_script("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
+
+
+def saved(browser, pages, button):
+    path = pages / "shares.csv"
+    path.unlink(missing_ok=True)
+    click(browser, button)
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return pd.read_csv(io.BytesIO(path.read_bytes()))
+
+
+def test_heads_sort_and_groups_without_shares_come_last(months):
+    head = "#groups thead th:nth-child(4) button"
+    click(months, head)
+    shown = column(months, 3)
+    figures = [float(text.removesuffix(" %")) for text in shown if text]
+    assert figures == sorted(figures, reverse=True)
+    assert shown[-2:] == ["", ""]
+    assert months.execute_script("return [...document.querySelectorAll('[aria-sort]')].map(e => e.ariaSort)") == [
+        "descending"
+    ]
+    click(months, head)
+    assert column(months, 3)[0] == f"{figures[-1]} %"
+    assert column(months, 3)[-2:] == ["", ""]
+    click(months, "#groups thead th:first-child button")
+    assert [name[-7:] for name in column(months, 0)] == MONTHS.names
+    assert months.get_log("browser") == []
+    assert months.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+def test_groups_are_found_by_name_verdict_and_reason_and_classes_are_chosen(months):
+    choose(months, "find", "2016")
+    assert [name[-7:] for name in column(months, 0)] == ["2016-01", "2016-02"]
+    assert months.execute_script("return document.getElementById('shown').textContent") == "Shown: 2 of 14 groups."
+    click(months, "#show-all")
+    choose(months, "verdict", "1")
+    assert set(column(months, 5)) == {"caution"}
+    click(months, "#show-all")
+    click(months, "[data-reason='0']")
+    assert set(column(months, 5)) == {"do not trust"}
+    click(months, "#show-all")
+    assert len(column(months, 0)) == 14
+    click(months, "#classes input[value='1']")
+    heads = (
+        "return [...document.querySelectorAll('#groups thead th')].filter(e => e.offsetParent).map(e => e.textContent)"
+    )
+    assert months.execute_script(heads) == ["month of day", "items", NASTY, "class 2", "verdict"]
+    assert months.execute_script("return document.querySelectorAll('#plots figure').length") == 2
+
+
+def test_the_view_switches_between_shares_and_counts(months):
+    first = round(MONTHS.n_items[0] * MONTHS.shares[0, 1])
+    choose(months, "view", "counts")
+    assert column(months, 3)[0] == f"{first:,}"
+    choose(months, "view", "shares")
+    assert column(months, 3)[0] == f"{100 * MONTHS.shares[0, 1]:.1f} %"
+
+
+def test_values_are_read_by_pointer_and_keyboard(months):
+    cell = months.find_element("css selector", "#groups tbody td[tabindex='0']")
+    months.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
+    ActionChains(months).move_to_element(cell).perform()
+    assert f"{100 * MONTHS.shares[0, 0]:.2f} %" in tip(months)
+    assert f"2015-01\n{NASTY}: " in tip(months)
+    ActionChains(months).send_keys(Keys.ESCAPE).perform()
+    assert tip(months) == ""
+    months.execute_script("arguments[0].focus()", cell)
+    ActionChains(months).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN).perform()
+    assert f"2015-02\nclass 1: {100 * MONTHS.shares[1, 1]:.2f} %" in tip(months)
+    assert f"of {MONTHS.n_items[1]:,} items" in tip(months)
+    assert months.execute_script("return document.querySelectorAll('#groups td[tabindex]').length") == 1
+    months.execute_script("document.querySelector('#plots svg').focus()")
+    ActionChains(months).send_keys(Keys.END, Keys.ARROW_LEFT, Keys.ARROW_DOWN).perform()
+    assert "2015-01\nclass 1: " in tip(months)  # the next plot, at its start
+    ActionChains(months).send_keys(Keys.ARROW_RIGHT).perform()
+    assert "2015-02\nclass 1: " in tip(months)
+
+
+def test_downloads_hold_all_groups_or_those_shown_in_their_order(months, pages):
+    everything = saved(months, pages, "#save-all")
+    assert everything["group"].tolist() == [name for name in MONTHS.names for _ in range(3)]
+    assert everything["class"].tolist()[:3] == MONTHS.classes.tolist()
+    for name, values in (("share", MONTHS.shares), ("low", MONTHS.low), ("high", MONTHS.high)):
+        np.testing.assert_allclose(everything[name], values.ravel(), atol=5e-7)
+    counts = everything["n"] * everything["share"]
+    assert (everything["count"] - counts).abs().max() <= 0.5
+    choose(months, "find", "2016")
+    click(months, "#groups thead th:first-child button")
+    click(months, "#groups thead th:first-child button")
+    click(months, "#classes input[value='0']")
+    shown = saved(months, pages, "#save-shown")
+    assert shown["group"].tolist() == ["2016-02", "2016-02", "2016-01", "2016-01"]
+    assert set(shown["class"]) == {"class 1", "class 2"}
+
+
+def test_ticks_of_plots_stand_where_their_labels_say(months):
+    for one_scale in (True, False):
+        if not one_scale:
+            click(months, "#one-scale")
+        plots = months.execute_script(
+            "return [...document.querySelectorAll('#plots svg')].map(svg =>"
+            " [[...svg.querySelectorAll('text.y')].map(t => t.textContent),"
+            " [...svg.querySelectorAll('.grid')].map(l => +l.getAttribute('y1'))])"
+        )
+        assert len(plots) == 3
+        for labels, heights in plots:
+            figures = np.array([float(label.removesuffix(" %")) for label in labels])
+            steps = np.diff(figures) / np.diff(heights)
+            assert steps == pytest.approx(steps[0], rel=1e-9)
+            assert figures[0] == 0
+            assert len(figures) >= 3
+
+
+def test_many_groups_are_shown_in_part_until_all_are_asked_for(shops):
+    assert len(column(shops, 0)) == 200
+    assert shops.execute_script("return document.querySelectorAll('#plots figure').length") == 10
+    click(shops, "#groups thead th:nth-child(5) button")
+    first = f"{100 * np.nanmax(SHOPS.shares[:, 2]):.1f} %"
+    assert column(shops, 4)[0] == first
+    choose(shops, "find", "shop 29")
+    assert len(column(shops, 0)) == 11
+    click(shops, "#show-all")
+    click(shops, "#no-class")
+    click(shops, "#classes input[value='3']")
+    assert shops.execute_script("return document.querySelectorAll('#plots figure').length") == 1
+    click(shops, "#show-all")
+    click(shops, "#more")
+    assert len(column(shops, 0)) == 300
+    assert shops.get_log("browser") == []
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1300, "light"), (390, "dark")])
+@pytest.mark.parametrize("page", ["months", "shops"])
+def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(browser, pages, page, width, theme):
+    show(browser, pages / f"{page}.html", width, theme)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    beyond = browser.execute_script(
+        """
+        const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+        return [...document.querySelectorAll("body *")]
+          .filter(e => e.getClientRects().length && !e.closest("svg, #groups") && !scrolls(e))
+          .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5).map(e => e.tagName + " " + e.textContent.slice(0, 40));
+        """
+    )
+    assert beyond == []
+    cut = browser.execute_script(
+        """
+        return [...document.querySelectorAll("figure svg")].flatMap(svg => {
+          const box = svg.getBoundingClientRect(), labels = [...svg.querySelectorAll("text")];
+          const at = (text) => text.getBoundingClientRect();
+          const out = labels.filter(t => at(t).left < box.left - 1 || at(t).right > box.right + 1 || at(t).bottom > box.bottom + 1);
+          const below = [...svg.querySelectorAll("text.x")];
+          return [...out, ...below.slice(1).filter((text, i) => at(text).left < at(below[i]).right)].map(text => text.textContent);
+        });
+        """
+    )
+    assert cut == []
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(255, 255, 255)" if theme == "light" else "rgb(20, 24, 31)")
+
+
+def test_print_is_light_complete_and_without_controls(browser, pages):
+    show(browser, pages / "shops.html", theme="dark", media="print")
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.execute_script("return document.getElementById('controls').offsetParent") is None
+    assert len(column(browser, 0)) == 300
