@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headcount.report.shares_page import page_of_shares
+from headcount.report.shares_page import page_of_shares, verdict_summary
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
 
@@ -66,7 +66,7 @@ def test_the_page_shows_shares_verdicts_advice_and_facts():
         "among exactly these items",
         "Advice on 2016-02.",
         "m.headcount",
-        "1 of 4 groups looks fine. 1 of 4 needs a look before its shares are used (caution).",
+        "1 of 3 groups passed all checks. 1 calls for caution. 1 should not be trusted: see the advice. 1 too small for shares.",
     ):
         assert words in page, words
     assert "Advice on 2016-01." not in page
@@ -78,3 +78,17 @@ def test_the_page_without_intervals():
     page = page_of_shares(groups(["trust"], intervals=False, note="CC is biased."), title="t")
     assert "There are no intervals: CC is biased." in page
     assert "Nothing speaks against the shares of any group" in page
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["not checked"], "was not checked"),
+        (["too few items"], "All groups are too small"),
+        (["caution", "caution"], "No group passed all checks. 2 call for caution."),
+        (["trust"], "The group passed all checks."),
+    ],
+)
+def test_verdicts_are_summarised(verdicts, words):
+    found = groups(verdicts)
+    assert words in verdict_summary(found.verdicts, found.advice)

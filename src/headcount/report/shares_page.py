@@ -1,20 +1,46 @@
 """The HTML page of an estimate: shares of each group, verdicts, advice, and how they were obtained."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from headcount._typing import FloatArray
 from headcount._validation import plain
 from headcount.report.shares_plot import plot_shares
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label, mean_text, verdict_summary
+from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label, mean_text
 
-__all__ = ["page_of_shares"]
+__all__ = ["page_of_shares", "verdict_summary"]
 
 _ESTIMANDS = {
-    "population": "The shares are those of the source that the items came from: other items of that source would give slightly "
-    "different shares.",
+    "population": "The shares are those in the process that the items came from: other items of the same process would give "
+    "slightly different shares.",
     "sample": "The shares are those among exactly these items.",
 }
+
+
+def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> str:
+    """Count the verdicts of groups in a sentence or two.
+
+    >>> verdict_summary(["trust", "trust", "caution"], [[], [], ["Few items."]])
+    '2 of 3 groups passed all checks. 1 calls for caution.'
+    """
+    count = Counter(verdicts)
+    n_checked = len(verdicts) - count[TOO_FEW] - count[NOT_CHECKED]
+    if count[TOO_FEW] == len(verdicts):
+        return "All groups are too small for shares."
+    if n_checked == 0:
+        reason = next(sentences[-1] for sentences, v in zip(advice, verdicts, strict=True) if v == NOT_CHECKED)
+        return f"Whether the shares can be trusted was not checked. {reason}".rstrip()
+    passed = f"{count['trust']} of {n_checked} groups" if n_checked > 1 else "The group"
+    text = f"{passed} passed all checks." if count["trust"] else "No group passed all checks."
+    if count["caution"]:
+        text += f" {count['caution']} call{'s' if count['caution'] == 1 else ''} for caution."
+    if count["do not trust"]:
+        text += f" {count['do not trust']} should not be trusted: see the advice."
+    if count[TOO_FEW]:
+        text += f" {count[TOO_FEW]} too small for shares."
+    return text
 
 
 def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict[str, Any] | None = None) -> str:
