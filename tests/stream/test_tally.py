@@ -9,6 +9,7 @@ from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, diff
 from headcount.checks import check
 from headcount.exceptions import DataError
 from headcount.stream import Recipe, Tally, compare_all_groups, compare_groups, estimate_groups
+from headcount.stream.group_shares import verdict_summary
 from headcount.stream.tally import InvalidScoresError
 from tests.conftest import blobs, frozen, scored_items
 
@@ -282,3 +283,25 @@ def test_checks_of_cross_fitted_scores_count_all_folds():
     cells = tally.recipe.cells.representation
     by_hand = np.mean([np.bincount(cells.codes(fold), minlength=cells.width(3)) for fold in outputs.folds], axis=0)
     np.testing.assert_allclose(tally.sums["cells"].sums[0], by_hand, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["trust"] * 12, "All 12 groups look fine: the shares can be used."),
+        (["caution"] * 64, "All 64 groups need a look before their shares are used (caution)."),
+        (["caution", "caution"], "Both groups need a look before their shares are used (caution)."),
+        (["caution"], "Something looks unusual (caution): read why before you use the shares."),
+        (["do not trust"], "These shares should not be used (do not trust): read why."),
+        (["too few items"], "There are too few items for an estimate: use longer periods or larger groups."),
+        (["too few items"] * 2, "All groups have too few items for an estimate: use longer periods or larger groups."),
+        (["not checked"], "Whether the shares can be trusted was not checked. Because."),
+        (
+            ["trust", "caution", "do not trust", "do not trust", "too few items", "not checked"],
+            "1 of 6 groups looks fine. 1 of 6 needs a look before its shares are used (caution). 2 of 6 have shares that should "
+            "not be used (do not trust). 1 of 6 has too few items for an estimate. 1 of 6 could not be checked.",
+        ),
+    ],
+)
+def test_verdicts_are_summarised_in_plain_words(verdicts, words):
+    assert verdict_summary(verdicts, [["Because."]] * len(verdicts)) == words

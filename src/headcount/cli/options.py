@@ -68,7 +68,9 @@ JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 SAMPLE = Annotated[
     bool,
-    typer.Option("--sample", help="Estimate the shares among exactly these items, not in the process they came from."),
+    typer.Option(
+        "--sample", help="Estimate the shares among exactly these items, not those of the source that they came from."
+    ),
 ]
 CALIBRATED = Annotated[
     bool,

@@ -51,6 +51,19 @@ __all__ = [
 
 TOO_FEW = "too few items"
 _WORST_FIRST = ("do not trust", "caution", TOO_FEW, NOT_CHECKED, "trust")
+_OUTCOMES = {
+    "caution": (
+        "needs a look before its shares are used (caution)",
+        "need a look before their shares are used (caution)",
+    ),
+    "do not trust": (
+        "has shares that should not be used (do not trust)",
+        "have shares that should not be used (do not trust)",
+    ),
+    TOO_FEW: ("has too few items for an estimate", "have too few items for an estimate"),
+    NOT_CHECKED: ("could not be checked", "could not be checked"),
+}
+"""What a verdict says of one group, and of several."""
 _MOST_GROUPS_OF_ITEMS = 100
 """Groups up to which the items themselves are checked: that takes some tenths of a second for each."""
 
@@ -291,29 +304,15 @@ def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) ->
             "caution": "Something looks unusual (caution): read why before you use the shares.",
             "do not trust": "These shares should not be used (do not trust): read why.",
         }[verdicts[0]]
+    everyone = "Both groups" if n == 2 else f"All {n} groups"
     if count["trust"] == n:
-        return f"All {n} groups look fine: the shares can be used."
+        return f"{everyone} look fine: the shares can be used."
     sentences = (
         [f"{count['trust']} of {n} groups look{'s' if count['trust'] == 1 else ''} fine."] if count["trust"] else []
     )
-    for verdict, one, many in (
-        (
-            "caution",
-            "needs a look before its shares are used (caution)",
-            "need a look before their shares are used (caution)",
-        ),
-        (
-            "do not trust",
-            "has shares that should not be used (do not trust)",
-            "have shares that should not be used (do not trust)",
-        ),
-        (TOO_FEW, "has too few items for an estimate", "have too few items for an estimate"),
-        (NOT_CHECKED, "could not be checked", "could not be checked"),
-    ):
+    for verdict, (one, many) in _OUTCOMES.items():
         if count[verdict]:
-            whom = (
-                f"All {n} groups" if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
-            )
+            whom = everyone if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
             sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
     return " ".join(sentences)
 
