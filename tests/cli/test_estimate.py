@@ -35,7 +35,7 @@ def test_fit_estimate_and_inspect_a_model(model, run):
     assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
     assert (frame.low.dropna() <= frame.share.dropna()).all()
     page = (model.parent / "p.html").read_text()
-    assert 'id="plots"' in page
+    assert 'id="groups"' in page
     assert "prefers-color-scheme: dark" in page
     assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons", ""

@@ -117,7 +117,10 @@ def test_the_answer_comes_first_with_counts_and_is_the_totals_where_there_is_one
     page = page_of_shares(replace(found, total=total), title="t")
     assert "about 100 of 200 items, 50.0 % (45.0 to 55.0)." in page
     assert "90 to 110" in page
-    assert "too few items to estimate" in page_of_shares(groups(["too few items"]), title="t")
+    page = page_of_shares(groups(["too few items"] * 4), title="t")
+    assert "too few items to estimate" in page
+    assert "of the time" not in page  # nothing on intervals
+    assert 'id="plots"' not in page
 
 
 def test_names_can_not_break_out_of_the_page():

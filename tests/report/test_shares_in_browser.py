@@ -31,7 +31,9 @@ def estimated(names, k):
     rng = np.random.default_rng(1)
     n = len(names)
     shares = rng.dirichlet(np.arange(1.0, k + 1), n)
-    low, high = np.clip(shares - 0.03, 0, 1), np.clip(shares + 0.04, 0, 1)
+    shares[:, 0] *= 0.02  # ticks below 1 %
+    shares[:, -1] = 1.0 - shares[:, :-1].sum(axis=1)
+    low, high = 0.9 * shares, np.minimum(1.1 * shares, 1.0)
     verdicts = [("trust", "trust", "caution", "do not trust", "too few items")[g % 5] for g in range(n)]
     for ends in (shares, low, high):
         ends[np.array(verdicts) == "too few items"] = np.nan
@@ -224,17 +226,19 @@ def test_ticks_of_plots_stand_where_their_labels_say(months):
         if not one_scale:
             click(months, "#one-scale")
         plots = months.execute_script(
-            "return [...document.querySelectorAll('#plots svg')].map(svg =>"
-            " [[...svg.querySelectorAll('text.y')].map(t => t.textContent),"
-            " [...svg.querySelectorAll('.grid')].map(l => +l.getAttribute('y1'))])"
+            "const heights = (svg, what, name) => [...svg.querySelectorAll(what)].map(e => +e.getAttribute(name));"
+            "return [...document.querySelectorAll('#plots svg')].map(svg => [[...svg.querySelectorAll('text.y')].map("
+            "t => t.textContent), heights(svg, '.grid', 'y1'), heights(svg, '.point', 'cy')])"
         )
         assert len(plots) == 3
-        for labels, heights in plots:
-            figures = np.array([float(label.removesuffix(" %")) for label in labels])
-            steps = np.diff(figures) / np.diff(heights)
-            assert steps == pytest.approx(steps[0], rel=1e-9)
-            assert figures[0] == 0
-            assert len(figures) >= 3
+        for j, (labels, ticks, points) in enumerate(plots):
+            figures = [float(label.removesuffix(" %")) / 100 for label in labels]
+            slope, origin = np.polyfit(ticks, figures, 1)
+            assert slope * np.array(ticks) + origin == pytest.approx(figures, abs=1e-9)
+            shares = MONTHS.shares[~np.isnan(MONTHS.shares[:, j]), j]
+            assert slope * np.array(points) + origin == pytest.approx(shares, abs=2e-6)
+            assert len(labels) >= 3
+    assert "0.2 %" in plots[0][0]
 
 
 def test_many_groups_are_shown_in_part_until_all_are_asked_for(shops):

@@ -49,6 +49,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
     moves = _move_rows(groups, order)
     ends = {(move["first"]["step"], move["last"]["step"]) for move in moves}
     with_counts = groups.shares.size <= _MOST_CELLS_WITH_COUNTS
+    estimated = int((~np.isnan(groups.shares[:, 0])).sum())
     n_tested = int((~np.isnan(groups.p_corrected)).sum())
     environment = Environment(
         loader=PackageLoader("headcount.report"),
@@ -67,7 +68,8 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         n_moves=sum(len(members) > 1 for members in order.members) * len(groups.classes),
         move_titles=next(iter(ends)) if len(ends) == 1 else ("first", "last"),
         by_series=len(order.series) > 1,
-        plotted=len(groups) > (2 if order.kind else 12),
+        estimated=estimated,
+        plotted=estimated > (2 if order.kind else 12),
         classes=[str(plain(label)) for label in groups.classes],
         rows=_rows(groups, with_counts),
         total=_rows(groups.total, with_counts) if groups.total is not None else [],
@@ -127,8 +129,8 @@ def _texts(share: float, low: float, high: float, n: int) -> dict[str, str]:
 
 def _bar(share: float, low: float, high: float) -> str:
     """Return CSS properties that place a share and its interval on a scale from 0 to 1."""
-    ends = (low, high) if low == low else (share, share)
-    return f"--s:{share:.4f};--l:{ends[0]:.4f};--h:{ends[1]:.4f}"
+    interval = f";--l:{low:.4f};--h:{high:.4f}" if low == low else ""
+    return f"--s:{share:.4f}{interval}"
 
 
 def _reason_entry(reason: Reason, groups: GroupShares) -> dict[str, Any]:
