@@ -25,7 +25,6 @@ NEVER = {
     "skops",
     "pandas",
     "sklearn.ensemble",
-    "sklearn.svm",
 }
 """What neither command imports."""
 

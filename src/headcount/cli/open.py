@@ -18,7 +18,7 @@ NO_BROWSER = Annotated[bool, typer.Option("--no-browser", help="Only write the p
 def open_page(
     model: options.MODEL,
     files: options.FILES,
-    by: options.BY = None,
+    columns: options.BY = None,
     where: options.WHERE = None,
     level: options.LEVEL = 0.95,
     sample: options.SAMPLE = False,
@@ -43,6 +43,7 @@ def open_page(
     from headcount.report.shares_page import page_of_shares
     from headcount.stream.groups import grouping_title
 
+    by = options.joined(columns)
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:
         groups = estimate_tables(

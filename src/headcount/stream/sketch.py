@@ -68,7 +68,7 @@ class Sketch:
     >>> sketch.add(np.array([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]), np.zeros(3, dtype=np.int32))
     >>> groups, counts, means = sketch.cells()
     >>> sorted(counts.tolist()), sketch.log_width < 0.005
-    ([1, 2], True)
+    ([1.0, 2.0], True)
     """
 
     def __init__(self, n_classes: int, bits: int = FINEST, cells_per_group: int | None = None) -> None:
