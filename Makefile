@@ -85,11 +85,8 @@ bench: $(VENV)/.bench  ## measure speed against other libraries: docs/performanc
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.svmperf
 	$(BIN)/python -m benchmarks.neural
 	$(BIN)/python -m benchmarks.stream
-<<<<<<< HEAD
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.desk
-=======
 	$(BIN)/python -m benchmarks.look
->>>>>>> w-quick
 
 coverage-table: $(VENV)/.dev  ## simulate the coverage of the intervals (about two hours on two cores): docs/coverage.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage --cells coverage-cells.jsonl --out docs/coverage.md
