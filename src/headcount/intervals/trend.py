@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
+from headcount._distributions import normal_quantile, normal_tail
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 from headcount.intervals.family import labelled_influence, single_estimates, target_root, weighted_influence
@@ -103,6 +103,6 @@ def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: fl
         variance += weight**2 * np.square(target_root(evidence, p)).sum(axis=1)
         common = common + weight * weighted_influence(labelled_influence(evidence), evidence.vectors.codes, p)
     error = np.sqrt(np.maximum(variance + np.square(common).sum(axis=0), 1e-300))
-    reach = float(norm.isf((1.0 - level) / 2.0)) * error
-    p_value = 2.0 * norm.sf(np.abs(slope) / error)
+    reach = float(normal_quantile((1.0 - level) / 2.0)) * error
+    p_value = 2.0 * normal_tail(np.abs(slope) / error)
     return Trend(singles[0].classes, slope, slope - reach, slope + reach, p_value, level, t)
