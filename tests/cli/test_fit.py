@@ -17,6 +17,17 @@ def test_skipped_methods_and_learners_are_listed(reviews, run):
     assert "Next: headcount estimate" in out
 
 
+def test_the_kept_row_is_marked_with_the_reason(reviews, run):
+    code, out, err = run(*FIT, "-j", "1")
+    assert code == 0, err
+    rows = [line for line in out.splitlines() if line.startswith("kept")]
+    assert len(rows) == 1
+    method = next(line for line in out.splitlines() if line.startswith("Method")).split()[1]
+    assert rows[0].split()[1] == method
+    assert "Kept: " in out
+    assert "Expect shares to be off by about" in out
+
+
 def test_a_folder_can_not_be_the_model_file(reviews, refused):
     (reviews / "folder").mkdir()
     refused("is a folder", *FIT[:7], "folder", *FIT[8:])

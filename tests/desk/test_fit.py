@@ -168,7 +168,7 @@ def test_only_methods_with_an_interval_are_kept_unless_told_otherwise(reviews, r
     assert not kept_interval(run)
     code, out, err = run(*FIT, "--shift", "mild", "--any-method")
     assert code == 0, err
-    assert "CC" in out.split("behind the best")[1]
+    assert "CC" in out.split("more than the best")[1]
     described = json.loads(run("inspect", "m.headcount", "--json")[1])
     assert described["ranking"][0]["ae"] < 0.1
     assert described["method"] == described["ranking"][0]["method"]

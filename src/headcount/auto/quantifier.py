@@ -335,7 +335,7 @@ class AutoQuantifier(ChosenQuantifier):
             if separation is None or separation >= _MIN_SEPARATION:
                 self._kept = candidate
                 return fitted
-            reason = f"it does not tell some classes apart (separation {separation:.2f} of 1), so its intervals would be too wide"
+            reason = "it hardly tells some classes apart, so its intervals would be too wide to be of use"
             self.skipped_.append({"method": candidate.method, "settings": candidate.params, "reason": reason})
         if first is None:
             raise SearchError("No method could be fitted.")

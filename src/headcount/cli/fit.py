@@ -1,6 +1,7 @@
 """`headcount fit` and `headcount inspect`: fit a model on a labelled table, and show what a model file contains."""
 
 from collections import Counter
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -165,6 +166,22 @@ def inspect(
         _print_model(summary)
 
 
+def _why_kept(ranking: Sequence[dict[str, Any]], kept: int) -> str:
+    """Say why a row of the ranking was kept, and what to expect of it.
+
+    >>> ranking = [{"method": "CC", "ae": 0.02, "interval": False}, {"method": "PACC", "ae": 0.03, "interval": True}]
+    >>> _why_kept(ranking, 1)
+    'Kept: the best that can say how sure it is (an interval). Expect shares to be off by about 3.0 points in samples like these.'
+    """
+    if kept == 0:
+        reason = "the least error"
+    elif not any(tried["interval"] for tried in ranking[:kept]):
+        reason = "the best that can say how sure it is (an interval)"
+    else:
+        reason = "the best that tells all classes apart"
+    return f"Kept: {reason}. Expect shares to be off by about {100 * ranking[kept]['ae']:.1f} points in samples like these."
+
+
 def _print_model(model: Any) -> None:
     from headcount.cli.output import print_table
 
@@ -182,19 +199,23 @@ def _print_model(model: Any) -> None:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")
     typer.echo("\n".join(lines) + "\n")
-    columns = [("method", "left"), ("learner", "left")]
-    columns += [(name, "right") for name in ("AE", "behind the best", "chance to be best")]
+    columns = [("", "left"), ("method", "left"), ("learner", "left")]
+    columns += [(name, "right") for name in ("shares off by", "more than the best", "chance to be best")]
+    kept = next((place for place, tried in enumerate(model.ranking) if tried.get("kept")), None)
     rows = [
         [
+            "kept" if place == kept else "",
             tried["method"] + ("" if tried["interval"] else " (no interval)"),
             tried["learner"],
-            f"{tried['ae']:.4f}",
-            f"{tried['behind']:.4f} (s.e. {tried['behind_se'] or 0:.4f})",
-            f"{100 * tried['p_best']:.0f} %",
+            f"{100 * tried['ae']:.2f} points",
+            f"{100 * tried['behind']:.2f} (± {100 * (tried['behind_se'] or 0):.2f})",
+            f"{100 * (tried['p_best'] or 0):.0f} %",
         ]
-        for tried in model.ranking
+        for place, tried in enumerate(model.ranking)
     ]
-    print_table("Tried, by the mean absolute error of the shares of drawn samples", columns, rows)
+    print_table("Tried on samples of labelled items with other shares", columns, rows)
+    if kept is not None:
+        typer.echo(_why_kept(model.ranking, kept))
     skipped = Counter(
         f"{' '.join(str(entry[key]) for key in ('method', 'learner') if key in entry)}: {entry['reason']}"
         for entry in model.skipped
