@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from headcount.checks.verdict import Advice
 from headcount.report.shares_order import order_of, top_moves
 from headcount.report.shares_page import page_of_shares
 from headcount.report.shares_plot import _draw, plot_shares
@@ -183,16 +184,12 @@ def test_of_two_classes_one_change_is_named_where_there_are_several_series():
     ]
 
 
-def test_warnings_that_differ_in_figures_or_asides_are_one_reason():
-    advice = [
-        ["Shares are off (12% of items; most in a): label more."],
-        ["Shares are off (7% of items; most in b): label more.", "1,200 items."],
-        ["Fine."],
-        ["Shares are off (40% of items; most in a): label more.", "30 items."],
-    ]
+def test_warnings_that_differ_in_figures_are_one_reason():
+    off = [Advice("Shares are off{}: label more.", f"{points} points") for points in (12, 7, 40)]
+    advice = [[off[0]], [off[1], Advice("Few items{}.", "20")], ["Fine."], [off[2]]]
     reasons = warnings_by_reason(["caution", "do not trust", "trust", "caution"], advice)
     assert [tuple(reason) for reason in reasons] == [
         ("Shares are off: label more.", [0, 1, 3], {"do not trust": 1, "caution": 2}),
-        ("30 to 1,200 items.", [1, 3], {"do not trust": 1, "caution": 1}),
+        ("Few items (20).", [1], {"do not trust": 1}),
     ]
     assert warnings_by_reason(["not checked", "trust"], [["x"], ["y"]]) == []
