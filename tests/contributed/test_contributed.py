@@ -175,7 +175,7 @@ def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
     assert fitted.returncode == 0, fitted.stderr
     answered = run("estimate", "m.headcount", "labelled.csv", cwd=tmp_path, path=HERE)
     assert answered.returncode == 0, answered.stderr
-    expected = "95 % intervals" if "KDEyML" in name else "declares no estimating equation"
+    expected = "95 % interval" if "KDEyML" in name else "declares no estimating equation"
     assert expected in answered.stdout
 
     # The same package without its entry points: the model is neither written nor read.

@@ -137,7 +137,7 @@ def test_a_clone_of_pcc_that_declares_nothing_is_not_trusted():
         q = quantifier(frozen([0, 1])).fit(P, codes)
         report = check(q, target, labelled=(P, codes))
         assert report.verdict != "trust"
-        assert any("does not adjust" in sentence for sentence in report.advice)
+        assert any("does not allow for that" in sentence for sentence in report.advice)
 
 
 @pytest.mark.parametrize("k", [2, 3])

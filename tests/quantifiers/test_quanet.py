@@ -45,6 +45,7 @@ SMALL = {"lstm_size": 6, "layers": (12,), "sample_size": 40, "samples_per_epoch"
 SMALL |= {"random_state": 0}
 
 
+@pytest.mark.slow
 def test_it_halves_the_error_of_counting_over_the_same_network():
     train, test = SyntheticReviews("reviews", 2400, 1500, positive=0.7, strength=1.0, median_length=40, seed=2).draw()
     terms = TermIds()

@@ -363,6 +363,7 @@ def test_page_of_a_part_of_the_plan(study_results, data_sets, learners):
     assert 'id="missing"' not in page
 
 
+@pytest.mark.slow
 def test_missing_cells_are_reported(study_results, tmp_path):
     shutil.copytree(study_results.store.folder, tmp_path / "store")
     for path in [

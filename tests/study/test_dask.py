@@ -27,6 +27,7 @@ def cluster():
         yield cluster
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_when_a_worker_dies(plan, data_folder, tmp_path, cluster):
     run_study(plan, tmp_path / "alone", n_jobs=1, data_dir=data_folder)
     workers = list(cluster.workers.values())

@@ -52,6 +52,7 @@ def killed_study(folder, data, moments):
     assert not list((folder / "store").rglob("*.part"))
 
 
+@pytest.mark.slow
 def test_killed_twice(tmp_path, data_folder):
     killed_study(tmp_path, data_folder, [2.5, 4.0])
 

@@ -41,6 +41,7 @@ parameters = { lstm_size = 4, layers = [8], sample_size = 20, samples_per_epoch 
 @pytest.mark.filterwarnings(
     "ignore::headcount.exceptions.IdentifiabilityWarning"
 )  # hardly trained, they confuse classes
+@pytest.mark.slow
 def test_a_study_of_networks_has_the_same_figures_for_any_number_of_jobs(tmp_path, data_folder):
     (tmp_path / "plan.toml").write_text(PLAN)
     plan = read_plan(tmp_path / "plan.toml")

@@ -70,6 +70,7 @@ def test_the_paper_needs_at_most_a_fifth_of_the_fits_without_sharing():
     assert sum(c.fits + c.refits for c in counts) <= sum(c.each_use for c in counts) / 5
 
 
+@pytest.mark.slow
 def test_networks_are_fitted_once_for_all_methods_that_share_them():
     paper = {c.learner: c for c in count(read_plan("paper"))}
     assert paper["cnn"].fits == 3 * 16 * 3  # CC with PCC; ACC with PACC; QuaNet: chosen in the first of ten runs

@@ -43,7 +43,7 @@ def wait_for(condition, seconds):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGHUP, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_workers_end_with_a_run_that_is_killed(tmp_path, data_folder, monkeypatch, how):
     (tmp_path / "plan.toml").write_text(
         PLAN.replace("sklearn.linear_model.LogisticRegression", "tests.study.test_workers.Endless")

@@ -91,6 +91,7 @@ def test_any_labels_and_any_number_of_classes(names):
     assert cnn.transform(ids).shape == (len(ids), 6)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits_here_and_in_worker_processes(fitted):
     ids, y = phrases()
     first, second = (clone(CNNClassifier(**SMALL)).fit(ids, y) for _ in range(2))
