@@ -63,8 +63,13 @@ def test_enough_items_of_few_classes_pass():
 @pytest.mark.parametrize(
     ("classes", "codes", "options", "words"),
     [
-        (np.arange(101), np.arange(101), {}, "y holds 101 different labels .*: that looks like .* At most 100 classes"),
-        (np.arange(4), np.arange(4), {"most": 3}, "y holds 4 different labels .* At most 3 classes"),
+        (
+            np.arange(101),
+            np.arange(101),
+            {},
+            "y holds 101 different labels, such as .*: that looks like .* At most 100 classes",
+        ),
+        (np.arange(4), np.arange(4), {"most": 3}, "y holds 4 different labels, such as .* At most 3 classes"),
         (["a"], [0, 0], {}, "y holds only one class, 'a': at least two"),
         (
             ["a", "b", "c"],

@@ -51,6 +51,11 @@ def quoted(values: Iterable[Any], most: int = 5) -> str:
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
 
 
+def _beginning(value: Any) -> Any:
+    """Return a value, or the first letters of a long text."""
+    return f"{str(value)[:40]}…" if len(str(value)) > 40 else plain(value)
+
+
 def integers_from(low: int) -> list[Any]:
     """Return the constraint of a parameter that takes integers of at least ``low``."""
     return [Interval(numbers.Integral, low, None, closed="left")]
@@ -191,8 +196,9 @@ def check_class_counts(
     what, n_classes = where or "y", len(classes)
     if n_classes > most:
         raise DataError(
-            f"{what} holds {n_classes:,} different labels ({quoted(classes)}): that looks like a number, an id or a text rather "
-            f"than a class. At most {most} classes are possible: merge classes or choose another column."
+            f"{what} holds {n_classes:,} different labels, such as {quoted(map(_beginning, classes[:5]))}: that looks like a "
+            f"number, an id or a text rather than a class. At most {most} classes are possible: merge classes or choose another "
+            "column."
         )
     if n_classes < 2:
         raise DataError(f"{what} holds only one class, {quoted(classes)}: at least two are needed.")

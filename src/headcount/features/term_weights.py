@@ -1,17 +1,17 @@
 """`TermWeights`: tf-idf weights of words and pairs of words, or of letters where a script has no spaces between words."""
 
 import re
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted
 
-from headcount._typing import AnyArray, FloatArray, Items
+from headcount._typing import Items
 from headcount._validation import StrOptions, integers_from
 from headcount.exceptions import DataError
-from headcount.features.terms import TermTransformer, as_texts
+from headcount.features.terms import as_texts
+from headcount.features.tfidf import LogTfidf
 
 __all__ = ["TermWeights"]
 
@@ -24,7 +24,7 @@ _UNSPACED = re.compile(
 _SPACED_LETTER = re.compile(r"[^\W\d_]")
 
 
-class TermWeights(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[call-arg] # sparse output stays sparse
+class TermWeights(LogTfidf):
     r"""Tf-idf weights of terms for texts in any language; no word is left out for being frequent.
 
     .. math:: (1 + \log \#(f, x)) \left(1 + \log \frac{1 + |L|}{1 + |\{x' \in L : \#(f, x') > 0\}|}\right)
@@ -54,8 +54,6 @@ class TermWeights(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[
     ['good', 'is', 'is good', 'is not', 'it', 'it is', 'not', 'not good']
     """
 
-    idf_: FloatArray
-
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
         "min_count": integers_from(1),
         "unit": [StrOptions({"auto", "words", "letters"})],
@@ -69,11 +67,6 @@ class TermWeights(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[
         if self.unit_ == "letters":
             return CountVectorizer(vocabulary=vocabulary, analyzer="char", ngram_range=(1, 3))
         return CountVectorizer(vocabulary=vocabulary, token_pattern=_WORD, ngram_range=(1, 2))
-
-    def fit(self, X: Items, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn the terms and their weights from texts; y is ignored."""
-        self.fit_transform(X)
-        return self
 
     def fit_transform(self, X: Items, y: Any = None) -> Any:  # noqa: ARG002
         """Learn from texts and weight their terms, reading the texts only once."""
@@ -99,16 +92,6 @@ class TermWeights(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[
         self.vocabulary_ = {terms[column]: i for i, column in enumerate(kept)}
         self.idf_ = 1.0 + np.log((1.0 + len(texts)) / (1.0 + frequency[kept]))
         return self._weights(counts[:, kept])
-
-    def transform(self, X: Items) -> Any:
-        """Weight the terms of texts that are in the vocabulary; returns a CSR matrix with one row a text."""
-        check_is_fitted(self)
-        return self._weights(self._vectorizer(self.vocabulary_).transform(as_texts(X)))
-
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:  # noqa: ARG002
-        """Return the terms in the order of the columns."""
-        check_is_fitted(self)
-        return np.array(list(self.vocabulary_), dtype=object)
 
     def _weights(self, counts: Any) -> Any:
         weights = counts.astype(np.float64)

@@ -92,49 +92,6 @@ def index_cells(keys: AnyArray, index: IntArray) -> None:
 
 
 @kernel()
-def merge_cells(
-    V: FloatArray,
-    drawn: IntArray,
-    bounds: IntArray,
-    bits: IntArray,
-    index: IntArray,
-    keys: AnyArray,
-    groups: IntArray,
-    counts: IntArray,
-    sums: IntArray,
-    rest: IntArray,
-) -> int:
-    """Merge cells with means V, in place, that are one since they became wider, and leave out those whose lot is above the bound.
-
-    Return how many are left. The index is empty at first.
-    """
-    one = np.uint64(1)
-    mask, filled = np.uint64(index.size) - one, 0
-    hashes = cell_hashes(V, groups, bits)
-    for i in range(V.shape[1]):
-        if drawn[i] >= bounds[groups[i]]:
-            rest[groups[i], 0] += counts[i]
-            for column in range(sums.shape[1]):
-                rest[groups[i], column + 1] += sums[i, column]
-            continue
-        slot = hashes[i] & mask
-        while index[slot] != 0 and keys[index[slot] - 1] != hashes[i]:
-            slot = (slot + one) & mask
-        if index[slot] == 0:
-            keys[filled], groups[filled], counts[filled] = hashes[i], groups[i], counts[i]
-            for column in range(sums.shape[1]):
-                sums[filled, column] = sums[i, column]
-            filled += 1
-            index[slot] = filled
-        else:
-            cell = index[slot] - 1
-            counts[cell] += counts[i]
-            for column in range(sums.shape[1]):
-                sums[cell, column] += sums[i, column]
-    return filled
-
-
-@kernel()
 def add_cells(
     V: FloatArray,
     groups: IntArray,
@@ -156,7 +113,8 @@ def add_cells(
 
     ``index`` is a hash table of the places of cells in the other arrays. ``sums`` has two columns a class, the limbs of the sum of
     its coordinate. The added cells are at most as wide as the table's. Those whose lot, in ``drawn``, is not below their group's
-    bound are added to the group's row of ``rest``: count, and sums.
+    bound are added to the group's row of ``rest``: count, and sums. The cells may be those of the table itself, to be merged in
+    place with an empty index: none is overwritten before it was read.
     """
     one = np.uint64(1)
     mask = np.uint64(index.size) - one

@@ -200,9 +200,11 @@ class Sketch:
         from headcount.stream import _kernels
 
         self._index[:] = 0
-        table = self._keys, self._groups[: self._filled], self._counts, self._sums, self._rest
+        table = self._index, self._keys, self._groups, self._counts, self._sums, self._rest
         with np.errstate(over="ignore"):
-            self._filled = _kernels.merge_cells(V, lots, _bounds(self._halvings), self._bits, self._index, *table)
+            _, self._filled = _kernels.add_cells(
+                V, *self._cells(), lots, _bounds(self._halvings), 0, self._bits, 0, *table
+            )
 
     def _cells(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return group, number of items, and limbs of the sums of each cell."""
