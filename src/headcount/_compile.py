@@ -4,8 +4,22 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 __all__ = ["kernel"]
+
+
+class _CompiledKernels(FunctionCache):
+    """Loads compiled kernels without what only the compiler needs.
+
+    Numba's own makes the context of the compiler first, which takes longer than to load ten kernels; the compiler makes it too.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)  # by which kernels allocate arrays
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -16,9 +30,12 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            return njit(function, cache=True, nogil=True, **options)  # type: ignore[no-any-return]
-        except RuntimeError:  # numba: "cannot cache function: no locator available"
-            return njit(function, nogil=True, **options)  # type: ignore[no-any-return]
+        dispatcher: Any = njit(function, nogil=True, **options)
+        if dispatcher is not function:  # as it is with numba switched off
+            try:
+                dispatcher._cache = _CompiledKernels(function)
+            except RuntimeError:  # numba: "cannot cache function: no locator available"
+                return dispatcher  # type: ignore[no-any-return]
+        return dispatcher  # type: ignore[no-any-return]
 
     return compiled
