@@ -13,7 +13,8 @@ __all__ = ["kernel"]
 class _CompiledKernels(FunctionCache):
     """Loads compiled kernels without what only the compiler needs.
 
-    Numba's own makes the context of the compiler first, which takes longer than to load ten kernels; the compiler makes it too.
+    Numba's own cache prepares the compiler first, which takes longer than to load ten kernels; where one must be compiled, the
+    compiler prepares itself. Kernels must not hash texts or use numba's threads, which need more than the runtime.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -30,12 +31,12 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        dispatcher: Any = njit(function, nogil=True, **options)
-        if dispatcher is not function:  # as it is with numba switched off
-            try:
-                dispatcher._cache = _CompiledKernels(function)
-            except RuntimeError:  # numba: "cannot cache function: no locator available"
-                return dispatcher  # type: ignore[no-any-return]
+        try:
+            dispatcher = njit(function, cache=True, nogil=True, **options)
+        except RuntimeError:  # numba: "cannot cache function: no locator available"
+            return njit(function, nogil=True, **options)  # type: ignore[no-any-return]
+        if isinstance(getattr(dispatcher, "_cache", None), FunctionCache):
+            dispatcher._cache = _CompiledKernels(function)
         return dispatcher  # type: ignore[no-any-return]
 
     return compiled

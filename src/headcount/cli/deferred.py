@@ -7,9 +7,11 @@ garbage, which is why only the command line calls it, in a process of its own.
 import gc
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -38,12 +40,24 @@ _DEFERRED: Mapping[str, Sequence[str]] = {
     "yaml": (),
 }
 """Modules that are run when something of them is used, and the names that others import from them to use later."""
+_ALL = ("*",)
+_OPEN: Mapping[str, Sequence[str]] = {
+    "narwhals": _ALL,
+    "narwhals.stable": _ALL,
+    "narwhals.stable.v2": _ALL,
+    "scipy.linalg": ("cython_blas", "cython_lapack"),
+    "scipy.special": _ALL,
+    "sklearn.callback": _ALL,
+    "sklearn.linear_model": ("_base",),
+}
+"""Deferred packages, and modules inside that can be imported before the package is run, since they need nothing of it."""
 _PARTS: Mapping[str, Sequence[str]] = {
-    "narwhals.stable.v2": ("dependencies",),
     "scipy.special": ("_ufuncs", "_logsumexp"),
     "sklearn.callback": ("_callback_support",),
 }
-"""Modules inside a deferred one that its names are looked for in, before all of it is run."""
+"""Modules inside a deferred package that its names are looked for in, before all of it is run."""
+_LOCK, _RUNNING = "__deferred__", "__running__"
+"""Attributes of a deferred module: the lock of the thread that runs it, and whether it is or was run."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Python's 700 make a tenth of a short command's time: each collection looks at modules, which are no garbage."""
 
@@ -66,15 +80,33 @@ def defer_slow_imports() -> None:
 
 
 class _DeferringFinder(MetaPathFinder):
-    """Finds the modules that are deferred."""
+    """Finds the modules that are deferred, and runs them before modules inside that need them."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        package, _, name = fullname.rpartition(".")
+        if package in _DEFERRED and _OPEN.get(package, ()) is not _ALL and name not in _OPEN.get(package, ()):
+            _run(sys.modules[package])
+            if fullname in sys.modules:
+                return ModuleSpec(fullname, _Imported(sys.modules[fullname]))
         if fullname not in _DEFERRED:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
             spec.loader = _DeferringLoader(spec.loader)
         return spec
+
+
+class _Imported(Loader):
+    """Gives a module that was imported while it was being looked for."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
 
 
 class _DeferringLoader(Loader):
@@ -87,7 +119,7 @@ class _DeferringLoader(Loader):
         return _DeferredModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__["__deferred__"] = RLock()
+        module.__dict__[_LOCK] = RLock()
 
 
 class _DeferredModule(ModuleType):
@@ -95,30 +127,46 @@ class _DeferredModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         values = self.__dict__
-        lock = values.get("__deferred__")
-        if lock is None or (name.startswith("__") and name != "__all__"):  # whoever looks through all modules needs nothing
-            raise AttributeError(f"module {values['__name__']!r} has no attribute {name!r}")
-        full_name = values["__name__"]
-        if name in _DEFERRED[full_name]:
-            return _DeferredName(self, name)
-        for part in _PARTS.get(full_name, ()):
-            if part == name:
-                return import_module(f"{full_name}.{name}")
-            found = getattr(import_module(f"{full_name}.{part}"), name, None)
-            if found is not None:
-                return found
-        _run(self, lock)
-        return getattr(self, name)
+        is_special = name.startswith("__") and name != "__all__"  # whoever looks through all modules needs nothing of this one
+        if not is_special:
+            with values[_LOCK]:  # another thread may be running it
+                if not values.get(_RUNNING):
+                    found = _found_before(self, name)
+                    if found is not None:
+                        return found
+                    _run(self)
+        if type(self) is ModuleType:  # it was run
+            return getattr(self, name)
+        raise AttributeError(f"module {values['__name__']!r} has no attribute {name!r}")
 
 
-def _run(module: ModuleType, lock: Any) -> None:
-    """Run a deferred module, unless another thread has."""
-    with lock:
-        if module.__dict__.pop("__deferred__", None) is None:
+def _found_before(module: ModuleType, name: str) -> Any:
+    """Return what a name stands for before the module is run; None if it must be run to know."""
+    package = module.__name__
+    if name in _OPEN.get(package, ()) or (_OPEN.get(package) is _ALL and find_spec(f"{package}.{name}") is not None):
+        return import_module(f"{package}.{name}")
+    for part in _PARTS.get(package, ()):
+        found = getattr(import_module(f"{package}.{part}"), name, None)
+        if found is not None:
+            return found
+    return _DeferredName(module, name) if name in _DEFERRED[package] else None
+
+
+def _run(module: ModuleType) -> None:
+    """Run a deferred module, unless it was run or is being run by this thread."""
+    values = module.__dict__
+    with values.get(_LOCK, nullcontext()):
+        if _LOCK not in values or values.get(_RUNNING):
             return
+        values[_RUNNING] = True
         spec: Any = module.__spec__
-        spec.loader = module.__loader__ = spec.loader.loader
-        spec.loader.exec_module(module)
+        deferring, spec.loader = spec.loader, spec.loader.loader
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            values[_RUNNING], spec.loader = False, deferring
+            raise
+        module.__loader__, module.__class__ = spec.loader, ModuleType
 
 
 class _DeferredName:
@@ -128,9 +176,7 @@ class _DeferredName:
         self._module, self._name = module, name
 
     def _value(self) -> Any:
-        lock = self._module.__dict__.get("__deferred__")
-        if lock is not None:
-            _run(self._module, lock)
+        _run(self._module)
         return getattr(self._module, self._name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
