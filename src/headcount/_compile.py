@@ -5,7 +5,7 @@ from typing import Any
 
 from numba import njit
 from numba.core.caching import FunctionCache
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 __all__ = ["kernel"]
 
@@ -20,7 +20,7 @@ class _CompiledKernels(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # by which kernels allocate arrays
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -36,7 +36,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         except RuntimeError:  # numba: "cannot cache function: no locator available"
             return njit(function, nogil=True, **options)  # type: ignore[no-any-return]
         if isinstance(getattr(dispatcher, "_cache", None), FunctionCache):
-            dispatcher._cache = _CompiledKernels(function)
+            dispatcher._cache = _CompiledKernels(function)  # type: ignore[no-untyped-call]
         return dispatcher  # type: ignore[no-any-return]
 
     return compiled

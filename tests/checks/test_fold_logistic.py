@@ -29,7 +29,9 @@ def test_each_fold_is_the_regression_of_the_others(sparse, C, solver, separation
         train = fold != f
         one = LogisticRegression(C=C, solver=solver, tol=1e-8, max_iter=10_000)
         one.fit(X[train], y[train], sample_weight=weights[train, f])
-        np.testing.assert_allclose(scores[~train], one.predict_proba(X[~train])[:, 1], atol=1e-2 if separation > 1.0 else 1e-3)
+        np.testing.assert_allclose(
+            scores[~train], one.predict_proba(X[~train])[:, 1], atol=1e-2 if separation > 1.0 else 1e-3
+        )
 
 
 def test_items_without_weight_do_not_matter():

@@ -102,7 +102,7 @@ class _Imported(Loader):
     def __init__(self, module: ModuleType) -> None:
         self._module, self._spec = module, module.__spec__
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -127,7 +127,9 @@ class _DeferredModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         values = self.__dict__
-        is_special = name.startswith("__") and name != "__all__"  # whoever looks through all modules needs nothing of this one
+        is_special = (
+            name.startswith("__") and name != "__all__"
+        )  # whoever looks through all modules needs nothing of this one
         if not is_special:
             with values[_LOCK]:  # another thread may be running it
                 if not values.get(_RUNNING):

@@ -1,4 +1,4 @@
-"""Take texts of the command line as they are. Typer validates them by pydantic, whose import takes longer than `headcount inspect`."""
+"""Take values of the command line as they are: typer validates them by pydantic, whose import takes as long as a small command."""
 
 import os
 from pathlib import Path

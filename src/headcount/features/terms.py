@@ -55,7 +55,9 @@ class TermTransformer(TransformerMixin, BaseEstimator):
         if seen is None:
             return self._vectorizer(self.vocabulary_).transform(as_texts(X))
         terms, counts = seen
-        columns = np.array([self.vocabulary_.get(term, -1) for term in terms], dtype=counts.indices.dtype)[counts.indices]
+        columns = np.array([self.vocabulary_.get(term, -1) for term in terms], dtype=counts.indices.dtype)[
+            counts.indices
+        ]
         kept = columns >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr].astype(counts.indptr.dtype)
         return csr_matrix((counts.data[kept], columns[kept], ends), shape=(counts.shape[0], len(self.vocabulary_)))
@@ -72,7 +74,7 @@ def _all_counts(vectorizer: CountVectorizer, texts: list[str]) -> tuple[list[str
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:  # scikit-learn: "empty vocabulary"
-        return [], csr_matrix((len(texts), 0), dtype=np.int64)
+        return [], csr_matrix(np.zeros((len(texts), 0), dtype=np.int64))
     return list(vectorizer.get_feature_names_out()), counts
 
 

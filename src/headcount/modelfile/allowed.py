@@ -1,6 +1,6 @@
 """The types that a model file may name. A file that names any other is refused before an object is made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headcount._renamed import RENAMED
@@ -98,7 +98,7 @@ def nodes_of(part: Any) -> Iterator[dict[str, Any]]:
             continue
         if "__loader__" in node or "__class__" in node:
             yield node
-        values = node.values()
+        values: Iterable[Any] = node.values()
         if node.get("__loader__") == "DictNode" and type(node.get("content")) is dict:
             waiting += node["content"].values()  # its keys are a user's, and may be any words
             values = [value for key, value in node.items() if key != "content"]
