@@ -7,6 +7,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Test processes, one per core, at most four: each takes up to 1 GB. The tests of a file stay in one process, in order, so that its
 # fixtures are made once. What has been compiled is shared through numba's cache on disk.
 PYTEST := pytest -q --numprocesses auto --maxprocesses 4 --dist loadfile
+# The tests of kernels, in the files that have some: collecting all others would take longer than to run these.
+KERNELS = -m 'kernels and not slow' $$(grep -rl --include='*.py' 'mark[.]kernels' tests)
+# Commands in processes of their own, and the second run of the tests, would translate all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 NOTE_ON_BROWSER = command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
 	echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
@@ -41,9 +45,10 @@ test coverage: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev  ## run all tests and doctests, those of the kernels also without compiling
 	@$(NOTE_ON_BROWSER)
 	$(BIN)/python -m $(PYTEST)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m $(PYTEST) -m kernels tests
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m $(PYTEST) $(KERNELS)
 
-check: format lint types layers coverage  ## run everything that must pass before a change is merged
+check: format lint layers  ## run everything that must pass before a change is merged
+	$(MAKE) --no-print-directory --jobs 2 types coverage  # mypy uses one core
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -61,7 +66,7 @@ coverage: $(VENV)/.dev  ## run the same tests with branch coverage
 	@$(NOTE_ON_BROWSER)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m $(PYTEST)
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m $(PYTEST) -m kernels tests
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m $(PYTEST) $(KERNELS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

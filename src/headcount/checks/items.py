@@ -27,6 +27,7 @@ import numpy as np
 from headcount._distributions import student_tail
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.checks.fold_logistic import fold_scores, logistic_weights
 from headcount.checks.item_features import ItemFeatures, equal_items, fill_missing, item_features, term_names
 from headcount.checks.low_confidence import mixture_inverse, student_dof
 from headcount.simplex import mixture_least_squares
@@ -144,13 +145,8 @@ def item_test(
     if (sides == sides.sum(axis=0)).any():  # all items of a side, or all but none, are copies of each other
         return ItemTest(copies=copies)
     phi = np.vstack([phi_labelled, phi_target])
-    g = np.empty(len(strata))
     with one_blas_thread():
-        for f in range(_FOLDS):
-            train = fold != f
-            if train.all():
-                continue
-            g[~train] = _scores(X, is_target, _weights(strata, train, p), train, ~train)
+        g = _scores(X, is_target, strata, p, fold)
     # The scores less what phi says of them: then an error of p^, to which the classifier adapts, is no difference. The class means
     # are those of the other folds, so that they and the means of phi in this one are not of the same items.
     for f in range(_FOLDS):
@@ -269,32 +265,27 @@ def _stacked(labelled: ItemFeatures, target: ItemFeatures, group: IntArray) -> t
     return (X if signed else TfidfTransformer(sublinear_tf=True).fit(X[distinct]).transform(X)), columns
 
 
-def _linear(X: Any, y: AnyArray, weights: FloatArray) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    C = 1.0 if hasattr(X, "tocsr") else 0.1
-    return LogisticRegression(C=C, solver="liblinear" if hasattr(X, "tocsr") else "lbfgs").fit(
-        X, y, sample_weight=weights
-    )
+def _penalty(X: Any) -> tuple[float, bool]:
+    """Return C of the logistic regression, and whether its intercept is penalised like a coefficient."""
+    return (1.0, True) if hasattr(X, "tocsr") else (0.1, False)
 
 
-def _scores(X: Any, y: AnyArray, weights: FloatArray, train: AnyArray, test: AnyArray) -> FloatArray:
-    """Return scores of the items of one fold by a classifier of the others."""
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a valid score
-        scores: FloatArray = _linear(X[train], y[train], weights).predict_proba(X[test])[:, 1]
+def _scores(X: Any, y: AnyArray, strata: IntArray, p: FloatArray, fold: IntArray) -> FloatArray:
+    """Return scores of all items, those of a fold by a classifier of the others."""
+    weights = np.zeros((len(fold), _FOLDS))
+    for f in range(_FOLDS):
+        weights[fold != f, f] = _weights(strata, fold != f, p)
+    scores = fold_scores(X, y, weights, fold, *_penalty(X))
     if hasattr(X, "tocsr"):
         return scores
-    near = min(_NEIGHBOURS, int(train.sum()) - 1)
-    squares = (X[train] ** 2).sum(axis=1) - 2.0 * X[test] @ X[train].T
-    neighbours = np.argpartition(squares, near, axis=1)[:, :near]
-    w = weights[neighbours]
-    share: FloatArray = (w * y[train][neighbours]).sum(axis=1) / w.sum(axis=1)
-    return scores + share
+    for f in range(_FOLDS):
+        train, test = fold != f, fold == f
+        near = min(_NEIGHBOURS, int(train.sum()) - 1)
+        squares = (X[train] ** 2).sum(axis=1) - 2.0 * X[test] @ X[train].T
+        neighbours = np.argpartition(squares, near, axis=1)[:, :near]
+        w = weights[train, f][neighbours]
+        scores[test] += (w * y[train][neighbours]).sum(axis=1) / w.sum(axis=1)
+    return scores
 
 
 def _most_different(X: Any, is_target: AnyArray, weights: FloatArray) -> list[int]:
@@ -304,7 +295,8 @@ def _most_different(X: Any, is_target: AnyArray, weights: FloatArray) -> list[in
     """
     mean = [_weighted_mean(X, np.where(is_target == side, weights, 0.0)) for side in (False, True)]
     if hasattr(X, "tocsr"):
-        size = np.abs(mean[1] - mean[0]) * np.abs(_linear(X, is_target, weights).coef_[0])
+        coefficients, _ = logistic_weights(X, is_target, weights[:, None], *_penalty(X))
+        size = np.abs(mean[1] - mean[0]) * np.abs(coefficients[:, 0])
     else:
         square = [_weighted_mean(X**2, np.where(is_target == side, weights, 0.0)) for side in (False, True)]
         spread = [np.sqrt(np.maximum(s - m**2, 0.0)) for s, m in zip(square, mean, strict=True)]

@@ -21,6 +21,7 @@ from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods
 from headcount.cli.open import open_page
+from headcount.cli.plain_values import take_plain_values
 from headcount.cli.sql import sql
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
@@ -85,6 +86,7 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command and return the exit code."""
+    take_plain_values()
     try:
         status = app(standalone_mode=False)
     except HeadcountError as error:

@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
+from headcount._shared_work import once
 from headcount._typing import Items
 from headcount._validation import StrOptions, as_items, integers_from
 from headcount.exceptions import DataError
@@ -46,11 +48,34 @@ class TermTransformer(TransformerMixin, BaseEstimator):
         self.vocabulary_ = {terms[column]: i for i, column in enumerate(kept)}
         return counts[:, kept]
 
+    def _counts(self, X: Items) -> Any:
+        """Count the terms of the vocabulary in texts; of the same texts, estimators of several folds look for terms once."""
+        whole = self._vectorizer()
+        seen = once(X, repr(whole.get_params()), lambda: _all_counts(whole, as_texts(X)))
+        if seen is None:
+            return self._vectorizer(self.vocabulary_).transform(as_texts(X))
+        terms, counts = seen
+        columns = np.array([self.vocabulary_.get(term, -1) for term in terms], dtype=counts.indices.dtype)[
+            counts.indices
+        ]
+        kept = columns >= 0
+        ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr].astype(counts.indptr.dtype)
+        return csr_matrix((counts.data[kept], columns[kept], ends), shape=(counts.shape[0], len(self.vocabulary_)))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _all_counts(vectorizer: CountVectorizer, texts: list[str]) -> tuple[list[str], Any]:
+    """Return the terms of texts, and the matrix of their counts."""
+    try:
+        counts = vectorizer.fit_transform(texts)
+    except ValueError:  # scikit-learn: "empty vocabulary"
+        return [], csr_matrix(np.zeros((len(texts), 0), dtype=np.int64))
+    return list(vectorizer.get_feature_names_out()), counts
 
 
 def as_texts(X: Items) -> list[str]:

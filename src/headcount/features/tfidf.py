@@ -66,7 +66,7 @@ class LogTfidf(TermTransformer, auto_wrap_output_keys=None):  # type: ignore[cal
     def transform(self, X: Items) -> Any:
         """Weight the terms of texts that are in the vocabulary; returns a CSR matrix with one row a text."""
         check_is_fitted(self)
-        return self._weights(self._vectorizer(self.vocabulary_).transform(as_texts(X)))
+        return self._weights(self._counts(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:  # noqa: ARG002
         """Return the terms in the order of the columns."""

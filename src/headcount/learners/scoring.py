@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from headcount._shared_work import shared_work
 from headcount._typing import AnyArray, Items
 from headcount._validation import encode, quoted
 from headcount.exceptions import ClassifierError, DataError
@@ -48,7 +49,8 @@ def score(classifier: Any, X: Items, needs: Collection[Need] | Need, classes: An
             raise ClassifierError(
                 "Fold classifiers have no embeddings in common: hold out a part of the items instead (validation=0.4)."
             )
-        return Outputs.from_folds([score(one, X, needs, classes) for one in classifier.classifiers_])
+        with shared_work():
+            return Outputs.from_folds([score(one, X, needs, classes) for one in classifier.classifiers_])
     n_items = int(_num_samples(X))
     own_classes = np.asarray(getattr(classifier, "classes_", classes))
     for kind in sorted(kinds):

@@ -1,6 +1,6 @@
 """The types that a model file may name. A file that names any other is refused before an object is made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headcount._renamed import RENAMED
@@ -43,6 +43,7 @@ _PLAIN = {
     "scipy.sparse._csr": ("csr_matrix", "csr_array"),
     "numpy.random.mtrand": ("RandomState",),
 }
+_NESTED = frozenset((dict, list))
 LISTED_TYPES = frozenset(
     f"{module}.{name}"
     for part in (_HEADCOUNT, _SCIKIT_LEARN, _PLAIN)
@@ -88,20 +89,21 @@ def check_types(schema: Any, path: Any) -> list[str]:
 
 
 def nodes_of(part: Any) -> Iterator[dict[str, Any]]:
-    """Yield each part of a schema that stands for an object."""
+    """Yield each part of a schema, as parsed from JSON, that stands for an object."""
     waiting = [part]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, list):
-            waiting += [item for item in node if isinstance(item, dict | list)]
+        if type(node) is list:
+            waiting += [item for item in node if type(item) in _NESTED]
             continue
-        if not isinstance(node, dict):
+        if type(node) is not dict:
             continue
         if "__loader__" in node or "__class__" in node:
             yield node
-        content = node.get("content")
-        if node.get("__loader__") == "DictNode" and isinstance(content, dict):
-            waiting += content.values()  # its keys are a user's, and may be any words
-            waiting += [value for key, value in node.items() if key != "content" and isinstance(value, dict | list)]
-        else:
-            waiting += [value for value in node.values() if isinstance(value, dict | list)]
+        values: Iterable[Any] = node.values()
+        if node.get("__loader__") == "DictNode" and type(node.get("content")) is dict:
+            waiting += node["content"].values()  # its keys are a user's, and may be any words
+            values = [value for key, value in node.items() if key != "content"]
+        for value in values:
+            if type(value) in _NESTED:
+                waiting.append(value)
