@@ -3,7 +3,7 @@
 import csv
 from io import StringIO
 
-from headcount.data.example import example_files
+from headcount.data.examples.reviews import example_files
 
 
 def read(text):
