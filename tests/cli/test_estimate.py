@@ -356,3 +356,9 @@ def test_advice_of_a_command_names_its_options_not_parameters(tmp_path, run, ref
     answer = json.loads(run(*SCORED, "--method", "CC", "--json")[1])
     assert answer["note"]
     assert "='" not in answer["note"]
+
+
+def test_comparisons_beside_an_estimate_have_its_order_of_classes(model, run):
+    arguments = "estimate", "m.headcount", "new.csv", "--by", "day:month", "--compare", "all", "--classes", "good,bad"
+    answer = json.loads(run(*arguments, "--json")[1])
+    assert [row["class"] for row in answer["compared"]["changes"]] == ["good", "bad"]

@@ -9,8 +9,8 @@ from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, diff
 from headcount.checks import check
 from headcount.exceptions import DataError
 from headcount.stream import Recipe, Tally, compare_all_groups, compare_groups, estimate_groups
-from headcount.stream.group_shares import verdict_summary
 from headcount.stream.tally import InvalidScoresError
+from headcount.stream.verdicts import verdict_summary
 from tests.conftest import blobs, frozen, scored_items
 
 pytestmark = pytest.mark.kernels

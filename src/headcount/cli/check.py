@@ -30,7 +30,7 @@ def check(
     """
     from headcount.cli.output import json_bytes, p_text, print_advice, to_stdout
     from headcount.desk import check_tables, provenance
-    from headcount.stream.group_shares import advice_by_reason, verdict_summary
+    from headcount.stream.verdicts import advice_by_reason, verdict_summary
 
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
     with progress_bar("Reading") as progress:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from headcount.cli import options
-from headcount.cli.model import model_from
+from headcount.cli.model import class_names, model_from
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
 
@@ -32,6 +32,7 @@ def compare(
             "--trend", help="Test instead whether shares rise or fall over the groups: months, weeks, numbers."
         ),
     ] = False,
+    classes: options.CLASSES = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
     level: options.LEVEL = 0.95,
@@ -62,7 +63,7 @@ def compare(
     from headcount.cli.output import check_outputs, print_advice, show_result
     from headcount.desk import Comparison, compare_tables, trend_tables
     from headcount.exceptions import DataError
-    from headcount.stream.group_shares import advice_by_reason, verdict_summary
+    from headcount.stream.verdicts import advice_by_reason, verdict_summary
 
     check_outputs((), (model, *files), table=output)
     loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
@@ -87,6 +88,8 @@ def compare(
     else:
         chosen: Any = against  # compare_tables refuses other values
         result = compare_tables(loaded, files, by=columns, first=first, second=second, against=chosen, **settings)
+    if classes is not None:
+        result = result.in_class_order(class_names(classes))
     records, verdicts = result.records(), result.verdicts()
     two = isinstance(result, Comparison)
     answer: dict[str, Any]

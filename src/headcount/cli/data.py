@@ -98,7 +98,9 @@ def info(
 
 @app.command()
 def example(
-    name: Annotated[str, typer.Argument(help="reviews, tickets, survey or tests; a folder alone: reviews.")] = "reviews",
+    name: Annotated[
+        str, typer.Argument(help="reviews, tickets, survey or tests; a folder alone: reviews.")
+    ] = "reviews",
     folder: Annotated[
         Path | None,
         typer.Argument(help="The folder to write to [default: this one]; it is created if it does not exist."),

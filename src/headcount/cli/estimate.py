@@ -97,9 +97,12 @@ def estimate(
             )
         if value is not None:
             groups = groups.with_means(*_mean_asked(value, groups.classes))
+        comparisons = None if against is None else compared(groups, cast("Any", against))
         if classes is not None:
-            groups = groups.in_class_order(class_names(classes))
-        answers[title] = groups, None if against is None else compared(groups, cast("Any", against))
+            order = class_names(classes)
+            groups = groups.in_class_order(order)
+            comparisons = comparisons and comparisons.in_class_order(order)
+        answers[title] = groups, comparisons
     by_title = grouping_title(by)
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
     contents: dict[Path, bytes] = {}
@@ -158,7 +161,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
     from headcount.cli.output import in_command_words
-    from headcount.stream.group_shares import group_label, none_if_nan, whole_number
+    from headcount.stream.group_shares import none_if_nan, whole_number
+    from headcount.stream.groups import group_label
 
     counts = dict(zip(("count", "count_low", "count_high"), groups.counts, strict=True))
 
@@ -192,7 +196,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
 def _print_explanation(groups: Any) -> None:
     """Print what to make of the table: whether the shares can be used, what intervals mean, and advice by its reason."""
     from headcount.cli.output import in_command_words, print_advice
-    from headcount.stream.group_shares import advice_by_reason, group_label, verdict_summary
+    from headcount.stream.groups import group_label
+    from headcount.stream.verdicts import advice_by_reason, verdict_summary
 
     summary = verdict_summary(groups.verdicts, groups.advice)
     typer.echo(f"\n{summary}")

@@ -195,7 +195,8 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     label : str
         Title of the column of labels, to tell names of classes from those of other columns.
     """
-    from headcount.stream.group_shares import group_label, mean_text
+    from headcount.stream.group_shares import mean_text
+    from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
     classes = [str(name) for name in groups.classes]

@@ -7,7 +7,7 @@ import numpy as np
 
 from headcount._validation import plain
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import group_label
+from headcount.stream.groups import group_label
 
 __all__ = ["Move", "Order", "order_of", "top_moves"]
 

@@ -11,7 +11,9 @@ from headcount._validation import plain
 from headcount.report.shares_order import Order, order_of, top_moves
 from headcount.report.shares_reasons import Reason, warnings_by_reason
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label, mean_text, verdict_summary
+from headcount.stream.group_shares import mean_text
+from headcount.stream.groups import group_label
+from headcount.stream.verdicts import NOT_CHECKED, TOO_FEW, verdict_summary
 
 __all__ = ["page_of_shares"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headcount.checks.verdict import Advice
-from headcount.stream.group_shares import NOT_CHECKED
+from headcount.stream.verdicts import NOT_CHECKED
 
 __all__ = ["Reason", "warnings_by_reason"]
 

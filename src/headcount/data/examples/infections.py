@@ -1,4 +1,4 @@
-"""Tests for an infection: a study of people whose infection is known, 16 weeks of others at three sites, and a bad batch of kits."""
+"""Tests for an infection: a study of people with known results, 16 weeks of others at three sites, and a bad batch of kits."""
 
 from collections import Counter
 from datetime import date
@@ -15,7 +15,24 @@ _READINGS = (_NEGATIVE, "unclear", _POSITIVE)
 _SITES = ("airport", "clinic", "school")
 _SITE_ODDS = (0.6, 1.8, 0.9)
 """Factor of the odds of an infection at each site."""
-_WEEKLY = (0.010, 0.012, 0.016, 0.022, 0.032, 0.048, 0.070, 0.095, 0.118, 0.125, 0.115, 0.092, 0.068, 0.048, 0.034, 0.026)
+_WEEKLY = (
+    0.010,
+    0.012,
+    0.016,
+    0.022,
+    0.032,
+    0.048,
+    0.070,
+    0.095,
+    0.118,
+    0.125,
+    0.115,
+    0.092,
+    0.068,
+    0.048,
+    0.034,
+    0.026,
+)
 """Share of infected people in each week, before the factors of sites."""
 _STUDY_INFECTED = 0.4
 _SYMPTOMS = {_NEGATIVE: (0.08, 0.18, 0.02), _POSITIVE: (0.45, 0.55, 0.35)}
@@ -63,7 +80,9 @@ def infection_files(n_study: int = 600, n_site: int = 100, seed: int = INFECTION
     }
 
 
-def _person(infected: bool, generator: np.random.Generator, added: float = 0.0) -> tuple[int, int, int, int, float, str]:
+def _person(
+    infected: bool, generator: np.random.Generator, added: float = 0.0
+) -> tuple[int, int, int, int, float, str]:
     """Draw age, symptoms and signal of a person; what a bad kit adds to the signal comes last before the result."""
     status = _POSITIVE if infected else _NEGATIVE
     mean, deviation = _SIGNAL[status]

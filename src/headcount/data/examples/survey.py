@@ -38,7 +38,11 @@ _SLOTS = {
     "street": ("Mill Road", "the High Street", "Station Road", "the ring road", "Castle Street"),
     "quarter": ("the north", "Eastfield", "the old town", "Harbour Side", "the new estate"),
 }
-_PHRASE_SHARES = {"against": (0.57, 0.12, 0.06, 0.25), "unsure": (0.13, 0.49, 0.13, 0.25), "for": (0.06, 0.12, 0.57, 0.25)}
+_PHRASE_SHARES = {
+    "against": (0.57, 0.12, 0.06, 0.25),
+    "unsure": (0.13, 0.49, 0.13, 0.25),
+    "for": (0.06, 0.12, 0.57, 0.25),
+}
 """Shares of phrases against, unsure and for, and of asides, in the answers of each position."""
 _AGES = ("18-34", "35-54", "55+")
 _AGE_SHARES = (0.25, 0.35, 0.40)

@@ -1,4 +1,4 @@
-"""Support tickets of a maker of smart home devices: topics move with a price rise and a strike, and in November a new one comes up."""
+"""Support tickets of a maker of smart home devices: a price rise, a strike, and in November a topic that is new."""
 
 from datetime import datetime, timedelta
 
@@ -132,7 +132,9 @@ def ticket_files(n_labelled: int = 1_200, n_month: int = 250, seed: int = TICKET
             new.append((number, *fields))
             truth.append((f"2025-{month:02}", fields[2], topic))
     names = ("ticket", "opened", "channel", "team", "subject", "body")
-    by_group = [(month, topic) for month, _, topic in truth] + [(team, topic) for _, team, topic in sorted(truth, key=_team)]
+    by_group = [(month, topic) for month, _, topic in truth] + [
+        (team, topic) for _, team, topic in sorted(truth, key=_team)
+    ]
     return {
         "tickets.csv": csv_text((*names, "topic"), labelled),
         "new_tickets.csv": csv_text(names, new),
@@ -166,4 +168,10 @@ def _ticket(
     other = _BODIES[str(generator.choice(TOPICS))]
     sentences = writer.several((_BODIES[topic], _ASIDES, other), _SENTENCE_SHARES, int(generator.integers(2, 6)))
     parts = [writer.one(_GREETINGS), *sentences, writer.one(_ENDINGS)]
-    return f"{opened:%Y-%m-%d %H:%M}", channel, team, subject[0].upper() + subject[1:], writer.with_slips(" ".join(filter(None, parts)))
+    return (
+        f"{opened:%Y-%m-%d %H:%M}",
+        channel,
+        team,
+        subject[0].upper() + subject[1:],
+        writer.with_slips(" ".join(filter(None, parts))),
+    )
