@@ -7,17 +7,19 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from, models_in
+from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
 __all__ = ["estimate"]
 
 
+@with_option_groups
 def estimate(
     model: options.MODEL,
     files: options.FILES,
-    columns: options.BY = None,
-    where: options.WHERE = None,
+    *,
+    rows: Rows,
     total: options.TOTAL = False,
     value: options.VALUE = None,
     classes: options.CLASSES = None,
@@ -27,19 +29,12 @@ def estimate(
     form: options.FORMAT = None,
     html: options.HTML = None,
     plot: options.PLOT = None,
-    level: options.LEVEL = 0.95,
-    sample: options.SAMPLE = False,
+    precision: Precision,
     calibrated: options.CALIBRATED = False,
     min_items: options.MIN_ITEMS = 30,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
+    black_box: BlackBox,
     dask: options.DASK = None,
     statistics: options.STATISTICS = False,
-    pile: options.PILE = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
@@ -61,7 +56,7 @@ def estimate(
     from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import grouping_title
 
-    by = options.joined(columns)
+    by = rows.grouping
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
@@ -72,11 +67,10 @@ def estimate(
         check_against(against)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
-    several = Path(model).is_dir() and not (scored or confusion)
+    several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
-    chosen = scored, confusion, label, scores, decisions, method
-    models = models_in(model, *chosen[2:]) if several else {"": model_from(model, files, *chosen, dask)}
+    models = models_in(model, black_box) if several else {"": model_from(model, files, black_box, dask)}
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
         with progress_bar(f"Reading {title}".strip()) as progress:
@@ -84,13 +78,13 @@ def estimate(
                 loaded,
                 files,
                 by=by,
-                where=where or (),
+                where=rows.conditions,
                 total=total,
-                level=level,
-                estimand="sample" if sample or pile else "population",
+                level=precision.level,
+                estimand=precision.estimand,
                 assume="calibrated" if calibrated else None,
                 min_items=min_items,
-                counts=confusion,
+                counts=black_box.confusion,
                 cluster=dask,
                 statistics=statistics,
                 progress=progress,
