@@ -92,9 +92,9 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     if found.separation_errors < _IDENTIFIED:
         advice.append(_not_apart(found.n_classes))
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
-    if by_calibration or (
-        found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
-    ):
+    is_off = found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
+    # Where nothing explains the scores, no shares explain them best, and the method is not to blame for differing from those.
+    if by_calibration or (is_off and not (scores_alarm and found.adjusts)):
         verdict = "caution"
         advice.append(_off(found))
     if found.distance > _FAR:

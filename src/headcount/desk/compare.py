@@ -1,6 +1,7 @@
 """From a model and tables of new items to changes of shares: between two groups or files, or between many of them."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, get_args, overload
 
@@ -112,11 +113,13 @@ def compare_tables(
         tally = _tally_of_files(model, paths, titles, counts, where, statistics)
     else:
         titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics)
-    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
-    if against is None:
-        one, other = titles if by is None else (str(first), str(second))
-        return Comparison(one, other, compare_groups(groups, one, other), groups)
-    return compared(groups, against, titles, first)
+    estimated = partial(estimate_groups, tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    if against is not None:
+        return compared(estimated(), against, titles, first)
+    one, other = titles if by is None else (str(first), str(second))
+    there = {one, other} <= {group_label(name) for name in tally.names}
+    groups = estimated(labels=[one, other] if there else None)  # all, to name them in a message, where one is missing
+    return Comparison(one, other, compare_groups(groups, one, other), groups)
 
 
 def compared(

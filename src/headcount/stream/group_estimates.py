@@ -13,7 +13,7 @@ from headcount.exceptions import DataError
 from headcount.intervals import estimate, why_no_interval
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
 from headcount.stream.group_shares import GroupShares
-from headcount.stream.groups import TOTAL
+from headcount.stream.groups import TOTAL, group_label
 from headcount.stream.tally import Tally
 from headcount.stream.verdicts import NOT_CHECKED, TOO_FEW
 
@@ -32,6 +32,7 @@ def estimate_groups(
     min_items: int = 30,
     by: Sequence[str] = (),
     total: bool = False,
+    labels: Sequence[str] | None = None,
 ) -> GroupShares:
     """Estimate the shares of each group of a tally, with intervals where the method has them, and check them.
 
@@ -46,10 +47,14 @@ def estimate_groups(
         Titles of the columns that names are made of, if there are several.
     total : bool, default=False
         Whether the shares of all items together are estimated too, as without groups.
+    labels : sequence of str, optional
+        The groups to estimate, as they are shown; by default all.
     """
     if tally.n_items == 0:
         raise DataError("There are no items to estimate the shares of.")
     quantifier, order = tally.recipe.quantifier, tally.in_order()
+    if labels is not None:
+        order = [row for row in order if group_label(tally.names[row]) in labels]
     check_assumption(quantifier, assume)
     names, n = [tally.names[row] for row in order], tally.n[order]
     large = np.flatnonzero(n >= min_items)

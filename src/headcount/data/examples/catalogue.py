@@ -76,8 +76,8 @@ EXAMPLES = {
         "weekly tests for an infection at three sites, and a study of how often the test is right",
         infection_files,
         {
-            "study.csv": "600 people who were also tested by a laboratory (age, fever, cough, smell_loss, signal, pcr)",
-            "new_tests.csv": "4,800 people tested in 16 weeks (tested, site, age, fever, cough, smell_loss, signal)",
+            "study.csv": "1,000 people who were also tested by a laboratory (age, fever, cough, smell_loss, signal, pcr)",
+            "new_tests.csv": "7,200 people tested in 16 weeks (tested, site, age, fever, cough, smell_loss, signal)",
             "confusion.csv": "what the quick test said of the people of the study, by what the laboratory found",
             "counts.csv": "how often the quick test said what, by week (week, class, count)",
             "true_infections.csv": "the true shares, by week and by site",

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from datetime import date
-
-import numpy as np
+from random import Random
 
 from headcount.data.examples.files import csv_text, truth_text
 
@@ -45,7 +44,7 @@ _BAD_WEEKS, _BAD_SITE, _BAD_SIGNAL = (13, 14), "airport", 0.25
 """Weeks and site of a bad batch of kits, and what it adds to each signal."""
 
 
-def infection_files(n_study: int = 600, n_site: int = 100, seed: int = INFECTION_SEED) -> dict[str, str]:
+def infection_files(n_study: int = 1_000, n_site: int = 150, seed: int = INFECTION_SEED) -> dict[str, str]:
     r"""Make the files of the example: content as CSV, by file name.
 
     Examples
@@ -54,15 +53,16 @@ def infection_files(n_study: int = 600, n_site: int = 100, seed: int = INFECTION
     >>> list(files), files["new_tests.csv"].count("\n")
     (['study.csv', 'new_tests.csv', 'confusion.csv', 'counts.csv', 'true_infections.csv'], 49)
     """
-    generator = np.random.default_rng(seed)
-    study = [_person(infected, generator) for infected in generator.random(n_study) < _STUDY_INFECTED]
+    generator = Random(seed)  # of the standard library: the same for all versions
+    study = [_person(generator.random() < _STUDY_INFECTED, generator) for _ in range(n_study)]
     new = []
     for number, share in enumerate(_WEEKLY, 1):
         for site, factor in zip(_SITES, _SITE_ODDS, strict=True):
             odds = factor * share / (1.0 - share)
             added = _BAD_SIGNAL if number in _BAD_WEEKS and site == _BAD_SITE else 0.0
-            for infected in generator.random(n_site) < odds / (1.0 + odds):
-                tested = date.fromisocalendar(2025, number, int(generator.integers(1, 6)))
+            for _ in range(n_site):
+                infected = generator.random() < odds / (1.0 + odds)
+                tested = date.fromisocalendar(2025, number, generator.randrange(1, 6))
                 new.append((f"2025-W{number:02}", tested.isoformat(), site, *_person(infected, generator, added)))
     columns = ("age", "fever", "cough", "smell_loss", "signal")
     of_study = Counter((row[-1], _reading(row[-2])) for row in study)
@@ -80,15 +80,13 @@ def infection_files(n_study: int = 600, n_site: int = 100, seed: int = INFECTION
     }
 
 
-def _person(
-    infected: bool, generator: np.random.Generator, added: float = 0.0
-) -> tuple[int, int, int, int, float, str]:
+def _person(infected: bool, generator: Random, added: float = 0.0) -> tuple[int, int, int, int, float, str]:
     """Draw age, symptoms and signal of a person; what a bad kit adds to the signal comes last before the result."""
     status = _POSITIVE if infected else _NEGATIVE
     mean, deviation = _SIGNAL[status]
-    fever, cough, smell_loss = (int(has) for has in generator.random(3) < _SYMPTOMS[status])
-    signal = max(0.01, float(generator.normal(mean, deviation))) + added
-    return int(generator.integers(6, 85)), fever, cough, smell_loss, round(signal, 3), status
+    fever, cough, smell_loss = (int(generator.random() < share) for share in _SYMPTOMS[status])
+    signal = max(0.01, generator.gauss(mean, deviation)) + added
+    return generator.randrange(6, 85), fever, cough, smell_loss, round(signal, 3), status
 
 
 def _reading(signal: float) -> str:

@@ -1,8 +1,7 @@
 """Short texts put together from phrases, as people write them: some are off the subject, some have a slip of the finger."""
 
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from random import Random
 
 __all__ = ["Writer"]
 
@@ -12,32 +11,32 @@ class Writer:
 
     Parameters
     ----------
-    generator : numpy.random.Generator
+    generator : random.Random
     slots : mapping of str to sequence of str
         What the names in braces of a phrase stand for.
     slip : float
         Share of texts with two letters swapped.
     """
 
-    def __init__(self, generator: np.random.Generator, slots: Mapping[str, Sequence[str]], slip: float = 0.2) -> None:
+    def __init__(self, generator: Random, slots: Mapping[str, Sequence[str]], slip: float = 0.2) -> None:
         self._generator, self._slots, self._slip = generator, slots, slip
 
     def one(self, phrases: Sequence[str]) -> str:
         """Return one of some phrases, its slots filled."""
-        phrase = phrases[int(self._generator.integers(len(phrases)))]
+        phrase = self._generator.choice(phrases)
         fillers = {name: self.one(values) for name, values in self._slots.items() if "{" + name + "}" in phrase}
         return phrase.format(**fillers) if fillers else phrase
 
     def several(self, kinds: Sequence[Sequence[str]], shares: Sequence[float], n: int) -> list[str]:
         """Return phrases of several kinds, drawn in these shares, each only once."""
-        drawn = (self.one(kinds[kind]) for kind in self._generator.choice(len(kinds), n, p=shares))
+        drawn = (self.one(kind) for kind in self._generator.choices(kinds, shares, k=n))
         return list(dict.fromkeys(drawn))
 
     def with_slips(self, text: str) -> str:
         """Return the text, of some with two neighbouring letters swapped."""
         if self._generator.random() >= self._slip or len(text) < 8:
             return text
-        at = int(self._generator.integers(1, len(text) - 2))
+        at = self._generator.randrange(1, len(text) - 2)
         if not text[at : at + 2].isalpha():
             return text
         return text[:at] + text[at + 1] + text[at] + text[at + 2 :]

@@ -1,6 +1,7 @@
 """A survey of a town on a new tram line: open answers of four waves, which a campaign moves."""
 
-import numpy as np
+from collections.abc import Sequence
+from random import Random
 
 from headcount.data.examples.files import csv_text, truth_text
 from headcount.data.examples.phrases import Writer
@@ -50,7 +51,7 @@ _AGE_SHARES = (0.25, 0.35, 0.40)
 _WEIGHTS = {"18-34": 1.28, "35-54": 1.0, "55+": 0.82}
 _REGIONS = ("centre", "north", "east", "harbour")
 _REGION_SHARES = (0.3, 0.3, 0.2, 0.2)
-_CODED = np.array([0.34, 0.33, 0.33])
+_CODED = (0.34, 0.33, 0.33)
 """Shares of positions among the answers that were coded by hand: about as many of each."""
 _WAVES = {1: (0.45, 0.25, 0.30), 2: (0.42, 0.23, 0.35), 3: (0.34, 0.20, 0.46), 4: (0.31, 0.14, 0.55)}
 """Shares of positions in each wave."""
@@ -67,10 +68,10 @@ def survey_files(n_coded: int = 900, n_wave: int = 600, seed: int = SURVEY_SEED)
     >>> list(files), files["new_answers.csv"].count("\n")
     (['coded_answers.csv', 'new_answers.csv', 'true_positions.csv'], 21)
     """
-    generator = np.random.default_rng(seed)
+    generator = Random(seed)  # of the standard library: the same for all versions
     writer = Writer(generator, _SLOTS, slip=0.15)
     coded = [_person(1, _CODED, generator, writer) for _ in range(n_coded)]
-    new = [_person(wave, np.array(shares), generator, writer) for wave, shares in _WAVES.items() for _ in range(n_wave)]
+    new = [_person(wave, shares, generator, writer) for wave, shares in _WAVES.items() for _ in range(n_wave)]
     names = ("person", "wave", "age", "region", "weight", "answer")
     groupings = [(str(row[0]), row[-1]) for row in new]
     for column, values in ((2, _REGIONS), (1, _AGES)):
@@ -83,14 +84,14 @@ def survey_files(n_coded: int = 900, n_wave: int = 600, seed: int = SURVEY_SEED)
 
 
 def _person(
-    wave: int, shares: np.ndarray, generator: np.random.Generator, writer: Writer
+    wave: int, shares: Sequence[float], generator: Random, writer: Writer
 ) -> tuple[int, str, str, float, str, str]:
     """Draw wave, age, region, weight, answer and position of a person."""
-    age = str(generator.choice(_AGES, p=_AGE_SHARES))
-    region = str(generator.choice(_REGIONS, p=_REGION_SHARES))
-    leaning = shares * _AGE_LEAN[age]
-    position = str(generator.choice(POSITIONS, p=leaning / leaning.sum()))
+    age = generator.choices(_AGES, _AGE_SHARES)[0]
+    region = generator.choices(_REGIONS, _REGION_SHARES)[0]
+    weights = [share * factor for share, factor in zip(shares, _AGE_LEAN[age], strict=True)]
+    position = generator.choices(POSITIONS, weights)[0]
     kinds = (*(_ANSWERS[name] for name in POSITIONS), _ASIDES)
-    phrases = writer.several(kinds, _PHRASE_SHARES[position], int(generator.integers(2, 6)))
-    weight = round(_WEIGHTS[age] * float(generator.uniform(0.9, 1.1)), 2)
+    phrases = writer.several(kinds, _PHRASE_SHARES[position], generator.randrange(2, 6))
+    weight = round(_WEIGHTS[age] * generator.uniform(0.9, 1.1), 2)
     return wave, age, region, weight, writer.with_slips(", ".join(phrases)), position
