@@ -196,4 +196,13 @@ def test_a_trend_over_numbers_is_per_title_of_their_column(tmp_path, run):
     rows = "".join(f"{wave},neg,{700 - 100 * wave}\n{wave},pos,{300 + 100 * wave}\n" for wave in (1, 2, 3))
     (tmp_path / "waves.csv").write_text("wave,class,count\n" + rows)
     arguments = "compare", "--confusion", str(tmp_path / "confusion.csv"), str(tmp_path / "waves.csv"), "--by", "wave"
-    assert "change per wave" in run(*arguments, "--trend")[1]
+    out = run(*arguments, "--trend")[1]
+    assert "change per wave" in out
+
+
+def test_groups_that_are_numbers_are_named_with_their_column(tmp_path, run):
+    (tmp_path / "confusion.csv").write_text("true,neg,pos\nneg,900,100\npos,200,800\n")
+    (tmp_path / "waves.csv").write_text("wave,class,count\n1,neg,500\n1,pos,500\n2,neg,250\n2,pos,750\n")
+    for command in ("estimate", "check"):
+        out = run(command, "--confusion", tmp_path / "confusion.csv", tmp_path / "waves.csv", "--by", "wave")[1]
+        assert "wave 2 (" in out.partition("far from those of the labelled items")[2]

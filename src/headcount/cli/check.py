@@ -25,9 +25,9 @@ def check(
 
     Example: headcount check stars.headcount new.csv --by date:month
     """
-    from headcount.cli.output import json_bytes, p_text, print_advice, to_stdout
+    from headcount.cli.output import json_bytes, p_text, print_verdicts, to_stdout
     from headcount.desk import check_tables, provenance
-    from headcount.stream.verdicts import advice_by_reason, verdict_summary
+    from headcount.stream.groups import grouping_title
 
     loaded = model_from(model, files, black_box)
     with progress_bar("Reading") as progress:
@@ -54,6 +54,4 @@ def check(
         tested = n_tested > 1 and p is not None and record["verdict"] != "trust"
         corrected = f" (p {'= ' * (p >= 0.001)}{p_text(p)}, corrected for {n_tested} groups)" if tested else ""
         typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}{corrected}")
-    summary = verdict_summary(verdicts, advice)
-    typer.echo(f"\n{summary}")
-    print_advice(advice_by_reason(labels, verdicts, advice), summary, named=len(labels) > 1)
+    print_verdicts(labels, verdicts, advice, grouping_title(rows.grouping))

@@ -55,10 +55,10 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, print_advice, show_result
+    from headcount.cli.output import check_outputs, print_verdicts, show_result
     from headcount.desk import Comparison, compare_tables, trend_tables
     from headcount.exceptions import DataError
-    from headcount.stream.verdicts import advice_by_reason, verdict_summary
+    from headcount.stream.groups import grouping_title
 
     check_outputs((), (model, *files), table=output)
     loaded = model_from(model, files, black_box)
@@ -102,9 +102,7 @@ def compare(
             print_comparisons(result)
         labels, found = list(verdicts), [checked["verdict"] for checked in verdicts.values()]
         advice = [checked["advice"] for checked in verdicts.values()]
-        summary = verdict_summary(found, advice)
-        typer.echo(f"\n{summary}")
-        print_advice(advice_by_reason(labels, found, advice), summary)
+        print_verdicts(labels, found, advice, grouping_title(by))
 
     answer |= {"level": level, "slopes" if trend else "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)

@@ -51,10 +51,10 @@ def estimate(
     Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
     from headcount.cli.compare import print_comparisons
-    from headcount.cli.output import check_format, check_outputs, print_shares, show_result
+    from headcount.cli.output import check_format, check_outputs, print_shares, print_verdicts, show_result
     from headcount.desk import estimate_tables, provenance
     from headcount.desk.compare import check_against, compared
-    from headcount.stream.groups import grouping_title
+    from headcount.stream.groups import group_label, grouping_title
 
     by = rows.grouping
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
@@ -115,7 +115,8 @@ def estimate(
             if several:
                 typer.echo(f"\n{title}" if i else title)
             print_shares(groups, by_title, models[title].columns.label or "")
-            _print_explanation(groups)
+            labels = [group_label(name) for name in groups.names]
+            print_verdicts(labels, groups.verdicts, groups.advice, by_title, _notes(groups))
             if comparisons is not None:
                 typer.echo()
                 print_comparisons(comparisons)
@@ -187,29 +188,23 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     return answer
 
 
-def _print_explanation(groups: Any) -> None:
-    """Print what to make of the table: whether the shares can be used, what intervals mean, and advice by its reason."""
-    from headcount.cli.output import in_command_words, print_advice
-    from headcount.stream.groups import group_label
-    from headcount.stream.verdicts import advice_by_reason, verdict_summary
+def _notes(groups: Any) -> list[str]:
+    """Say what the intervals mean, or why there are none."""
+    from headcount.cli.output import in_command_words
 
-    summary = verdict_summary(groups.verdicts, groups.advice)
-    typer.echo(f"\n{summary}")
     if groups.note:
-        typer.echo(f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}")
-    else:
-        about = (
-            "It is about exactly these items."
-            if groups.estimand == "sample"
-            else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+        return [f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}"]
+    about = (
+        "It is about exactly these items."
+        if groups.estimand == "sample"
+        else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+    )
+    notes = [
+        f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
+    ]
+    if groups.assume == "calibrated":
+        notes.append(
+            "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
+            "short."
         )
-        typer.echo(
-            f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
-        )
-        if groups.assume == "calibrated":
-            typer.echo(
-                "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
-                "short."
-            )
-    labels = [group_label(name) for name in groups.names]
-    print_advice(advice_by_reason(labels, groups.verdicts, groups.advice), summary, named=len(labels) > 1)
+    return notes

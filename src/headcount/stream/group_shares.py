@@ -217,8 +217,20 @@ def mean_text(groups: GroupShares, g: int) -> tuple[str, str]:
     numbers = groups.mean_of(g)
     if not numbers or numbers["mean"] is None:
         return "", ""
-    known = numbers["mean_low"] is not None
-    return f"{numbers['mean']:.3g}", f"{numbers['mean_low']:.3g} to {numbers['mean_high']:.3g}" if known else ""
+    if numbers["mean_low"] is None or numbers["mean_high"] is None:
+        return f"{numbers['mean']:,.3g}", ""
+    return rounded_texts(numbers["mean"], numbers["mean_low"], numbers["mean_high"])
+
+
+def rounded_texts(mean: float, low: float, high: float) -> tuple[str, str]:
+    """Return a mean and its interval with as many decimals as tell the ends apart: two digits of the interval's width.
+
+    >>> rounded_texts(-0.1234, -0.2361, -0.0084), rounded_texts(52_300.0, 49_870.0, 54_900.0)
+    (('-0.12', '-0.24 to -0.01'), ('52,300', '49,870 to 54,900'))
+    """
+    decimals = max(0, 1 - int(np.floor(np.log10(high - low)))) if high > low else 2
+    shown = [f"{value:,.{decimals}f}" for value in (mean, low, high)]
+    return shown[0], f"{shown[1]} to {shown[2]}"
 
 
 def _least_p_value(report: Report) -> float:
