@@ -80,7 +80,7 @@ def pages_that_run():
             yield pytest.param(page, marks=[pytest.mark.slow] * (page in LONG_PAGES))
 
 
-@pytest.mark.parametrize("page", pages_that_run())
+@pytest.mark.parametrize("page", list(pages_that_run()))
 def test_commands_and_examples_of_a_page_print_what_it_says(page, tmp_path):
     """If they do not, and should: python docs/pages.py docs/PAGE.md writes what they print."""
     shown, printed = (
