@@ -64,6 +64,7 @@ def infection_files(n_study: int = 1_000, n_site: int = 150, seed: int = INFECTI
                 infected = generator.random() < odds / (1.0 + odds)
                 tested = date.fromisocalendar(2025, number, generator.randrange(1, 6))
                 new.append((f"2025-W{number:02}", tested.isoformat(), site, *_person(infected, generator, added)))
+    new.sort(key=lambda row: row[:2])
     columns = ("age", "fever", "cough", "smell_loss", "signal")
     of_study = Counter((row[-1], _reading(row[-2])) for row in study)
     of_weeks = Counter((row[0], _reading(row[-2])) for row in new)

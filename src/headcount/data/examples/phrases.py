@@ -27,9 +27,12 @@ class Writer:
         fillers = {name: self.one(values) for name, values in self._slots.items() if "{" + name + "}" in phrase}
         return phrase.format(**fillers) if fillers else phrase
 
-    def several(self, kinds: Sequence[Sequence[str]], shares: Sequence[float], n: int) -> list[str]:
-        """Return phrases of several kinds, drawn in these shares, each only once."""
-        drawn = (self.one(kind) for kind in self._generator.choices(kinds, shares, k=n))
+    def several(
+        self, subject: Sequence[str], others: Sequence[Sequence[str]], shares: Sequence[float], n: int
+    ) -> list[str]:
+        """Return phrases in any order, each only once: one about the subject, and more of other kinds, drawn in these shares."""
+        drawn = [self.one(subject), *(self.one(kind) for kind in self._generator.choices(others, shares, k=n - 1))]
+        self._generator.shuffle(drawn)
         return list(dict.fromkeys(drawn))
 
     def with_slips(self, text: str) -> str:

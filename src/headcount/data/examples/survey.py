@@ -40,11 +40,11 @@ _SLOTS = {
     "quarter": ("the north", "Eastfield", "the old town", "Harbour Side", "the new estate"),
 }
 _PHRASE_SHARES = {
-    "against": (0.57, 0.12, 0.06, 0.25),
-    "unsure": (0.13, 0.49, 0.13, 0.25),
-    "for": (0.06, 0.12, 0.57, 0.25),
+    "against": (0.25, 0.20, 0.15, 0.40),
+    "unsure": (0.20, 0.20, 0.20, 0.40),
+    "for": (0.15, 0.20, 0.25, 0.40),
 }
-"""Shares of phrases against, unsure and for, and of asides, in the answers of each position."""
+"""Shares of further phrases against, unsure and for, and of asides, in the answers of each position."""
 _AGES = ("18-34", "35-54", "55+")
 _AGE_SHARES = (0.25, 0.35, 0.40)
 """Shares of age groups among those who answer; the young answer less often than they are in the town."""
@@ -92,6 +92,6 @@ def _person(
     weights = [share * factor for share, factor in zip(shares, _AGE_LEAN[age], strict=True)]
     position = generator.choices(POSITIONS, weights)[0]
     kinds = (*(_ANSWERS[name] for name in POSITIONS), _ASIDES)
-    phrases = writer.several(kinds, _PHRASE_SHARES[position], generator.randrange(2, 6))
+    phrases = writer.several(_ANSWERS[position], kinds, _PHRASE_SHARES[position], generator.randrange(2, 6))
     weight = round(_WEIGHTS[age] * generator.uniform(0.9, 1.1), 2)
     return wave, age, region, weight, writer.with_slips(", ".join(phrases)), position

@@ -87,8 +87,8 @@ _SLOTS = {
     "number": ("118204", "220931", "305577", "417260"),
     "name": ("Ana", "Tom", "Priya", "J. Weber", "Marta", "Lee"),
 }
-_SENTENCE_SHARES = (0.58, 0.27, 0.15)
-"""Shares of sentences about the topic, asides, and sentences about any of the old topics."""
+_SENTENCE_SHARES = (0.3, 0.4, 0.3)
+"""Shares of further sentences about the topic, asides, and sentences about any of the old topics."""
 _CHANNELS = ("email", "chat", "web form", "phone")
 _CHANNEL_SHARES = (0.4, 0.3, 0.2, 0.1)
 _TEAMS = ("Dublin", "Lisbon", "Warsaw")
@@ -164,7 +164,8 @@ def _ticket(
     team = generator.choices(_TEAMS, team_shares)[0]
     subject = writer.one(_SUBJECTS[topic] if generator.random() < 0.6 else _ANY_SUBJECT)
     other = _BODIES[generator.choice(TOPICS)]
-    sentences = writer.several((_BODIES[topic], _ASIDES, other), _SENTENCE_SHARES, generator.randrange(2, 6))
+    own = _BODIES[topic]
+    sentences = writer.several(own, (own, _ASIDES, other), _SENTENCE_SHARES, generator.randrange(2, 6))
     parts = [writer.one(_GREETINGS), *sentences, writer.one(_ENDINGS)]
     return (
         f"{opened:%Y-%m-%d %H:%M}",
