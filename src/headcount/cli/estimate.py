@@ -101,9 +101,9 @@ def estimate(
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
     contents: dict[Path, bytes] = {}
     if html is not None:
-        from headcount.report.shares_page import page_of_shares
+        from headcount.report.shares_page import page_of_shares, page_title
 
-        title = f"Shares of {models[''].columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+        title = page_title(models[""].columns.label, by_title)
         contents[html] = page_of_shares(answers[""][0], title=title, by=by_title, facts=facts[""]).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares

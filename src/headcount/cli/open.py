@@ -36,7 +36,7 @@ def open_page(
     import webbrowser
 
     from headcount.desk import estimate_tables, provenance
-    from headcount.report.shares_page import page_of_shares
+    from headcount.report.shares_page import page_of_shares, page_title
     from headcount.stream.groups import grouping_title
 
     by = rows.grouping
@@ -55,7 +55,7 @@ def open_page(
             progress=progress,
         )
     by_title = grouping_title(by)
-    title = f"Shares of {loaded.columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+    title = page_title(loaded.columns.label, by_title)
     page = page_of_shares(groups, title=title, by=by_title, facts=provenance(loaded, files, model))
     with tempfile.NamedTemporaryFile("w", prefix="headcount-", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)

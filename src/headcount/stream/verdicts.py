@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from headcount.checks.verdict import NOT_CHECKED, Advice
 
-__all__ = ["NOT_CHECKED", "TOO_FEW", "advice_by_reason", "verdict_summary"]
+__all__ = ["DO_NOT_TRUST", "NOT_CHECKED", "TOO_FEW", "advice_by_reason", "verdict_summary"]
 
 TOO_FEW = "too few items"
+DO_NOT_TRUST = "do not trust"
 _WORST_FIRST = ("do not trust", "caution", TOO_FEW, NOT_CHECKED, "trust")
 _OUTCOMES = {
     "caution": (
@@ -22,6 +23,8 @@ _OUTCOMES = {
     NOT_CHECKED: ("could not be checked", "could not be checked"),
 }
 """What a verdict says of one group, and of several."""
+_MANY = 5
+"""Groups of which a single caution may be chance: a check raises a false alarm in at most 5 % of groups."""
 
 
 def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> str:
@@ -57,26 +60,33 @@ def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) ->
         if count[verdict]:
             whom = everyone if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
             sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
+    if n >= _MANY and 0 < count["caution"] <= n // _MANY:
+        sentences.append("Of 20 groups in which nothing is wrong, about one gets caution by chance.")
     return " ".join(sentences)
 
 
 def advice_by_reason(
     labels: Sequence[str], verdicts: Sequence[str], advice: Sequence[Sequence[str]]
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return each reason of the advice once, worst verdicts first, with the groups that it is about and their figures.
+    """Return each reason of the advice once, worst verdicts first and notes last, with the groups that it is about and figures.
 
     >>> far = [Advice("The shares are far off{}.", f"{points} points") for points in (31, 40)]
     >>> advice_by_reason(["May", "June"], ["caution", "caution"], [[far[0]], [far[1]]])
     [('The shares are far off.', [('May', '31 points'), ('June', '40 points')])]
     """
     by_reason: dict[str, list[tuple[str, str]]] = {}
+    notes: set[str] = set()
     for g in sorted(range(len(labels)), key=lambda g: _WORST_FIRST.index(verdicts[g])):
         for sentence in advice[g]:
             if isinstance(sentence, Advice) and len(labels) == 1:
                 by_reason[str(sentence)] = [(labels[g], "")]
             elif isinstance(sentence, Advice):
                 by_reason.setdefault(sentence.reason, []).append((labels[g], sentence.figures))
+                notes |= {sentence.reason} if sentence.is_note else set()
             elif verdicts[g] != "trust" and sentence:
                 by_reason.setdefault(sentence, []).append((labels[g], ""))
     positions = {label: position for position, label in enumerate(labels)}
-    return [(reason, sorted(groups, key=lambda group: positions[group[0]])) for reason, groups in by_reason.items()]
+    return [
+        (reason, sorted(by_reason[reason], key=lambda group: positions[group[0]]))
+        for reason in sorted(by_reason, key=notes.__contains__)
+    ]
