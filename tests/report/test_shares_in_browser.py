@@ -50,6 +50,7 @@ def estimated(names, k):
 
 MONTHS = estimated([f"{2015 + g // 12}-{g % 12 + 1:02d}" for g in range(14)], 3)
 WEEKS = estimated([(site, f"2025-W{week:02d}") for site in ("airport", "clinic", "school") for week in range(1, 17)], 2)
+AGES = estimated([(str(wave), age) for wave in range(1, 5) for age in ("18-34", "55+")], 3)
 SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
 
 
@@ -59,6 +60,7 @@ def pages(tmp_path_factory):
     for name, groups, by in (
         ("months", MONTHS, "month of day"),
         ("weeks", WEEKS, "site, week"),
+        ("ages", AGES, "wave, age"),
         ("shops", SHOPS, "shop"),
     ):
         (folder / f"{name}.html").write_text(page_of_shares(groups, title=f"Shares {NASTY}", by=by), "utf-8")
@@ -300,3 +302,13 @@ def test_print_is_light_complete_and_without_controls(browser, pages):
     assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.execute_script("return document.getElementById('controls').offsetParent") is None
     assert len(column(browser, 0)) == 300
+
+
+def test_intervals_are_said_to_be_shaded_only_where_they_are(browser, pages):
+    for page, shaded in (("months", True), ("weeks", True), ("ages", False)):
+        show(browser, pages / f"{page}.html")
+        assert (
+            browser.execute_script("return document.querySelectorAll('#plots .band, #plots .range').length > 0")
+            == shaded
+        )
+        assert ("Shaded" in browser.find_element("id", "plots-box").text) == shaded

@@ -298,6 +298,7 @@
     const panels = panelsOf().filter(({ lines }) => lines.length > 0 && lines[0].groups.length > 0);
     const common = byId("one-scale").checked ? topOf(panels) : null;
     area.classList.toggle("many", panels.length > 12);
+    byId("shaded").hidden = !panels.some(({ banded }) => banded);
     const figures = panels.slice(0, MOST_PLOTS).map((panel) => {
       const figure = area.appendChild(document.createElement("figure"));
       figure.appendChild(document.createElement("figcaption")).textContent = panel.title;
