@@ -1,7 +1,9 @@
 """The examples: the same each time, and as their truth says; the command that writes them."""
 
 import csv
+import re
 from collections import Counter
+from functools import cache
 from io import StringIO
 
 import pytest
@@ -19,13 +21,18 @@ def read(text):
     return list(csv.DictReader(StringIO(text)))
 
 
+@cache
+def made(name):
+    return EXAMPLES[name].make()
+
+
 def test_the_example_is_the_same_each_time():
     assert example_files(50, 10) == example_files(50, 10)
     assert example_files(50, 10) != example_files(50, 10, seed=1)
 
 
 def test_the_true_shares_are_those_of_the_new_reviews_and_change():
-    files = example_files()
+    files = made("reviews")
     assert len(read(files["reviews.csv"])) == 3000
     assert len(read(files["new.csv"])) == 6000
     truth = read(files["truth.csv"])
@@ -74,6 +81,18 @@ def test_counts_of_the_quick_test_are_those_of_the_people():
     studied = Counter(row["pcr"] for row in read(files["study.csv"]))
     for row in read(files["confusion.csv"]):
         assert sum(int(n) for reading, n in row.items() if reading != "pcr") == studied[row["pcr"]]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_files_are_described_with_their_rows_and_columns(name):
+    for file, text in made(name).items():
+        said = EXAMPLES[name].contents[file]
+        counted = re.match(r"[\d,]+", said)
+        if counted:
+            assert int(counted[0].replace(",", "")) == len(read(text))
+        columns = re.search(r"\((.*)\)", said)
+        if columns:
+            assert columns[1] == ", ".join(read(text)[0])
 
 
 def written(folder, *arguments):
