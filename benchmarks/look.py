@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.setting import machine
-from headcount.data.example import example_files
+from headcount.data.examples.reviews import example_files
 from headcount.desk import fit_table
 from headcount.modelfile import save_model
 

@@ -231,6 +231,15 @@ def test_each_test_has_half_of_the_level_where_both_are_made():
     )
 
 
+def test_a_method_is_not_blamed_where_no_shares_explain_the_scores():
+    off = {"off": 0.1, "off_errors": 9.0}
+    assert "The estimate is off" in found(0.5, **off)[1][0]
+    verdict, advice = found(1e-6, **off)
+    assert verdict == "do not trust"
+    assert not any("The estimate is off" in sentence for sentence in advice)
+    assert any("The estimate is off" in sentence for sentence in found(1e-6, **off, adjusts=False)[1])
+
+
 def test_two_classes_are_not_to_be_merged():
     two, three = (" ".join(found(separation_errors=1.0, n_classes=k)[1]) for k in (2, 3))
     assert "tell the two classes apart" in two

@@ -159,3 +159,50 @@ def test_what_has_no_trend_is_refused(tmp_path, refused):
     refused("--trend is over the groups of one column", *command, "--against", "first")
     command = monthly(tmp_path, {"2025-01": 0.2, "2025-02": 0.3})
     refused("A trend needs at least 3 samples", *command)
+
+
+@pytest.mark.parametrize("asked", [("--from", "1", "--to", "2"), ("--against", "previous"), ("--trend",)])
+def test_classes_of_changes_come_in_the_order_that_is_asked_for(tmp_path, run, refused, asked):
+    (tmp_path / "confusion.csv").write_text("true,bad,fair,good\nbad,90,10,5\nfair,20,80,10\ngood,5,10,90\n")
+    counts = (
+        {"bad": 300, "fair": 250, "good": 150},
+        {"bad": 250, "fair": 250, "good": 200},
+        {"bad": 200, "fair": 200, "good": 300},
+    )
+    rows = "".join(f"{wave},{name},{n}\n" for wave, of_wave in enumerate(counts, 1) for name, n in of_wave.items())
+    (tmp_path / "waves.csv").write_text("wave,class,count\n" + rows)
+    arguments = (
+        "compare",
+        "--confusion",
+        str(tmp_path / "confusion.csv"),
+        str(tmp_path / "waves.csv"),
+        "--by",
+        "wave",
+        *asked,
+    )
+    key = "slopes" if "--trend" in asked else "changes"
+    sorted_rows = json.loads(run(*arguments, "--json")[1])[key]
+    code, out, err = run(*arguments, "--json", "--classes", "good,fair,bad")
+    assert code == 0, err
+    wanted = ["good", "fair", "bad"]
+    assert json.loads(out)[key] == sorted(
+        sorted_rows, key=lambda row: (row.get("first", ""), wanted.index(row["class"]))
+    )
+    refused("must name each class once; got 'good', 'bad'", *arguments, "--classes", "good,bad")
+
+
+def test_a_trend_over_numbers_is_per_title_of_their_column(tmp_path, run):
+    (tmp_path / "confusion.csv").write_text("true,neg,pos\nneg,90,10\npos,20,80\n")
+    rows = "".join(f"{wave},neg,{700 - 100 * wave}\n{wave},pos,{300 + 100 * wave}\n" for wave in (1, 2, 3))
+    (tmp_path / "waves.csv").write_text("wave,class,count\n" + rows)
+    arguments = "compare", "--confusion", str(tmp_path / "confusion.csv"), str(tmp_path / "waves.csv"), "--by", "wave"
+    out = run(*arguments, "--trend")[1]
+    assert "change per wave" in out
+
+
+def test_groups_that_are_numbers_are_named_with_their_column(tmp_path, run):
+    (tmp_path / "confusion.csv").write_text("true,neg,pos\nneg,900,100\npos,200,800\n")
+    (tmp_path / "waves.csv").write_text("wave,class,count\n1,neg,500\n1,pos,500\n2,neg,250\n2,pos,750\n")
+    for command in ("estimate", "check"):
+        out = run(command, "--confusion", tmp_path / "confusion.csv", tmp_path / "waves.csv", "--by", "wave")[1]
+        assert "wave 2 (" in out.partition("far from those of the labelled items")[2]

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 import threading
 
@@ -356,3 +357,15 @@ def test_advice_of_a_command_names_its_options_not_parameters(tmp_path, run, ref
     answer = json.loads(run(*SCORED, "--method", "CC", "--json")[1])
     assert answer["note"]
     assert "='" not in answer["note"]
+
+
+def test_comparisons_beside_an_estimate_have_its_order_of_classes(model, run):
+    arguments = "estimate", "m.headcount", "new.csv", "--by", "day:month", "--compare", "all", "--classes", "good,bad"
+    answer = json.loads(run(*arguments, "--json")[1])
+    assert [row["class"] for row in answer["compared"]["changes"]] == ["good", "bad"]
+
+
+def test_ends_of_a_mean_below_zero_are_not_parted_by_a_dash(model, run):
+    arguments = "estimate", "m.headcount", "new.csv", "--by", "day:month", "--value", "good=-2,bad=-1"
+    out = run(*arguments)[1]
+    assert re.search(r"-1\.\d+ \(-[12]\.\d+ to -1\.\d+\)", out), out

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import PACC
 from headcount.checks import check
-from headcount.data.example import example_files
+from headcount.data.examples.reviews import example_files
 from headcount.desk import check_tables, estimate_tables, fit_table
 from headcount.exceptions import FileFormatError
 from headcount.modelfile import Columns, Model, load_model, save_model

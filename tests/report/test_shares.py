@@ -193,3 +193,13 @@ def test_warnings_that_differ_in_figures_are_one_reason():
         ("Few items (20).", [1], {"do not trust": 1}),
     ]
     assert warnings_by_reason(["not checked", "trust"], [["x"], ["y"]]) == []
+    assert warnings_by_reason(["do not trust"], [[Advice("Worth knowing{}.", is_note=True)]]) == []
+
+
+def test_groups_that_should_not_be_used_are_named_in_the_sum_and_left_out_of_changes():
+    found = replace(groups(["trust", "trust", "do not trust"]), names=["2014", "2015", "2016"])
+    page = page_of_shares(found, title="t")
+    assert "All groups added up, also the 1 whose shares should not be used" in page
+    assert {(move.first, move.last) for move in top_moves(found, order_of(found))} == {(0, 1)}
+    assert "left out here" in page
+    assert "also the" not in page_of_shares(replace(found, verdicts=["trust"] * 3), title="t")

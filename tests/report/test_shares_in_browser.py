@@ -49,13 +49,20 @@ def estimated(names, k):
 
 
 MONTHS = estimated([f"{2015 + g // 12}-{g % 12 + 1:02d}" for g in range(14)], 3)
+WEEKS = estimated([(site, f"2025-W{week:02d}") for site in ("airport", "clinic", "school") for week in range(1, 17)], 2)
+AGES = estimated([(str(wave), age) for wave in range(1, 5) for age in ("18-34", "55+")], 3)
 SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    for name, groups, by in (("months", MONTHS, "month of day"), ("shops", SHOPS, "shop")):
+    for name, groups, by in (
+        ("months", MONTHS, "month of day"),
+        ("weeks", WEEKS, "site, week"),
+        ("ages", AGES, "wave, age"),
+        ("shops", SHOPS, "shop"),
+    ):
         (folder / f"{name}.html").write_text(page_of_shares(groups, title=f"Shares {NASTY}", by=by), "utf-8")
     return folder
 
@@ -259,8 +266,8 @@ def test_many_groups_are_shown_in_part_until_all_are_asked_for(shops):
     assert shops.get_log("browser") == []
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1300, "light"), (390, "dark")])
-@pytest.mark.parametrize("page", ["months", "shops"])
+@pytest.mark.parametrize(("width", "theme"), [(1330, "light"), (1300, "light"), (390, "dark")])
+@pytest.mark.parametrize("page", ["months", "weeks", "shops"])
 def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(browser, pages, page, width, theme):
     show(browser, pages / f"{page}.html", width, theme)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -280,7 +287,8 @@ def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(browser, pages
           const at = (text) => text.getBoundingClientRect();
           const out = labels.filter(t => at(t).left < box.left - 1 || at(t).right > box.right + 1 || at(t).bottom > box.bottom + 1);
           const below = [...svg.querySelectorAll("text.x")];
-          return [...out, ...below.slice(1).filter((text, i) => at(text).left < at(below[i]).right)].map(text => text.textContent);
+          const near = below.slice(1).filter((text, i) => at(text).left < at(below[i]).right + 4);
+          return [...out, ...near].map(text => text.textContent);
         });
         """
     )
@@ -294,3 +302,13 @@ def test_print_is_light_complete_and_without_controls(browser, pages):
     assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.execute_script("return document.getElementById('controls').offsetParent") is None
     assert len(column(browser, 0)) == 300
+
+
+def test_intervals_are_said_to_be_shaded_only_where_they_are(browser, pages):
+    for page, shaded in (("months", True), ("weeks", True), ("ages", False)):
+        show(browser, pages / f"{page}.html")
+        assert (
+            browser.execute_script("return document.querySelectorAll('#plots .band, #plots .range').length > 0")
+            == shaded
+        )
+        assert ("Shaded" in browser.find_element("id", "plots-box").text) == shaded

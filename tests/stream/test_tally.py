@@ -7,10 +7,11 @@ import pytest
 
 from headcount import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Outputs, Samples, difference, differences, estimate
 from headcount.checks import check
+from headcount.checks.verdict import Advice
 from headcount.exceptions import DataError
 from headcount.stream import Recipe, Tally, compare_all_groups, compare_groups, estimate_groups
-from headcount.stream.group_shares import verdict_summary
 from headcount.stream.tally import InvalidScoresError
+from headcount.stream.verdicts import advice_by_reason, verdict_summary
 from tests.conftest import blobs, frozen, scored_items
 
 pytestmark = pytest.mark.kernels
@@ -299,9 +300,23 @@ def test_checks_of_cross_fitted_scores_count_all_folds():
         (
             ["trust", "caution", "do not trust", "do not trust", "too few items", "not checked"],
             "1 of 6 groups looks fine. 1 of 6 needs a look before its shares are used (caution). 2 of 6 have shares that should "
-            "not be used (do not trust). 1 of 6 has too few items for an estimate. 1 of 6 could not be checked.",
+            "not be used (do not trust). 1 of 6 has too few items for an estimate. 1 of 6 could not be checked. Of 20 groups in "
+            "which nothing is wrong, about one gets caution by chance.",
         ),
     ],
 )
 def test_verdicts_are_summarised_in_plain_words(verdicts, words):
     assert verdict_summary(verdicts, [["Because."]] * len(verdicts)) == words
+
+
+def test_notes_come_after_reasons_for_warnings():
+    far, new = (
+        Advice("The shares are far off{}.", "31 points", is_note=True),
+        Advice("There is a new kind{}.", "p = 0.01"),
+    )
+    reasons = advice_by_reason(["May", "June"], ["do not trust", "trust"], [[far, new], [far]])
+    assert reasons == [
+        ("There is a new kind.", [("May", "p = 0.01")]),
+        ("The shares are far off.", [("May", "31 points"), ("June", "31 points")]),
+    ]
+    assert pickle.loads(pickle.dumps(far)).is_note

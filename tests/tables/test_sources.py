@@ -341,6 +341,15 @@ def test_dates_and_empty_cells_of_excel(workbook):
         list(TableFile(workbook(s=[("d",), (1,), (), (), ("2016-07-11",)])).batches({"d": "number"}))
 
 
+def test_an_unnamed_index_in_excel_is_read_like_one_of_csv(workbook):
+    """As ``DataFrame.to_excel`` writes it: the first cell of the header is empty."""
+    table = TableFile(workbook(s=[(None, "x", "t"), ("p", 1, "a"), ("q", 2, "b")]))
+    assert table.columns == ["__index_level_0__", "x", "t"]
+    (batch,) = table.batches({"x": "number", "t": "text", "__index_level_0__": "group"})
+    assert (batch.numbers("x").tolist(), batch.texts("t").tolist()) == ([1.0, 2.0], ["a", "b"])
+    assert batch.groups("__index_level_0__")[1] == ["p", "q"]
+
+
 def test_unusable_excel_files(workbook, tmp_path, monkeypatch):
     path = workbook(**{"my sheet": ["gx", (1, 2)], "none": [], "open": [("g", None, "x"), (1, 2, 3)]})
     for asked, words in (

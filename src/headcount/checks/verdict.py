@@ -35,23 +35,26 @@ _UNTESTED = (
 class Advice(str):
     """A piece of advice: a text whose ``reason`` several groups may have in common, and whose ``figures`` are of one group.
 
+    A note (``is_note``) is worth knowing, and no reason for a warning.
+
     >>> advice = Advice("The items have changed{}. Read some of them.", "p = 0.01")
     >>> str(advice), advice.reason
     ('The items have changed (p = 0.01). Read some of them.', 'The items have changed. Read some of them.')
     """
 
-    __slots__ = ("_template", "figures")
+    __slots__ = ("_template", "figures", "is_note")
     _template: str
     figures: str
+    is_note: bool
 
-    def __new__(cls, template: str, figures: str = "") -> "Advice":
+    def __new__(cls, template: str, figures: str = "", is_note: bool = False) -> "Advice":
         """Put the figures, between parentheses, where the template has ``{}``."""
         advice = super().__new__(cls, template.replace("{}", f" ({figures})" if figures else ""))
-        advice._template, advice.figures = template, figures
+        advice._template, advice.figures, advice.is_note = template, figures, is_note
         return advice
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return self._template, self.figures
+    def __getnewargs__(self) -> tuple[str, str, bool]:  # type: ignore[override]
+        return self._template, self.figures, self.is_note
 
     @property
     def reason(self) -> str:
@@ -92,9 +95,9 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     if found.separation_errors < _IDENTIFIED:
         advice.append(_not_apart(found.n_classes))
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
-    if by_calibration or (
-        found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
-    ):
+    is_off = found.off > _TOLERATED and found.off_errors > normal_quantile(_OFF_LEVEL / 2 / found.n_classes)
+    # Where nothing explains the scores, no shares explain them best, and the method is not to blame for differing from those.
+    if by_calibration or (is_off and not (scores_alarm and found.adjusts)):
         verdict = "caution"
         advice.append(_off(found))
     if found.distance > _FAR:
@@ -109,6 +112,7 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
                     f"{'ACC' if found.decided else 'PACC or SLD'} over the same classifier."
                 ),
                 f"{100 * found.distance:.0f} points",
+                is_note=found.adjusts,
             )
         )
     if scores_alarm:

@@ -4,43 +4,40 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import model_from
+from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
 from headcount.cli.progress import progress_bar
 
 __all__ = ["check"]
 
 
+@with_option_groups
 def check(
     model: options.MODEL,
     files: options.FILES,
-    by: options.BY = None,
-    where: options.WHERE = None,
+    *,
+    rows: Rows,
     as_json: options.JSON = False,
     min_items: options.MIN_ITEMS = 30,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
+    black_box: BlackBox,
     statistics: options.STATISTICS = False,
 ) -> None:
     """Check, without labels, whether the shares of new items can be trusted, group by group.
 
     Example: headcount check stars.headcount new.csv --by date:month
     """
-    from headcount.cli.output import json_bytes, p_text, print_advice, to_stdout
+    from headcount.cli.output import json_bytes, p_text, print_verdicts, to_stdout
     from headcount.desk import check_tables, provenance
-    from headcount.stream.group_shares import advice_by_reason, verdict_summary
+    from headcount.stream.groups import grouping_title
 
-    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
+    loaded = model_from(model, files, black_box)
     with progress_bar("Reading") as progress:
         records = check_tables(
             loaded,
             files,
-            by=options.joined(by),
-            where=where or (),
+            by=rows.grouping,
+            where=rows.conditions,
             min_items=min_items,
-            counts=confusion,
+            counts=black_box.confusion,
             statistics=statistics,
             progress=progress,
         )
@@ -48,7 +45,7 @@ def check(
         groups = {
             record["group"]: {key: value for key, value in record.items() if key != "group"} for record in records
         }
-        to_stdout(json_bytes({"by": options.joined(by), "from": provenance(loaded, files, model), "groups": groups}))
+        to_stdout(json_bytes({"by": rows.grouping, "from": provenance(loaded, files, model), "groups": groups}))
         return
     labels, verdicts, advice = ([record[key] for record in records] for key in ("group", "verdict", "advice"))
     n_tested = sum(record["p_corrected"] is not None for record in records)
@@ -57,6 +54,4 @@ def check(
         tested = n_tested > 1 and p is not None and record["verdict"] != "trust"
         corrected = f" (p {'= ' * (p >= 0.001)}{p_text(p)}, corrected for {n_tested} groups)" if tested else ""
         typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}{corrected}")
-    summary = verdict_summary(verdicts, advice)
-    typer.echo(f"\n{summary}")
-    print_advice(advice_by_reason(labels, verdicts, advice), summary, named=len(labels) > 1)
+    print_verdicts(labels, verdicts, advice, grouping_title(rows.grouping))

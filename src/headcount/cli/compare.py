@@ -5,16 +5,18 @@ from typing import Annotated, Any
 import typer
 
 from headcount.cli import options
-from headcount.cli.model import model_from
+from headcount.cli.model import class_names, model_from
+from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
 
 
+@with_option_groups
 def compare(
     model: options.MODEL,
     files: options.FILES,
-    by: options.BY = None,
-    where: options.WHERE = None,
+    *,
+    rows: Rows,
     first: Annotated[
         str | None, options.option("--from", help="The first group; without --to, all others are compared with it.")
     ] = None,
@@ -32,18 +34,12 @@ def compare(
             "--trend", help="Test instead whether shares rise or fall over the groups: months, weeks, numbers."
         ),
     ] = False,
+    classes: options.CLASSES = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
-    level: options.LEVEL = 0.95,
-    sample: options.SAMPLE = False,
+    precision: Precision,
     min_items: options.MIN_ITEMS = 30,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
-    pile: options.PILE = False,
+    black_box: BlackBox,
     statistics: options.STATISTICS = False,
 ) -> None:
     """Compare groups, periods or files, two or all of them: by how much the share of each class differs, with an interval.
@@ -59,34 +55,36 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, print_advice, show_result
+    from headcount.cli.output import check_outputs, print_verdicts, show_result
     from headcount.desk import Comparison, compare_tables, trend_tables
     from headcount.exceptions import DataError
-    from headcount.stream.group_shares import advice_by_reason, verdict_summary
+    from headcount.stream.groups import grouping_title
 
     check_outputs((), (model, *files), table=output)
-    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
+    loaded = model_from(model, files, black_box)
     if first is not None and second is None and against is None:
         against = "first"
-    columns = options.joined(by)
+    by, level = rows.grouping, precision.level
     settings: dict[str, Any] = {
-        "where": where or (),
+        "where": rows.conditions,
         "level": level,
-        "estimand": "sample" if sample or pile else "population",
+        "estimand": precision.estimand,
         "min_items": min_items,
-        "counts": confusion,
+        "counts": black_box.confusion,
         "statistics": statistics,
     }
     result: Any
     if trend:
-        if columns is None or against is not None or first is not None or second is not None:
+        if by is None or against is not None or first is not None or second is not None:
             raise DataError(
                 "--trend is over the groups of one column: give --by COLUMN, without --against, --from and --to."
             )
-        result = trend_tables(loaded, files, by=columns, **settings)
+        result = trend_tables(loaded, files, by=by, **settings)
     else:
         chosen: Any = against  # compare_tables refuses other values
-        result = compare_tables(loaded, files, by=columns, first=first, second=second, against=chosen, **settings)
+        result = compare_tables(loaded, files, by=by, first=first, second=second, against=chosen, **settings)
+    if classes is not None:
+        result = result.in_class_order(class_names(classes))
     records, verdicts = result.records(), result.verdicts()
     two = isinstance(result, Comparison)
     answer: dict[str, Any]
@@ -104,9 +102,7 @@ def compare(
             print_comparisons(result)
         labels, found = list(verdicts), [checked["verdict"] for checked in verdicts.values()]
         advice = [checked["advice"] for checked in verdicts.values()]
-        summary = verdict_summary(found, advice)
-        typer.echo(f"\n{summary}")
-        print_advice(advice_by_reason(labels, found, advice), summary)
+        print_verdicts(labels, found, advice, grouping_title(by))
 
     answer |= {"level": level, "slopes" if trend else "changes": records, "verdicts": verdicts}
     show_result(output, as_json, records, answer, print_comparison)

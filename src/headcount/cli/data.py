@@ -98,30 +98,50 @@ def info(
 
 @app.command()
 def example(
+    name: Annotated[
+        str, typer.Argument(help="reviews, tickets, survey or tests; a folder alone: reviews.")
+    ] = "reviews",
     folder: Annotated[
-        Path, typer.Argument(help="The folder to write to; it is created if it does not exist.")
-    ] = Path(),
+        Path | None,
+        typer.Argument(help="The folder to write to [default: this one]; it is created if it does not exist."),
+    ] = None,
 ) -> None:
-    """Write a made-up example: labelled reviews, a year of unlabelled ones, and the true shares.
+    """Write a made-up example: labelled items, unlabelled ones, and their true shares.
+
+    reviews: reviews of a device over a year; tickets: support tickets by topic; survey: open answers on a tram line; tests:
+    tests for an infection by week and site.
 
     Example: headcount data example .
+
+    Example: headcount data example tickets .
     """
     from headcount._writing import write_all
-    from headcount.data.example import example_files
+    from headcount.data.examples import EXAMPLES
 
-    texts = {folder / name: text.encode() for name, text in example_files().items()}
-    existing = [str(path) for path in texts if path.exists()]
+    if name not in EXAMPLES and folder is None:
+        _check_is_folder(name, list(EXAMPLES))
+        name, folder = "reviews", Path(name)
+    if name not in EXAMPLES:
+        raise DataError(f"There is no example {name!r}; there are {', '.join(EXAMPLES)}.")
+    chosen, folder = EXAMPLES[name], folder or Path()
+    if folder.is_file():
+        raise DataError(f"{folder} is a file: name a folder to write the example to.")
+    existing = [str(folder / file) for file in chosen.contents if (folder / file).exists()]
     if existing:
         raise DataError(f"{', '.join(existing)} would be overwritten: name another folder, or remove the files.")
+    texts = {folder / file: text.encode() for file, text in chosen.make().items()}
     write_all(texts, [folder])
-    descriptions = {
-        "reviews.csv": "3,000 labelled reviews (review, stars)",
-        "new.csv": "6,000 unlabelled ones (date, review)",
-        "truth.csv": "the true shares of their stars, by month",
-    }
     for path in texts:
-        typer.echo(f"{path}: {descriptions[path.name]}")
-    typer.echo(
-        "\nNext: headcount fit reviews.csv --text review --label stars -o stars.headcount\n"
-        "      headcount estimate stars.headcount new.csv --by date:month --html shares.html"
-    )
+        typer.echo(f"{path}: {chosen.contents[path.name]}")
+    first, *more = ([] if folder == Path() else [f"cd {folder}"]) + list(chosen.commands)
+    typer.echo("\n".join([f"\nNext: {first}", *(f"      {command}" for command in more)]))
+
+
+def _check_is_folder(name: str, examples: list[str]) -> None:
+    """Raise if a name is meant for an example rather than for a folder."""
+    from difflib import get_close_matches
+
+    if not Path(name).exists() and get_close_matches(name, examples):
+        raise DataError(
+            f"There is no example {name!r}; there are {', '.join(examples)}. For a folder of that name: ./{name}."
+        )

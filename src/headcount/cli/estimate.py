@@ -7,17 +7,19 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from, models_in
+from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
 __all__ = ["estimate"]
 
 
+@with_option_groups
 def estimate(
     model: options.MODEL,
     files: options.FILES,
-    columns: options.BY = None,
-    where: options.WHERE = None,
+    *,
+    rows: Rows,
     total: options.TOTAL = False,
     value: options.VALUE = None,
     classes: options.CLASSES = None,
@@ -27,19 +29,12 @@ def estimate(
     form: options.FORMAT = None,
     html: options.HTML = None,
     plot: options.PLOT = None,
-    level: options.LEVEL = 0.95,
-    sample: options.SAMPLE = False,
+    precision: Precision,
     calibrated: options.CALIBRATED = False,
     min_items: options.MIN_ITEMS = 30,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
+    black_box: BlackBox,
     dask: options.DASK = None,
     statistics: options.STATISTICS = False,
-    pile: options.PILE = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
@@ -56,12 +51,12 @@ def estimate(
     Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
     from headcount.cli.compare import print_comparisons
-    from headcount.cli.output import check_format, check_outputs, print_shares, show_result
+    from headcount.cli.output import check_format, check_outputs, print_shares, print_verdicts, show_result
     from headcount.desk import estimate_tables, provenance
     from headcount.desk.compare import check_against, compared
-    from headcount.stream.groups import grouping_title
+    from headcount.stream.groups import group_label, grouping_title
 
-    by = options.joined(columns)
+    by = rows.grouping
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
@@ -72,11 +67,10 @@ def estimate(
         check_against(against)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
-    several = Path(model).is_dir() and not (scored or confusion)
+    several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
-    chosen = scored, confusion, label, scores, decisions, method
-    models = models_in(model, *chosen[2:]) if several else {"": model_from(model, files, *chosen, dask)}
+    models = models_in(model, black_box) if several else {"": model_from(model, files, black_box, dask)}
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
         with progress_bar(f"Reading {title}".strip()) as progress:
@@ -84,29 +78,32 @@ def estimate(
                 loaded,
                 files,
                 by=by,
-                where=where or (),
+                where=rows.conditions,
                 total=total,
-                level=level,
-                estimand="sample" if sample or pile else "population",
+                level=precision.level,
+                estimand=precision.estimand,
                 assume="calibrated" if calibrated else None,
                 min_items=min_items,
-                counts=confusion,
+                counts=black_box.confusion,
                 cluster=dask,
                 statistics=statistics,
                 progress=progress,
             )
         if value is not None:
             groups = groups.with_means(*_mean_asked(value, groups.classes))
+        comparisons = None if against is None else compared(groups, cast("Any", against))
         if classes is not None:
-            groups = groups.in_class_order(class_names(classes))
-        answers[title] = groups, None if against is None else compared(groups, cast("Any", against))
+            order = class_names(classes)
+            groups = groups.in_class_order(order)
+            comparisons = comparisons and comparisons.in_class_order(order)
+        answers[title] = groups, comparisons
     by_title = grouping_title(by)
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
     contents: dict[Path, bytes] = {}
     if html is not None:
-        from headcount.report.shares_page import page_of_shares
+        from headcount.report.shares_page import page_of_shares, page_title
 
-        title = f"Shares of {models[''].columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+        title = page_title(models[""].columns.label, by_title)
         contents[html] = page_of_shares(answers[""][0], title=title, by=by_title, facts=facts[""]).encode()
     if plot is not None:
         from headcount.report.shares_plot import plot_shares
@@ -118,7 +115,8 @@ def estimate(
             if several:
                 typer.echo(f"\n{title}" if i else title)
             print_shares(groups, by_title, models[title].columns.label or "")
-            _print_explanation(groups)
+            labels = [group_label(name) for name in groups.names]
+            print_verdicts(labels, groups.verdicts, groups.advice, by_title, _notes(groups))
             if comparisons is not None:
                 typer.echo()
                 print_comparisons(comparisons)
@@ -158,7 +156,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
     from headcount.cli.output import in_command_words
-    from headcount.stream.group_shares import group_label, none_if_nan, whole_number
+    from headcount.stream.group_shares import none_if_nan, whole_number
+    from headcount.stream.groups import group_label
 
     counts = dict(zip(("count", "count_low", "count_high"), groups.counts, strict=True))
 
@@ -189,28 +188,23 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     return answer
 
 
-def _print_explanation(groups: Any) -> None:
-    """Print what to make of the table: whether the shares can be used, what intervals mean, and advice by its reason."""
-    from headcount.cli.output import in_command_words, print_advice
-    from headcount.stream.group_shares import advice_by_reason, group_label, verdict_summary
+def _notes(groups: Any) -> list[str]:
+    """Say what the intervals mean, or why there are none."""
+    from headcount.cli.output import in_command_words
 
-    summary = verdict_summary(groups.verdicts, groups.advice)
-    typer.echo(f"\n{summary}")
     if groups.note:
-        typer.echo(f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}")
-    else:
-        about = (
-            "It is about exactly these items."
-            if groups.estimand == "sample"
-            else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+        return [f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}"]
+    about = (
+        "It is about exactly these items."
+        if groups.estimand == "sample"
+        else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+    )
+    notes = [
+        f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
+    ]
+    if groups.assume == "calibrated":
+        notes.append(
+            "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
+            "short."
         )
-        typer.echo(
-            f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
-        )
-        if groups.assume == "calibrated":
-            typer.echo(
-                "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
-                "short."
-            )
-    labels = [group_label(name) for name in groups.names]
-    print_advice(advice_by_reason(labels, groups.verdicts, groups.advice), summary, named=len(labels) > 1)
+    return notes

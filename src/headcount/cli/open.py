@@ -8,6 +8,7 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import model_from
+from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
 from headcount.cli.progress import progress_bar
 
 __all__ = ["open_page"]
@@ -15,20 +16,15 @@ __all__ = ["open_page"]
 NO_BROWSER = Annotated[bool, typer.Option("--no-browser", help="Only write the page and print its path.")]
 
 
+@with_option_groups
 def open_page(
     model: options.MODEL,
     files: options.FILES,
-    columns: options.BY = None,
-    where: options.WHERE = None,
-    level: options.LEVEL = 0.95,
-    sample: options.SAMPLE = False,
+    *,
+    rows: Rows,
+    precision: Precision,
     min_items: options.MIN_ITEMS = 30,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
+    black_box: BlackBox,
     no_browser: NO_BROWSER = False,
 ) -> None:
     """Estimate the share of each class among new items, and look at the answer in a browser.
@@ -40,26 +36,26 @@ def open_page(
     import webbrowser
 
     from headcount.desk import estimate_tables, provenance
-    from headcount.report.shares_page import page_of_shares
+    from headcount.report.shares_page import page_of_shares, page_title
     from headcount.stream.groups import grouping_title
 
-    by = options.joined(columns)
-    loaded = model_from(model, files, scored, confusion, label, scores, decisions, method)
+    by = rows.grouping
+    loaded = model_from(model, files, black_box)
     with progress_bar("Reading") as progress:
         groups = estimate_tables(
             loaded,
             files,
             by=by,
-            where=where or (),
+            where=rows.conditions,
             total=by is not None,
-            level=level,
-            estimand="sample" if sample else "population",
+            level=precision.level,
+            estimand=precision.estimand,
             min_items=min_items,
-            counts=confusion,
+            counts=black_box.confusion,
             progress=progress,
         )
     by_title = grouping_title(by)
-    title = f"Shares of {loaded.columns.label or 'classes'}" + (f" by {by_title}" if by else "")
+    title = page_title(loaded.columns.label, by_title)
     page = page_of_shares(groups, title=title, by=by_title, facts=provenance(loaded, files, model))
     with tempfile.NamedTemporaryFile("w", prefix="headcount-", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)

@@ -1,4 +1,4 @@
-"""Options that `estimate`, `compare` and `check` have in common."""
+"""Arguments and options that commands have in common, one by one; `option_groups` has those that go together."""
 
 from functools import partial
 from pathlib import Path
@@ -8,11 +8,6 @@ import typer
 
 option = partial(typer.Option, show_default=False)
 """An option without a default to show."""
-
-
-def joined(by: list[str] | None) -> str | None:
-    """Return the columns of all --by as the one text that names them."""
-    return ",".join(by) if by else None
 
 
 MODEL = Annotated[

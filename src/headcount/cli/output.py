@@ -19,9 +19,9 @@ __all__ = [
     "json_bytes",
     "listed",
     "p_text",
-    "print_advice",
     "print_shares",
     "print_table",
+    "print_verdicts",
     "show_result",
     "to_stdout",
 ]
@@ -195,7 +195,8 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     label : str
         Title of the column of labels, to tell names of classes from those of other columns.
     """
-    from headcount.stream.group_shares import group_label, mean_text
+    from headcount.stream.group_shares import mean_text
+    from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
     classes = [str(name) for name in groups.classes]
@@ -212,8 +213,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
         for g, verdict in enumerate(part.verdicts):
             head = [group_label(part.names[g]), f"{part.n_items[g]:,}"]
             mean, ends = mean_text(part, g)
-            shown = f"{mean} ({ends.replace(' to ', '-')})" if ends else mean or "-"
-            tail = [*([shown] if means else []), verdict]
+            tail = [*([_with_ends((mean, ends)) or "-"] if means else []), verdict]
             figures = [_figures(part, g, j) for j in range(len(classes))]
             if side_by_side:
                 rows.append([*head, *("\n".join(map(_with_ends, pair)) for pair in figures), *tail])
@@ -240,26 +240,39 @@ def _figures(groups: Any, g: int, j: int) -> tuple[tuple[str, str], tuple[str, s
 
 
 def _with_ends(figures: tuple[str, str]) -> str:
+    """Return a value with its interval between brackets; a dash parts the ends, unless it would look like a minus."""
     value, ends = figures
-    return f"{value} ({ends.replace(' to ', '-')})" if ends else value
+    return f"{value} ({ends if '-' in ends else ends.replace(' to ', '-')})" if ends else value
 
 
-def print_advice(reasons: Sequence[tuple[str, Sequence[tuple[str, str]]]], said: str = "", named: bool = True) -> None:
-    """Print advice by reason, with the groups that it is about; what was ``said`` already is left out.
+def print_verdicts(
+    labels: Sequence[str],
+    verdicts: Sequence[str],
+    advice: Sequence[Sequence[str]],
+    by: str = "",
+    notes: Sequence[str] = (),
+) -> None:
+    """Print whether the shares of groups can be used, then notes, then each reason for advice with the groups that it is about.
 
     Parameters
     ----------
-    reasons : sequence of (reason, sequence of (group, figures))
-    said : str
-        The text that is printed above.
-    named : bool
-        Whether there are groups to name.
+    labels, verdicts, advice : sequences
+        Of each group.
+    by : str
+        Title of the column of groups, which tells a group named by a number from other numbers.
+    notes : sequence of str
     """
+    from headcount.stream.verdicts import advice_by_reason, verdict_summary
+
+    summary = verdict_summary(verdicts, advice)
+    typer.echo("\n".join(["", summary, *notes]))
+    spoken = [f"{by} {label}" if label.isdecimal() else label for label in labels] if by else labels
+    reasons = advice_by_reason(spoken, verdicts, advice)
     for reason, groups in reasons[:_MAX_REASONS]:
-        if reason in said:
+        if reason in summary:
             continue
         about = [f"{name} ({figures})" if figures else name for name, figures in groups]
-        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if named else ""))
+        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if len(labels) > 1 else ""))
     if len(reasons) > _MAX_REASONS:
         typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
 

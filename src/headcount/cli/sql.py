@@ -6,16 +6,18 @@ import typer
 
 from headcount.cli import options
 from headcount.cli.model import model_from
+from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
 from headcount.exceptions import DataError
 
 __all__ = ["sql"]
 
 
+@with_option_groups
 def sql(
     model: options.MODEL,
     table: Annotated[str, options.option("--table", help="The table in the database, as in scores or schema.scores.")],
-    by: options.BY = None,
-    where: options.WHERE = None,
+    *,
+    rows: Rows,
     dialect: Annotated[
         str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, duckdb or sqlite.")
     ] = "postgres",
@@ -23,12 +25,7 @@ def sql(
         bool,
         typer.Option("--scoring", help="Print the query that scores items with a linear model of numbers instead."),
     ] = False,
-    scored: options.SCORED = False,
-    confusion: options.CONFUSION = False,
-    label: options.LABEL = None,
-    scores: options.SCORES = None,
-    decisions: options.DECISIONS = None,
-    method: options.SCORED_METHOD = "auto",
+    black_box: BlackBox,
 ) -> None:
     """Print the query that computes, in a database, what an estimate needs of each group of a table of scores.
 
@@ -39,12 +36,12 @@ def sql(
     """
     from headcount.desk import scoring_sql, statistics_sql
 
-    loaded = model_from(model, [], scored, confusion, label, scores, decisions, method)
-    if scoring and (by is not None or where):
+    loaded = model_from(model, [], black_box)
+    if scoring and (rows.by or rows.where):
         raise DataError("--scoring prints a score for each row: omit --by and --where.")
     query = (
         scoring_sql(loaded, table, dialect=dialect)
         if scoring
-        else statistics_sql(loaded, table, by=options.joined(by), where=where or (), dialect=dialect)
+        else statistics_sql(loaded, table, by=rows.grouping, where=rows.conditions, dialect=dialect)
     )
     typer.echo(f"{query};")

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headcount.desk.black_box import confusion_model, scored_model
-    from headcount.desk.compare import Comparison, Comparisons, TrendOfGroups, compare_tables, trend_tables
+    from headcount.desk.changes import Comparison, Comparisons, TrendOfGroups
+    from headcount.desk.compare import compare_tables
     from headcount.desk.database import scoring_sql, statistics_sql
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
+    from headcount.desk.trend import trend_tables
 
 _HOME = {
-    "Comparison": "compare",
-    "Comparisons": "compare",
-    "TrendOfGroups": "compare",
+    "Comparison": "changes",
+    "Comparisons": "changes",
+    "TrendOfGroups": "changes",
     "check_tables": "estimate",
     "compare_tables": "compare",
     "confusion_model": "black_box",
@@ -26,7 +28,7 @@ _HOME = {
     "scored_model": "black_box",
     "scoring_sql": "database",
     "statistics_sql": "database",
-    "trend_tables": "compare",
+    "trend_tables": "trend",
 }
 
 __all__ = [

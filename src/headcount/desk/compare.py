@@ -1,136 +1,32 @@
 """From a model and tables of new items to changes of shares: between two groups or files, or between many of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Literal, TypedDict, Unpack, get_args, overload
 
-from headcount._validation import quoted
+from headcount.desk.changes import Against, Comparison, Comparisons
 from headcount.desk.estimate import check_level, file_title, listed_paths, loaded_model, tally_of
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Differences, Trend
 from headcount.modelfile import Model
 from headcount.stream import GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
-from headcount.stream.group_shares import group_label, trend_of_groups
-from headcount.stream.groups import period_numbers
+from headcount.stream.groups import group_label
 
-__all__ = ["Comparison", "Comparisons", "TrendOfGroups", "compare_tables", "trend_tables"]
-
-Against = Literal["first", "previous", "all"]
-_AGAINST = ("first", "previous", "all")
+__all__ = ["check_against", "compare_tables", "compared"]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Change of the shares from one group to another.
+class _Settings(TypedDict, total=False):
+    """What may be given besides, with either result."""
 
-    Attributes
-    ----------
-    first, second : str
-        Names of the groups.
-    difference : Difference
-        The change of each share, with its interval and p-value.
-    groups : GroupShares
-        The shares of both groups, with verdicts.
-    """
-
-    first: str
-    second: str
-    difference: Difference
-    groups: GroupShares
-
-    def records(self) -> list[dict[str, Any]]:
-        """Plain record of each class: class, change, low, high and p_value."""
-        columns = {"class": self.difference.classes} | {
-            name: getattr(self.difference, name) for name in ("change", "low", "high", "p_value")
-        }
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """Verdict and advice for both groups, by name."""
-        return _verdicts(self.groups, (self.first, self.second))
-
-
-@dataclass(frozen=True, eq=False)
-class Comparisons:
-    """Changes of the shares between several groups, with intervals and p-values that hold together.
-
-    Attributes
-    ----------
-    against : {"first", "previous", "all"}
-        Whether each group is compared with the first, with the one before it, or with each other one.
-    names : list of str
-        The groups that are compared, in their order.
-    left_out : list of str
-        Groups with too few items.
-    differences : Differences
-        The change of each share of each pair, with its interval and p-values.
-    groups : GroupShares
-        The shares of all groups, with verdicts.
-    """
-
-    against: Against
-    names: list[str]
-    left_out: list[str]
-    differences: Differences
-    groups: GroupShares
-
-    def __len__(self) -> int:
-        return int(self.differences.change.size)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Plain record of each pair and class: first, second, class, change, low, high, p_value (corrected) and p_single."""
-        frame = self.differences.to_frame()
-        return [
-            dict(zip(frame.columns, row, strict=True)) for row in zip(*(frame[c].tolist() for c in frame), strict=True)
-        ]
-
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """Verdict and advice for each group that is compared, by name."""
-        return _verdicts(self.groups, self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class TrendOfGroups:
-    """Rise or fall of the shares over the groups of a table, such as months.
-
-    Attributes
-    ----------
-    names : list of str
-        The groups, in the order of time.
-    left_out : list of str
-        Groups with too few items, or without a time.
-    unit : str
-        What slopes are per: a month, a week and so on, or a group.
-    trend : Trend
-        The slope of each share, with its interval and p-value.
-    groups : GroupShares
-        The shares of all groups, with verdicts.
-    """
-
-    names: list[str]
-    left_out: list[str]
-    unit: str
-    trend: Trend
-    groups: GroupShares
-
-    def records(self) -> list[dict[str, Any]]:
-        """Plain record of each class: class, slope, low, high and p_value."""
-        columns = {"class": self.trend.classes} | {
-            name: getattr(self.trend, name) for name in ("slope", "low", "high", "p_value")
-        }
-        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
-
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """Verdict and advice for each group, by name."""
-        return _verdicts(self.groups, self.names)
-
-
-def _verdicts(groups: GroupShares, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    rows = {group_label(name): g for g, name in enumerate(groups.names)}
-    return {name: {"verdict": groups.verdicts[rows[name]], "advice": groups.advice[rows[name]]} for name in names}
+    by: str | None
+    where: Sequence[str]
+    first: str | None
+    second: str | None
+    level: float
+    estimand: Literal["population", "sample"]
+    min_items: int
+    counts: bool
+    statistics: bool
 
 
 @overload
@@ -138,16 +34,8 @@ def compare_tables(
     model: Model | str | Path,
     files: str | Path | Sequence[str | Path],
     *,
-    by: str | None = None,
-    where: Sequence[str] = (),
-    first: str | None = None,
-    second: str | None = None,
     against: None = None,
-    level: float = 0.95,
-    estimand: Literal["population", "sample"] = "population",
-    min_items: int = 30,
-    counts: bool = False,
-    statistics: bool = False,
+    **settings: Unpack[_Settings],
 ) -> Comparison: ...
 
 
@@ -156,16 +44,8 @@ def compare_tables(
     model: Model | str | Path,
     files: str | Path | Sequence[str | Path],
     *,
-    by: str | None = None,
-    where: Sequence[str] = (),
-    first: str | None = None,
-    second: str | None = None,
     against: Against,
-    level: float = 0.95,
-    estimand: Literal["population", "sample"] = "population",
-    min_items: int = 30,
-    counts: bool = False,
-    statistics: bool = False,
+    **settings: Unpack[_Settings],
 ) -> Comparisons: ...
 
 
@@ -233,77 +113,13 @@ def compare_tables(
         tally = _tally_of_files(model, paths, titles, counts, where, statistics)
     else:
         titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics)
-    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
-    if against is None:
-        one, other = titles if by is None else (str(first), str(second))
-        return Comparison(one, other, compare_groups(groups, one, other), groups)
-    return compared(groups, against, titles, first)
-
-
-def trend_tables(
-    model: Model | str | Path,
-    files: str | Path | Sequence[str | Path],
-    *,
-    by: str,
-    where: Sequence[str] = (),
-    level: float = 0.95,
-    estimand: Literal["population", "sample"] = "population",
-    min_items: int = 30,
-    counts: bool = False,
-    statistics: bool = False,
-) -> TrendOfGroups:
-    r"""Test whether the share of each class rises or falls over the groups of a table, and by how much from one to the next.
-
-    Parameters
-    ----------
-    model, files, where, level, estimand, min_items, counts, statistics
-        As in `estimate_tables`.
-    by : str
-        The column to group by: dates (``date:month``), or numbers. A period without items leaves a gap.
-
-    Returns
-    -------
-    TrendOfGroups
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from headcount.desk import confusion_model
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     matrix, months = Path(folder, "confusion.csv"), Path(folder, "counts.csv")
-    ...     _ = matrix.write_text("true,neg,pos\nneg,80,20\npos,10,90\n")
-    ...     rows = [f"2025-0{m},{name},{n}\n" for m in (1, 2, 3) for name, n in (("neg", 700 - 100 * m), ("pos", 300 + 100 * m))]
-    ...     _ = months.write_text("month,class,count\n" + "".join(rows))
-    ...     found = trend_tables(confusion_model(matrix), months, by="month", counts=True)
-    >>> found.trend.slope.round(3).tolist(), found.unit
-    ([-0.143, 0.143], 'month')
-    """
-    check_level(level)
-    model = loaded_model(model)
-    tally = tally_of(model, listed_paths(files), by, counts, where=where, statistics=statistics)
-    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
-    if any(isinstance(name, tuple) for name in groups.names):
-        raise DataError("A trend is over one column, such as date:month: name only that with by (--by COLUMN).")
-    enough = groups.comparable
-    names = [group_label(name) for name in groups.names if name is not None and group_label(name) in enough]
-    numbers = period_numbers(names)
-    if numbers is None:
-        raise DataError(
-            f"A trend is over time: group by dates (--by date:month) or by a column of numbers; {quoted(names, 3)} are neither."
-        )
-    order = sorted(range(len(names)), key=lambda i: numbers[i])
-    names = [names[i] for i in order]
-    left_out = [group_label(name) for name in groups.names if group_label(name) not in names]
-    found = trend_of_groups(groups, names, [numbers[i] for i in order])
-    return TrendOfGroups(names, left_out, _unit(names), found, groups)
-
-
-def _unit(names: Sequence[str]) -> str:
-    """Return what a period is, by how it is written."""
-    first = names[0]
-    if "Q" in first or "W" in first:
-        return "quarter" if "Q" in first else "week"
-    return {0: "period", 1: "month", 2: "day"}.get(first.lstrip("-").count("-"), "period")
+    estimated = partial(estimate_groups, tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    if against is not None:
+        return compared(estimated(), against, titles, first)
+    one, other = titles if by is None else (str(first), str(second))
+    there = {one, other} <= {group_label(name) for name in tally.names}
+    groups = estimated(labels=[one, other] if there else None)  # all, to name them in a message, where one is missing
+    return Comparison(one, other, compare_groups(groups, one, other), groups)
 
 
 def compared(
@@ -322,7 +138,7 @@ def compared(
 
 def check_against(against: str) -> None:
     """Raise unless this says which groups are compared."""
-    if against not in _AGAINST:
+    if against not in get_args(Against):
         raise DataError(f"against (--against, --compare) must be 'first', 'previous' or 'all'; got {against!r}.")
 
 

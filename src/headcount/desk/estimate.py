@@ -7,8 +7,9 @@ from typing import Any, Literal
 from headcount.exceptions import DataError
 from headcount.modelfile import Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
-from headcount.stream.group_shares import check_assumption, group_label, none_if_nan
-from headcount.stream.groups import grouping_title
+from headcount.stream.group_estimates import check_assumption
+from headcount.stream.group_shares import none_if_nan
+from headcount.stream.groups import group_label, grouping_title
 from headcount.stream.scan import further_answers
 
 __all__ = [

@@ -70,7 +70,7 @@ def fit_table(
     Examples
     --------
     >>> import tempfile
-    >>> from headcount.data.example import example_files
+    >>> from headcount.data.examples.reviews import example_files
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "reviews.csv")
     ...     _ = file.write_text(example_files(n_labelled=200)["reviews.csv"])

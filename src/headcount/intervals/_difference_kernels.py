@@ -10,14 +10,13 @@ from headcount._typing import FloatArray
 from headcount.intervals._profile_kernels import (
     MAX_STEPS,
     ROUNDS,
+    beyond_quantile,
     bracket,
     covariance,
     is_found,
     nearest_mixture,
     nearest_shares,
     next_end,
-    quantile,
-    skewness_shift,
     whiten,
     with_share,
 )
@@ -188,9 +187,8 @@ def _difference_excess(
 ) -> float:
     """Return by how much the signed root at a difference is beyond its quantile on one side: positive if it is rejected."""
     root = _signed_root_of_difference(j, delta, z, G, S, shared, sizes, n, within, p)
-    inverse_degrees, skewness, along = shape_of_difference(j, p, spread, third, common, sizes, n, within)
-    reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
-    return -root - reach + shift if side > 0.0 else root - reach - shift  # type: ignore[no-any-return]
+    shape = shape_of_difference(j, p, spread, third, common, sizes, n, within)
+    return beyond_quantile(side, root, shape, normal, table)  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")

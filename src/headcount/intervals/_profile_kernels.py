@@ -267,6 +267,16 @@ def root_shape(
 
 
 @kernel(error_model="numpy")
+def beyond_quantile(
+    side: float, root: float, shape: tuple[float, float, float], normal: float, table: FloatArray
+) -> float:
+    """Return by how much a signed root of this shape is beyond its quantile on one side: positive if its value is rejected."""
+    inverse_degrees, skewness, along = shape
+    reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
+    return -root - reach + shift if side > 0.0 else root - reach - shift  # type: ignore[no-any-return]
+
+
+@kernel(error_model="numpy")
 def _excess(
     side: float,
     j: int,
@@ -287,9 +297,7 @@ def _excess(
     root = _signed_root(j, v, z, G, S, sizes, n, within, p)
     values = np.zeros(p.size)
     values[j] = 1.0
-    inverse_degrees, skewness, along = root_shape(values, v, p, spread, third, sizes, n, within)
-    reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
-    return -root - reach + shift if side > 0.0 else root - reach - shift  # type: ignore[no-any-return]
+    return beyond_quantile(side, root, root_shape(values, v, p, spread, third, sizes, n, within), normal, table)  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")

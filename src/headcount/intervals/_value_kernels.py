@@ -7,15 +7,14 @@ from headcount._typing import FloatArray
 from headcount.intervals._profile_kernels import (
     MAX_STEPS,
     ROUNDS,
+    beyond_quantile,
     bracket,
     covariance,
     is_found,
     nearest_mixture,
     nearest_shares,
     next_end,
-    quantile,
     root_shape,
-    skewness_shift,
     whiten,
 )
 
@@ -98,10 +97,8 @@ def mean_bounds(
                 end = next_end(search)
                 p = nearest.copy()
                 root = _signed_root(values, end, z[s], G[m], S[m], sizes, n[s], within, p)
-                inverse_degrees, skewness, along = root_shape(values, end, p, spread[m], third[m], sizes, n[s], within)
-                reach, shift = quantile(inverse_degrees, table), skewness_shift(normal, skewness, along)
-                excess = -root - reach + shift if side > 0.0 else root - reach - shift
-                if is_found(search, end, excess):
+                shape = root_shape(values, end, p, spread[m], third[m], sizes, n[s], within)
+                if is_found(search, end, beyond_quantile(side, root, shape, normal, table)):
                     break
             if side < 0.0:
                 low[s] = end

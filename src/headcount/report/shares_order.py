@@ -7,7 +7,8 @@ import numpy as np
 
 from headcount._validation import plain
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import group_label
+from headcount.stream.groups import group_label
+from headcount.stream.verdicts import DO_NOT_TRUST
 
 __all__ = ["Move", "Order", "order_of", "top_moves"]
 
@@ -74,7 +75,7 @@ def _by_column(kind: str, parts: list[tuple[Any, ...]], position: int) -> Order:
 
 
 def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
-    """Return the largest changes of a share between the first and the last period of a series, the largest first.
+    """Return the largest changes of a share between the first and the last usable period of a series, the largest first.
 
     Changes whose intervals are apart come before all others: of many series, the largest changes are mostly noise.
     """
@@ -83,10 +84,10 @@ def top_moves(groups: GroupShares, order: Order, most: int = 10) -> list[Move]:
     moves = []
     mirrored = len(order.series) > 1 and len(groups.classes) == 2  # one of two classes says it for both
     for title, members in zip(order.series, order.members, strict=True):
-        estimated = [g for g in members if not np.isnan(groups.shares[g, 0])]
-        if len(estimated) < 2:
+        usable = [g for g in members if not np.isnan(groups.shares[g, 0]) and groups.verdicts[g] != DO_NOT_TRUST]
+        if len(usable) < 2:
             continue
-        first, last = estimated[0], estimated[-1]
+        first, last = usable[0], usable[-1]
         for j in range(1 if mirrored else 0, len(groups.classes)):
             change = float(groups.shares[last, j] - groups.shares[first, j])
             apart = bool(groups.low[last, j] > groups.high[first, j] or groups.high[last, j] < groups.low[first, j])

@@ -11,9 +11,11 @@ from headcount._validation import plain
 from headcount.report.shares_order import Order, order_of, top_moves
 from headcount.report.shares_reasons import Reason, warnings_by_reason
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import NOT_CHECKED, TOO_FEW, group_label, mean_text, verdict_summary
+from headcount.stream.group_shares import mean_text
+from headcount.stream.groups import group_label
+from headcount.stream.verdicts import DO_NOT_TRUST, NOT_CHECKED, TOO_FEW, verdict_summary
 
-__all__ = ["page_of_shares"]
+__all__ = ["page_of_shares", "page_title"]
 
 _ESTIMANDS = {
     "population": "These items are taken as a sample: the intervals allow for the fact that other items from the same source would "
@@ -28,6 +30,15 @@ _SHORT_NAME = 14
 """Characters up to which names of groups stand in one line."""
 _MOST_NAMES = 40
 """Groups named below a warning; all of them can be shown in the table."""
+
+
+def page_title(label: str | None, by: str) -> str:
+    """Return the title of a page: what the shares are of, and how items are grouped.
+
+    >>> page_title("stars", "shop, month of sold"), page_title(None, "")
+    ('Shares of stars by shop and month of sold', 'Shares of classes')
+    """
+    return f"Shares of {label or 'classes'}" + (f" by {by.replace(', ', ' and ')}" if by else "")
 
 
 def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict[str, Any] | None = None) -> str:
@@ -110,7 +121,14 @@ def _answer(groups: GroupShares) -> dict[str, Any]:
         for label, share, start, end in zip(groups.classes, shares, low, high, strict=True)
     ]
     mean = mean_text(whole, 0) if whole is not None else ("", "")
-    return {"rows": rows, "n": f"{n:,}", "summed": whole is None, "mean": mean, "largest": rows[int(shares.argmax())]}
+    return {
+        "rows": rows,
+        "n": f"{n:,}",
+        "summed": whole is None,
+        "n_unusable": groups.verdicts.count(DO_NOT_TRUST),
+        "mean": mean,
+        "largest": rows[int(shares.argmax())],
+    }
 
 
 def _texts(share: float, low: float, high: float, n: int) -> dict[str, str]:

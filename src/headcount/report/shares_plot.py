@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import group_label
+from headcount.stream.groups import group_label
 
 __all__ = ["COLOURS", "plot_shares"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headcount.checks.verdict import Advice
-from headcount.stream.group_shares import NOT_CHECKED
+from headcount.stream.verdicts import NOT_CHECKED
 
 __all__ = ["Reason", "warnings_by_reason"]
 
@@ -32,6 +32,8 @@ def warnings_by_reason(verdicts: Sequence[str], advice: Sequence[Sequence[str]])
     for g, (verdict, sentences) in enumerate(zip(verdicts, advice, strict=True)):
         if verdict not in ("trust", NOT_CHECKED):
             for sentence in sentences:
+                if isinstance(sentence, Advice) and sentence.is_note:
+                    continue
                 reason = sentence.reason if isinstance(sentence, Advice) else sentence
                 found.setdefault(reason, []).append((g, str(sentence)))
     reasons = []

@@ -1,71 +1,25 @@
-"""`GroupShares`: the shares of each group with intervals and verdicts, out of a tally."""
+"""`GroupShares`: the shares of groups, with intervals and verdicts, as records, data frame and text."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headcount._labels import class_positions
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain, quoted
-from headcount.checks import ItemFindings, Report, check_counted
-from headcount.checks.verdict import NOT_CHECKED, Advice
+from headcount.checks import Report
 from headcount.exceptions import DataError
-from headcount.intervals import (
-    Difference,
-    Differences,
-    Estimate,
-    MeanEstimate,
-    Trend,
-    class_values,
-    difference,
-    differences,
-    estimate,
-    trend,
-    why_no_interval,
-)
-from headcount.quantifiers import DensitiesQuantifier, Quantifier
+from headcount.intervals import Estimate, MeanEstimate, class_values
 from headcount.significance import holm
-from headcount.stream.groups import MISSING, TOTAL
-from headcount.stream.tally import Tally
+from headcount.stream.groups import group_label
+from headcount.stream.verdicts import TOO_FEW
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MISSING",
-    "NOT_CHECKED",
-    "TOO_FEW",
-    "GroupShares",
-    "advice_by_reason",
-    "check_assumption",
-    "compare_all_groups",
-    "compare_groups",
-    "estimate_groups",
-    "mean_text",
-    "trend_of_groups",
-    "verdict_summary",
-]
-
-TOO_FEW = "too few items"
-_WORST_FIRST = ("do not trust", "caution", TOO_FEW, NOT_CHECKED, "trust")
-_OUTCOMES = {
-    "caution": (
-        "needs a look before its shares are used (caution)",
-        "need a look before their shares are used (caution)",
-    ),
-    "do not trust": (
-        "has shares that should not be used (do not trust)",
-        "have shares that should not be used (do not trust)",
-    ),
-    TOO_FEW: ("has too few items for an estimate", "have too few items for an estimate"),
-    NOT_CHECKED: ("could not be checked", "could not be checked"),
-}
-"""What a verdict says of one group, and of several."""
-_MOST_GROUPS_OF_ITEMS = 100
-"""Groups up to which the items themselves are checked: that takes some tenths of a second for each."""
+__all__ = ["GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +87,7 @@ class GroupShares:
         Verdicts do not depend on it.
         """
         reports = self.reports or (None,) * len(self)
-        p = np.array([np.nan if report is None else least_p_value(report) for report in reports])
+        p = np.array([np.nan if report is None else _least_p_value(report) for report in reports])
         tested = ~np.isnan(p)
         p[tested] = holm(p[tested].tolist())
         return p
@@ -230,14 +184,7 @@ class GroupShares:
         classes : sequence
             All classes, each once.
         """
-        positions, text = class_positions(self.classes)
-        given = [text(label) for label in classes]
-        if sorted(given) != sorted(positions):
-            raise DataError(
-                f"The order of the classes (--classes) must name each class once; got {quoted(given, 10)}, and the classes are "
-                f"{quoted(positions, 10)}."
-            )
-        order = [positions[label] for label in given]
+        order = class_order(self.classes, classes)
         columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
         total = None if self.total is None else self.total.in_class_order(classes)
         return replace(self, classes=self.classes[order], total=total, **columns)
@@ -249,26 +196,47 @@ class GroupShares:
         return pd.DataFrame(self.records())
 
 
+def class_order(classes: AnyArray, wanted: Sequence[Any]) -> list[int]:
+    """Return the positions of the classes in the order that is wanted; raise unless that names each of them once.
+
+    >>> class_order(np.array(["bad", "fair", "good"]), ["good", "fair", "bad"])
+    [2, 1, 0]
+    """
+    positions, text = class_positions(classes)
+    given = [text(label) for label in wanted]
+    if sorted(given) != sorted(positions):
+        raise DataError(
+            f"The order of the classes (--classes) must name each class once; got {quoted(given, 10)}, and the classes are "
+            f"{quoted(positions, 10)}."
+        )
+    return [positions[label] for label in given]
+
+
 def mean_text(groups: GroupShares, g: int) -> tuple[str, str]:
     """Return the mean over classes of a group, and its interval, for people to read; empty where there is none."""
     numbers = groups.mean_of(g)
     if not numbers or numbers["mean"] is None:
         return "", ""
-    known = numbers["mean_low"] is not None
-    return f"{numbers['mean']:.3g}", f"{numbers['mean_low']:.3g} to {numbers['mean_high']:.3g}" if known else ""
+    if numbers["mean_low"] is None or numbers["mean_high"] is None:
+        return f"{numbers['mean']:,.3g}", ""
+    return rounded_texts(numbers["mean"], numbers["mean_low"], numbers["mean_high"])
 
 
-def least_p_value(report: Report) -> float:
+def rounded_texts(mean: float, low: float, high: float) -> tuple[str, str]:
+    """Return a mean and its interval with as many decimals as tell the ends apart: two digits of the interval's width.
+
+    >>> rounded_texts(-0.1234, -0.2361, -0.0084), rounded_texts(52_300.0, 49_870.0, 54_900.0)
+    (('-0.12', '-0.24 to -0.01'), ('52,300', '49,870 to 54,900'))
+    """
+    decimals = max(0, 1 - int(np.floor(np.log10(high - low)))) if high > low else 2
+    shown = [f"{value:,.{decimals}f}" for value in (mean, low, high)]
+    return shown[0], f"{shown[1]} to {shown[2]}"
+
+
+def _least_p_value(report: Report) -> float:
     """Return the p-value of both tests of a group together, by Bonferroni's inequality; NaN if none was made."""
     made = [p for p in (report.p_label_shift, report.p_items) if p == p]
     return min(1.0, min(made) * len(made)) if made else float("nan")
-
-
-def group_label(name: Any) -> str:
-    """Return the name of a group for people to read."""
-    if isinstance(name, tuple):
-        return " / ".join(map(group_label, name))
-    return MISSING if name is None else str(name)
 
 
 def none_if_nan(value: float) -> float | None:
@@ -279,244 +247,3 @@ def none_if_nan(value: float) -> float | None:
 def whole_number(value: float) -> int | None:
     """Return a rounded number as an integer, or None for what is not known."""
     return None if np.isnan(value) else int(value)
-
-
-def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) -> str:
-    """Say in a sentence or two whether the shares of groups can be used.
-
-    >>> verdict_summary(["trust", "trust", "caution"], [[], [], ["Few items."]])
-    '2 of 3 groups look fine. 1 of 3 needs a look before its shares are used (caution).'
-    >>> verdict_summary(["trust"], [[]])
-    'The checks found nothing unusual: the shares can be used.'
-    """
-    count = Counter(verdicts)
-    n = len(verdicts)
-    checked = n - count[TOO_FEW] - count[NOT_CHECKED]
-    if count[TOO_FEW] == n:
-        whom = "All groups have" if n > 1 else "There are"
-        return f"{whom} too few items for an estimate: use longer periods or larger groups."
-    if checked == 0:
-        reason = next(sentences[-1] for sentences, v in zip(advice, verdicts, strict=True) if v == NOT_CHECKED)
-        return f"Whether the shares can be trusted was not checked. {reason}".rstrip()
-    if n == 1:
-        return {
-            "trust": "The checks found nothing unusual: the shares can be used.",
-            "caution": "Something looks unusual (caution): read why before you use the shares.",
-            "do not trust": "These shares should not be used (do not trust): read why.",
-        }[verdicts[0]]
-    everyone = "Both groups" if n == 2 else f"All {n} groups"
-    if count["trust"] == n:
-        return f"{everyone} look fine: the shares can be used."
-    sentences = (
-        [f"{count['trust']} of {n} groups look{'s' if count['trust'] == 1 else ''} fine."] if count["trust"] else []
-    )
-    for verdict, (one, many) in _OUTCOMES.items():
-        if count[verdict]:
-            whom = everyone if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
-            sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
-    return " ".join(sentences)
-
-
-def advice_by_reason(
-    labels: Sequence[str], verdicts: Sequence[str], advice: Sequence[Sequence[str]]
-) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return each reason of the advice once, worst verdicts first, with the groups that it is about and their figures.
-
-    >>> far = [Advice("The shares are far off{}.", f"{points} points") for points in (31, 40)]
-    >>> advice_by_reason(["May", "June"], ["caution", "caution"], [[far[0]], [far[1]]])
-    [('The shares are far off.', [('May', '31 points'), ('June', '40 points')])]
-    """
-    by_reason: dict[str, list[tuple[str, str]]] = {}
-    for g in sorted(range(len(labels)), key=lambda g: _WORST_FIRST.index(verdicts[g])):
-        for sentence in advice[g]:
-            if isinstance(sentence, Advice) and len(labels) == 1:
-                by_reason[str(sentence)] = [(labels[g], "")]
-            elif isinstance(sentence, Advice):
-                by_reason.setdefault(sentence.reason, []).append((labels[g], sentence.figures))
-            elif verdicts[g] != "trust" and sentence:
-                by_reason.setdefault(sentence, []).append((labels[g], ""))
-    positions = {label: position for position, label in enumerate(labels)}
-    return [(reason, sorted(groups, key=lambda group: positions[group[0]])) for reason, groups in by_reason.items()]
-
-
-def estimate_groups(
-    tally: Tally,
-    *,
-    level: float = 0.95,
-    estimand: Literal["population", "sample"] = "population",
-    assume: Literal["calibrated"] | None = None,
-    min_items: int = 30,
-    by: Sequence[str] = (),
-    total: bool = False,
-) -> GroupShares:
-    """Estimate the shares of each group of a tally, with intervals where the method has them, and check them.
-
-    Parameters
-    ----------
-    tally : Tally
-    level, estimand, assume
-        As in `headcount.estimate`.
-    min_items : int, default=30
-        A group of fewer items is reported as too small, without shares.
-    by : sequence of str
-        Titles of the columns that names are made of, if there are several.
-    total : bool, default=False
-        Whether the shares of all items together are estimated too, as without groups.
-    """
-    if tally.n_items == 0:
-        raise DataError("There are no items to estimate the shares of.")
-    quantifier, order = tally.recipe.quantifier, tally.in_order()
-    check_assumption(quantifier, assume)
-    names, n = [tally.names[row] for row in order], tally.n[order]
-    large = np.flatnonzero(n >= min_items)
-    rows = np.array(order)[large]
-    shares, low, high = (np.full((len(order), tally.recipe.k), np.nan) for _ in range(3))
-    note = "" if assume else why_no_interval(quantifier)
-    estimated = None
-    if len(large):
-        statistics: Any = tally.statistics(rows)
-        if note:
-            shares[large] = quantifier.solve(statistics)
-        else:
-            estimated = replace(
-                estimate(quantifier, statistics, level=level, estimand=estimand, assume=assume),
-                names=tuple(names[g] for g in large),
-            )
-            shares[large], low[large], high[large] = estimated.shares, estimated.low, estimated.high
-    verdicts, advice, reports = _checked(tally, large, rows, shares, len(order), min_items, n)
-    return GroupShares(
-        quantifier.classes_,
-        names,
-        n.astype(np.int64),
-        shares,
-        low,
-        high,
-        verdicts,
-        advice,
-        level,
-        estimand,
-        type(quantifier).__name__,
-        note,
-        tally.precision,
-        estimated,
-        reports,
-        quantifier.adjusts_for_shift,
-        assume,
-        tuple(by) if len(by) > 1 else (),
-        estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items, by=by)
-        if total
-        else None,
-    )
-
-
-def check_assumption(quantifier: Quantifier, assume: str | None) -> None:
-    """Raise unless the method has intervals under this assumption."""
-    if assume not in (None, "calibrated"):
-        raise DataError(f"assume must be one of None, 'calibrated'; got {assume!r}.")
-    if assume and not (isinstance(quantifier, DensitiesQuantifier) and quantifier.is_most_likely):
-        raise DataError(
-            "Only methods that maximise a likelihood, such as SLD, have intervals that assume calibrated posteriors; "
-            f"{type(quantifier).__name__} does not: omit assume='calibrated' (--assume-calibrated)."
-        )
-
-
-def _checked(
-    tally: Tally, large: IntArray, rows: IntArray, shares: FloatArray, n_groups: int, min_items: int, n: FloatArray
-) -> tuple[list[str], list[list[str]], tuple[Report | None, ...]]:
-    recipe = tally.recipe
-    verdicts, advice = [NOT_CHECKED] * n_groups, [[recipe.unchecked] for _ in range(n_groups)]
-    reports: list[Report | None] = [None] * n_groups
-    if recipe.cells is not None and len(large):
-        counts, sums = (tally.sums[name][rows].sums for name in ("cells", recipe.check_sums))
-        quantifier = recipe.quantifier
-        adjusts = quantifier.adjusts_for_shift
-        group_reports = check_counted(
-            recipe.cells,
-            counts,
-            sums,
-            shares[large],
-            quantifier.classes_,
-            adjusts=adjusts,
-            quantifier=quantifier,
-            items=_checked_items(tally, rows),
-        )
-        for g, report in zip(large.tolist(), group_reports, strict=True):
-            verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
-    for g in np.setdiff1d(np.arange(n_groups), large).tolist():
-        verdicts[g] = TOO_FEW
-        items = f"{int(n[g]):,} item{'' if n[g] == 1 else 's'}"
-        advice[g] = [
-            Advice(f"Too few items for an estimate{{}}: at least {min_items} are asked for (--min-items).", items)
-        ]
-    return verdicts, advice, tuple(reports)
-
-
-def _checked_items(tally: Tally, rows: IntArray) -> list[ItemFindings] | None:
-    """Check the items that were kept of each group; None where none were kept, or where there are too many groups for it."""
-    labelled, kept = tally.recipe.items, tally.kept
-    if labelled is None or kept is None or len(rows) > _MOST_GROUPS_OF_ITEMS:
-        return None
-    return [labelled.check(*kept.items(row, len(tally))) for row in rows.tolist()]
-
-
-def compare_groups(groups: GroupShares, first: Any, second: Any) -> Difference:
-    """Return by how much the shares of one group differ from those of another, with the interval of the difference."""
-    _check_comparable(groups)
-    return difference(_one(groups, first), _one(groups, second))
-
-
-def compare_all_groups(
-    groups: GroupShares,
-    against: Literal["first", "previous", "all"] = "first",
-    names: Sequence[Any] | None = None,
-) -> Differences:
-    """Compare several groups, with intervals and p-values that hold for all comparisons together.
-
-    Parameters
-    ----------
-    groups : GroupShares
-    against : {"first", "previous", "all"}, default="first"
-        Compare each group with the first, with the one before it, or each pair.
-    names : sequence, optional
-        The groups to compare, in this order; by default all that have enough items, in the order of ``groups``.
-    """
-    if against not in ("first", "previous", "all"):
-        raise DataError(f"against (--against) must be 'first', 'previous' or 'all'; got {against!r}.")
-    _check_comparable(groups)
-    compared = groups.comparable if names is None else [group_label(name) for name in names]
-    if len(compared) < 2:
-        raise DataError(
-            f"A comparison needs at least two groups with enough items; there {'is' if len(compared) == 1 else 'are'} "
-            f"{len(compared)} of {len(groups)}."
-        )
-    changes = differences([_one(groups, name) for name in compared], against)
-    first, second = ([compared[position] for position in side] for side in (changes.first, changes.second))
-    return replace(changes, first=first, second=second)
-
-
-def trend_of_groups(groups: GroupShares, names: Sequence[str], times: Sequence[float]) -> Trend:
-    """Return the slope of the shares over groups, given by name in the order of time, with intervals and p-values."""
-    _check_comparable(groups)
-    return trend([_one(groups, name) for name in names], times)
-
-
-def _check_comparable(groups: GroupShares) -> None:
-    if groups.note:
-        raise DataError(f"Groups can't be compared without intervals: {groups.note}")
-    if groups.estimate is None:
-        raise DataError("All groups have too few items to be compared.")
-    if groups.estimate.evidence is None:
-        raise DataError(
-            "Intervals that assume calibrated posteriors give no interval of a difference: use PACC, or SLD with calibration."
-        )
-
-
-def _one(groups: GroupShares, name: Any) -> Estimate:
-    """Return the estimate of one group."""
-    by_label = {group_label(group): group for group in groups.names}
-    if str(name) not in by_label:
-        raise DataError(f"There is no group {str(name)!r}; there are {', '.join(list(by_label)[:12])}.")
-    estimated, group = groups.estimate, by_label[str(name)]
-    if estimated is None or estimated.names is None or group not in estimated.names:
-        raise DataError(f"Group {str(name)!r} has too few items to be compared.")
-    return estimated.take(estimated.names.index(group))

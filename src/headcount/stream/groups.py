@@ -10,7 +10,17 @@ from typing import Any, Literal
 from headcount._labels import label_text
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING", "TOTAL", "UNITS", "Grouping", "grouping_title", "parse_groupings", "period_numbers"]
+__all__ = [
+    "MISSING",
+    "TOTAL",
+    "UNITS",
+    "Grouping",
+    "group_label",
+    "grouping_title",
+    "parse_groupings",
+    "period_numbers",
+    "period_unit",
+]
 
 MISSING = "(none)"
 """Name of the group of items without a value."""
@@ -152,6 +162,28 @@ def period_numbers(names: Sequence[str]) -> list[float] | None:
             except ValueError:
                 return None
     return None
+
+
+def period_unit(names: Sequence[str], by: str) -> str:
+    """Return what one period is, by how the periods are written; of numbers, the title of their column.
+
+    >>> period_unit(["2016-11", "2016-12"], "sold:month"), period_unit(["1", "2"], "wave"), period_unit(["2016"], "sold:year")
+    ('month', 'wave', 'year')
+    """
+    unit = by.rpartition(":")[2]
+    if unit in UNITS:
+        return unit
+    first = names[0]
+    if "Q" in first or "W" in first:
+        return "quarter" if "Q" in first else "week"
+    return {1: "month", 2: "day"}.get(first.lstrip("-").count("-"), by)
+
+
+def group_label(name: Any) -> str:
+    """Return the name of a group for people to read."""
+    if isinstance(name, tuple):
+        return " / ".join(map(group_label, name))
+    return MISSING if name is None else str(name)
 
 
 def grouping_title(by: str | None) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
+from headcount.tables.header import column_names
 
 __all__ = ["BOM", "DAMAGE", "Text", "check_is_file", "itself", "unpacked_name"]
 
@@ -124,7 +125,7 @@ class Text:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns; those of an unnamed index, which pandas writes first, are as pandas names them in Parquet."""
+        """The names of the columns."""
         text = self._beginning.decode("utf-8", "surrogateescape")
         names: list[str] = next(self._reader(io.StringIO(text, newline="")), [])
         if names[-1:] and names[-1].endswith(_LAST):
@@ -134,17 +135,7 @@ class Text:
         wrong = _NOT_UTF8.search("".join(names))
         if wrong:
             raise self._not_utf8("line 1", wrong)
-        blank = [number for number, name in enumerate(names, start=1) if not name.strip()]
-        if len(blank) == len(names):
-            raise FileFormatError(
-                f"{self.name}, line 1 is blank: there must be the names of the columns. Remove the line."
-            )
-        n_index = next(number for number, name in enumerate(names) if name.strip())
-        if len(blank) > n_index:
-            raise FileFormatError(
-                f"{self.name}, line 1: column {blank[n_index]} has no name. Give it one, or remove the column."
-            )
-        return [*(f"__index_level_{level}__" for level in range(n_index)), *names[n_index:]]
+        return column_names(names, f"{self.name}, line 1")
 
     def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
         """Read some columns, numbers as floats and all others as texts.

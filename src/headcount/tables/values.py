@@ -12,6 +12,7 @@ from headcount._labels import label_text
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import ROWS_OF_PYTHON, batches_of_rows
+from headcount.tables.header import column_names
 from headcount.tables.lines import BOM, DAMAGE, Text
 from headcount.tables.typed import quoted_name, table_or_query, unreadable
 
@@ -154,9 +155,7 @@ class ExcelSheet(_Values):
         if not names:
             raise FileFormatError(f"{name} is empty.")
         first = (sheet.start or (0, 0))[0] + 1
-        self.columns = [label_text(value).strip() for value in names]
-        if "" in self.columns:
-            raise FileFormatError(f"{name}, row {first}: column {self.columns.index('') + 1} has no name.")
+        self.columns = column_names([label_text(value).strip() for value in names], f"{name}, row {first}")
         self._rows = {n: row for n, row in enumerate(rows, start=first + 1) if any(value != "" for value in row)}
 
     def line_of(self, row: int) -> int:

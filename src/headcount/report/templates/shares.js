@@ -217,10 +217,12 @@
     if (data.order) {
       const labels = lines[0].groups.map((g) => shorten(data.steps[g], 14));
       const wide = 7 * Math.max(...labels.map((label) => label.length)) + 10, every = Math.max(1, Math.ceil(count * wide / inner));
+      let before = -Infinity;
       labels.forEach((label, i) => {
-        if (i % every) return;
-        const half = wide / 2 - 5;
-        draw(svg, "text", { class: "x", x: Math.min(Math.max(x(i), half), width - half), y: HEIGHT - 7, "text-anchor": "middle" }, label);
+        const half = wide / 2 - 5, at = Math.min(Math.max(x(i), half), width - half);
+        if (i % every || at - before < wide - 4) return;  // the last one, moved inside, may come too near to the one before
+        before = at;
+        draw(svg, "text", { class: "x", x: at, y: HEIGHT - 7, "text-anchor": "middle" }, label);
       });
     } else {
       draw(svg, "text", { class: "x", x: EDGE.left, y: HEIGHT - 7 }, "smallest share");
@@ -296,6 +298,7 @@
     const panels = panelsOf().filter(({ lines }) => lines.length > 0 && lines[0].groups.length > 0);
     const common = byId("one-scale").checked ? topOf(panels) : null;
     area.classList.toggle("many", panels.length > 12);
+    byId("shaded").hidden = !panels.some(({ banded }) => banded);
     const figures = panels.slice(0, MOST_PLOTS).map((panel) => {
       const figure = area.appendChild(document.createElement("figure"));
       figure.appendChild(document.createElement("figcaption")).textContent = panel.title;

@@ -1,8 +1,8 @@
 """A small made-up example: labelled reviews, a year of unlabelled ones, and their true shares."""
 
-from collections.abc import Sequence
-
 import numpy as np
+
+from headcount.data.examples.files import csv_text
 
 __all__ = ["SEED", "example_files"]
 
@@ -57,18 +57,12 @@ def example_files(n_labelled: int = 3_000, n_month: int = 500, seed: int = SEED)
         new += [(f"2025-{month:02}-{day:02}", _review(s, generator)) for day, s in zip(days, stars, strict=True)]
         truth.append((f"2025-{month:02}", *(round(float(np.mean(stars == s)), 4) for s in _STARS)))
     return {
-        "reviews.csv": _csv(("review", "stars"), labelled),
-        "new.csv": _csv(("date", "review"), new),
-        "truth.csv": _csv(("month", *_STARS), truth),
+        "reviews.csv": csv_text(("review", "stars"), labelled),
+        "new.csv": csv_text(("date", "review"), new),
+        "truth.csv": csv_text(("month", *_STARS), truth),
     }
 
 
 def _review(stars: str, generator: np.random.Generator) -> str:
     kinds = generator.choice(3, generator.integers(8, 25), p=_PHRASE_SHARES[_STARS.index(stars)])
     return ", ".join(_KINDS[kind][generator.integers(len(_KINDS[kind]))] for kind in kinds)
-
-
-def _csv(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n")

@@ -1,0 +1,83 @@
+"""Options that go together, as one parameter of each command that has them: rows, precision, and a classifier of one's own."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from typing import Any, Literal
+
+from headcount.cli import options
+
+__all__ = ["BlackBox", "Precision", "Rows", "with_option_groups"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows are read, and how they are grouped."""
+
+    by: options.BY = None
+    where: options.WHERE = None
+
+    @property
+    def grouping(self) -> str | None:
+        """The columns of all --by as the one text that names them."""
+        return ",".join(self.by) if self.by else None
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions of all --where."""
+        return self.where or []
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What the intervals are about."""
+
+    level: options.LEVEL = 0.95
+    sample: options.SAMPLE = False
+    pile: options.PILE = False
+
+    @property
+    def estimand(self) -> Literal["population", "sample"]:
+        """Whose shares are estimated."""
+        return "sample" if self.sample or self.pile else "population"
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """What stands for a model file: scores, decisions or a confusion matrix of labelled items."""
+
+    scored: options.SCORED = False
+    confusion: options.CONFUSION = False
+    label: options.LABEL = None
+    scores: options.SCORES = None
+    decisions: options.DECISIONS = None
+    method: options.SCORED_METHOD = "auto"
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The columns of the labelled table."""
+        return {"label": self.label, "scores": self.scores, "decisions": self.decisions}
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of each of its groups in place of the parameter that holds the group."""
+    parameters = inspect.signature(command).parameters
+    groups: dict[str, Any] = {
+        name: parameter.annotation for name, parameter in parameters.items() if is_dataclass(parameter.annotation)
+    }
+    flat = []
+    for name, parameter in parameters.items():
+        own = [(field.name, field.type, field.default) for field in fields(groups[name])] if name in groups else []
+        for part, annotation, default in own or [(name, parameter.annotation, parameter.default)]:
+            flat.append(inspect.Parameter(part, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
+
+    @wraps(command)
+    def ungrouped(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    ungrouped.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return ungrouped
