@@ -14,7 +14,8 @@ from headcount.exceptions import UnknownNameError
 
 __all__ = ["LEARNERS", "Kind", "Learner", "features_for", "kind_of", "learner_named"]
 
-Kind: TypeAlias = Literal["text", "numbers", "embeddings"]
+Kind: TypeAlias = Literal["text", "numbers", "embeddings", "table", "mixed"]
+"""What items are: a table has numbers, categories and dates; mixed columns have texts too, or more columns than trees are for."""
 
 _MANY_COLUMNS = 64
 """From this many columns on, dense items are treated as embeddings, on which trees are slow and of little use."""
@@ -66,15 +67,15 @@ LEARNERS = (
     Learner(
         "lr",
         "logistic regression",
-        ("text", "numbers", "embeddings"),
+        ("text", "numbers", "embeddings", "table", "mixed"),
         {"C": [1.0, 10.0, 0.1, 100.0, 0.01], "class_weight": _BALANCE},
     ),
     Learner("nb", "naive Bayes", ("text",), {"alpha": [1.0, 0.1, 0.01]}),
-    Learner("forest", "random forest", ("numbers",), {"min_samples_leaf": [1, 5]}, _MOST_FOR_TREES),
+    Learner("forest", "random forest", ("numbers", "table"), {"min_samples_leaf": [1, 5]}, _MOST_FOR_TREES),
     Learner(
         "svm",
         "linear support vector machine",
-        ("text", "numbers", "embeddings"),
+        ("text", "numbers", "embeddings", "table", "mixed"),
         {"C": [1.0, 0.1, 10.0], "class_weight": _BALANCE},
     ),
 )
@@ -90,11 +91,16 @@ def learner_named(name: str) -> Learner:
 
 
 def kind_of(X: Items) -> Kind:
-    """Return what the items are: texts, embeddings (many dense columns) or other numbers."""
+    """Return what the items are: texts, embeddings (many dense columns), other numbers, or columns of several kinds."""
     from scipy.sparse import issparse
+
+    from headcount.features.table_columns import column_kinds, is_mixed
 
     if issparse(X):
         return "embeddings"  # trees are as slow there
+    if is_mixed(X):
+        kinds = list(column_kinds(X).values())
+        return "mixed" if {"text", "embedding"} & {*kinds} or len(kinds) >= _MANY_COLUMNS else "table"
     if getattr(X, "ndim", 1) == 1 and not (isinstance(X, list) and X and not isinstance(X[0], str)):
         return "text"
     width = X.shape[1] if hasattr(X, "shape") else len(X[0])
@@ -108,10 +114,14 @@ def features_for(kind: Kind, X: Items, n_items: int) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from headcount.features import TermWeights
+    from headcount.features import TableColumns, TermWeights
+    from headcount.features.table_columns import column_kinds, is_records
 
+    terms = TermWeights(min_count=2 if n_items >= 100 else 1)
     if kind == "text":
-        return TermWeights(min_count=2 if n_items >= 100 else 1)
+        return terms
+    if kind in ("table", "mixed"):
+        return TableColumns(None if is_records(X) else column_kinds(X), text=terms)
     if issparse(X):
         return StandardScaler(with_mean=False)
     values = np.asarray(X, dtype=np.float64)
