@@ -221,8 +221,8 @@ def test_any_changed_byte_is_detected(model_path):
 
 
 def test_an_unknown_version_is_refused(model_path):
-    repack(model_path, lambda fields, body: fields.update(version=2, headcount="9.1"))
-    assert_refused(model_path, "model file of version 2; .* written by Headcount '9.1'")
+    repack(model_path, lambda fields, body: fields.update(version=3, headcount="9.1"))
+    assert_refused(model_path, "model file of version 3; .* written by Headcount '9.1'")
 
 
 def test_a_changed_manifest_is_refused(model_path):

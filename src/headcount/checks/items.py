@@ -272,7 +272,11 @@ def _stacked(labelled: ItemFeatures, target: ItemFeatures, group: IntArray) -> t
     columns = np.flatnonzero(np.bincount(counts[distinct].indices, minlength=n_terms) >= _MIN_DOCUMENTS)
     counts = counts[:, columns]
     signed = counts.data.size and counts.data.min() < 0
-    terms = counts if signed or not columns.size else TfidfTransformer(sublinear_tf=True).fit(counts[distinct]).transform(counts)
+    terms = (
+        counts
+        if signed or not columns.size
+        else TfidfTransformer(sublinear_tf=True).fit(counts[distinct]).transform(counts)
+    )
     if labelled.n_numbers == 0:
         return terms, columns, None
     near = _on_common_scale(numbers.toarray())

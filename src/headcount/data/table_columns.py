@@ -170,10 +170,10 @@ def _numbers_of(table: TableFile, label: str, asked: _Asked) -> TableItems | Non
 
 
 def _mixed_of(table: TableFile, label: str, asked: _Asked) -> TableItems:
-    roles, without = column_roles(table, asked.kinds)
+    roles, without = column_roles(table, asked.kinds, asked.named)
     for name, reason in without.items():
         if name in asked.named:
-            raise DataError(f"{table.name}, column {name!r}: nothing can be learnt from it, as there is {reason}. Leave it out.")
+            raise DataError(f"{table.name}, column {name!r}: nothing can be learnt from it: {reason}. Leave it out.")
     if not roles:
         reasons = " ".join(_left_out(name, reason) for name, reason in without.items())
         raise DataError(f"{table.name} has no column to learn from besides the label {label!r}. {reasons}")

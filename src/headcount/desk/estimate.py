@@ -221,7 +221,9 @@ def tally_of(
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")
-    reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where), roles=columns.roles)
+    reading = Reading(
+        recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where), roles=columns.roles
+    )
     return tally_files(files, reading, progress, cluster)
 
 

@@ -79,7 +79,8 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
     if manifest.get("version") not in (VERSION, MIXED_VERSION):
         raise FileFormatError(
             f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads versions "
-            f"{VERSION} and {MIXED_VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the model again."
+            f"{VERSION} and {MIXED_VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
+            "model again."
         )
     seal = manifest.pop("seal", None)
     if seal != _seal(manifest):
@@ -136,7 +137,9 @@ def columns_of(manifest: dict[str, Any], path: Any) -> Columns:
         or len(roles) != (len(names) if kind == "mixed" else 0)
         or not (isinstance(notes, list) and all(isinstance(note, str) for note in notes))
     ):
-        raise FileFormatError(f"{path} is damaged: its manifest does not say what its columns are. Make the model again.")
+        raise FileFormatError(
+            f"{path} is damaged: its manifest does not say what its columns are. Make the model again."
+        )
     return Columns(kind, tuple(names), label, roles, tuple(notes))
 
 

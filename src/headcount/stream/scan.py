@@ -54,8 +54,8 @@ class Reading:
     ----------
     recipe : Recipe
     kind : {"text", "numbers", "mixed", "scores", "decisions", "counts"}
-        Texts, numbers and mixed columns are scored by the quantifier's classifier; scores and decisions are taken as they are. Counts are a column
-        of decisions, and the column ``count``: how many items each row stands for.
+        Texts, numbers and mixed columns are scored by the quantifier's classifier; scores and decisions are taken as they are.
+        Counts are a column of decisions, and the column ``count``: how many items each row stands for.
     names : tuple of str
         The column of texts or decisions (also of counted ones), the columns of features, or those of scores in the order of the
         classes (for two classes the column of the second class is enough).
@@ -94,9 +94,7 @@ class Reading:
         table.require(self.names, f", from which the model reads {what}")
         for grouping in groupings:
             if kinds.get(grouping.column, "group") != "group":
-                raise DataError(
-                    f"Rows can't be grouped by column {grouping.column!r}: the model reads {what} from it."
-                )
+                raise DataError(f"Rows can't be grouped by column {grouping.column!r}: the model reads {what} from it.")
             kinds.setdefault(grouping.column, grouping.kind)
         for condition in conditions:
             kinds.setdefault(condition.column, "group")

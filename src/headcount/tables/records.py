@@ -19,7 +19,13 @@ from headcount.tables.tablefile import Kind
 
 __all__ = ["field_kind", "reading_kinds", "record_type", "records_of"]
 
-_READ_AS: dict[str, Kind] = {"text": "text", "number": "number", "category": "group", "date": "group", "embedding": "any"}
+_READ_AS: dict[str, Kind] = {
+    "text": "text",
+    "number": "number",
+    "category": "group",
+    "date": "group",
+    "embedding": "any",
+}
 
 
 def reading_kinds(roles: Mapping[str, ColumnRole]) -> dict[str, Kind]:
@@ -81,10 +87,8 @@ def _numbers(batch: Batch, name: str, role: ColumnRole) -> FloatArray:
     from pyarrow import types
 
     kind = batch.columns.column(name).type
-    if types.is_string(kind) or types.is_dictionary(kind):  # the column is also one to group by
-        numbers = _parsed_numbers(batch, name)
-    else:
-        numbers = batch.numbers(name)
+    is_text = types.is_string(kind) or types.is_dictionary(kind)  # if rows are also grouped by the column
+    numbers = _parsed_numbers(batch, name) if is_text else batch.numbers(name)
     invalid = np.isinf(numbers) | (np.isnan(numbers) & role.complete)
     if invalid.any():
         row = int(invalid.argmax())

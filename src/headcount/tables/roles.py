@@ -1,7 +1,7 @@
 """`ColumnRole`: what a column is to a model (text, number, category, date or embedding), told from what it holds."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,10 +12,19 @@ from headcount._labels import label_text
 from headcount._typing import AnyArray
 from headcount.exceptions import DataError
 from headcount.tables.batch import MISSING_NUMBERS, is_list_type, number_of
-from headcount.tables.tablefile import TableFile
 from headcount.tables.dates import UnclearDatesError, dates_of, is_date_text, is_month_text, months_come_first
+from headcount.tables.tablefile import TableFile
 
-__all__ = ["MONTH_FIRST", "ROLE_KINDS", "ColumnRole", "RoleKind", "column_roles", "embedding_of", "is_row_number", "role_of"]
+__all__ = [
+    "MONTH_FIRST",
+    "ROLE_KINDS",
+    "ColumnRole",
+    "RoleKind",
+    "column_roles",
+    "embedding_of",
+    "is_row_number",
+    "role_of",
+]
 
 RoleKind: TypeAlias = Literal["text", "number", "category", "date", "embedding"]
 MONTH_FIRST = "month-first date"
@@ -63,7 +72,7 @@ class ColumnRole:
 
 
 def column_roles(
-    table: TableFile, asked: Mapping[str, str | None]
+    table: TableFile, asked: Mapping[str, str | None], named: Container[str] = ()
 ) -> tuple[dict[str, ColumnRole], dict[str, str]]:
     """Return the roles of columns of a table, and why others have none.
 
@@ -72,6 +81,8 @@ def column_roles(
     table : TableFile
     asked : dict of column name to kind of role
         None: what the column holds decides.
+    named : container of str
+        Columns whose numbers are no ids, as the user has named them.
     """
     import pyarrow as pa
 
@@ -85,8 +96,10 @@ def column_roles(
             texts = [[None if value is None else label_text(value) for value in array.to_pylist()] for array in arrays]
             arrays = [pa.array(part, pa.string()) for part in texts]
         known = [array for array in arrays if not pa.types.is_null(array.type)] or arrays
-        column = pa.concat_arrays([array if array.type == known[0].type else array.cast(known[0].type) for array in arrays])
-        role = role_of(name, column, partial(table.place, column=name), kind, decimal_comma)
+        column = pa.concat_arrays(
+            [array if array.type == known[0].type else array.cast(known[0].type) for array in arrays]
+        )
+        role = role_of(name, column, partial(table.place, column=name), kind, decimal_comma, name in named)
         if isinstance(role, str):
             without[name] = role
         else:
@@ -100,6 +113,7 @@ def role_of(
     place: Callable[[int], str],
     asked: str | None = None,
     decimal_comma: bool = False,
+    named: bool = False,
 ) -> ColumnRole | str:
     """Return the role of a column, or, in words, why there is nothing to learn from it.
 
@@ -113,6 +127,8 @@ def role_of(
         The kind of role that the user wants.
     decimal_comma : bool, default=False
         Whether 1,5 is a number.
+    named : bool, default=False
+        Whether the user has named the column, whose numbers are no ids then.
 
     Examples
     --------
@@ -137,15 +153,15 @@ def role_of(
     if types.is_boolean(column.type) or types.is_decimal(column.type) or _is_number(column.type):
         if asked not in (None, "number"):
             raise DataError(f"{place(0)}: the column holds {column.type}, and can't be read as {asked}.")
-        numbers = np.array([np.nan if value is None else float(value) for value in column.to_pylist()])
-        return _role_of_numbers(name, numbers, asked)
+        typed = np.array([np.nan if value is None else float(value) for value in column.to_pylist()])
+        return _role_of_numbers(name, typed, named or asked is not None)
     if types.is_date(column.type) or types.is_timestamp(column.type):
         return ColumnRole("date", column.null_count == 0)
     if not (types.is_string(column.type) or types.is_large_string(column.type) or types.is_dictionary(column.type)):
         return f"it holds {column.type}"
     numbers = _plain_numbers(column) if asked in (None, "number") else None
     if numbers is not None:
-        return _role_of_numbers(name, numbers, asked)
+        return _role_of_numbers(name, numbers, named or asked is not None)
     values = _Values(column)
     if values.n == 0:
         return "it is empty"
@@ -197,11 +213,15 @@ def _plain_numbers(column: Any) -> AnyArray | None:
         numbers = compute.if_else(missing, None, texts).cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    return None if numbers.null_count == len(numbers) else np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
+    return (
+        None
+        if numbers.null_count == len(numbers)
+        else np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False))
+    )
 
 
-def _role_of_numbers(name: str, numbers: AnyArray, asked: str | None) -> ColumnRole | str:
-    if asked is None and is_row_number(name, numbers):
+def _role_of_numbers(name: str, numbers: AnyArray, named: bool) -> ColumnRole | str:
+    if not named and is_row_number(name, numbers):
         return "a different number in every row: an id"
     return ColumnRole("number", not np.isnan(numbers).any())
 
@@ -209,7 +229,8 @@ def _role_of_numbers(name: str, numbers: AnyArray, asked: str | None) -> ColumnR
 def is_row_number(name: str, numbers: AnyArray) -> bool:
     """Whether integers are ids: all different, and either without a gap, or in a column with the name of an id.
 
-    >>> is_row_number("x", np.arange(30.0)), is_row_number("customer_id", np.arange(30.0) ** 2), is_row_number("x", np.arange(30.0) ** 2)
+    >>> rows = np.arange(30.0)
+    >>> is_row_number("x", rows), is_row_number("customer_id", rows**2), is_row_number("x", rows**2)
     (True, True, False)
     """
     n = len(numbers)
@@ -262,9 +283,10 @@ def _written_numbers(
     if asked is None and (share < _HALF or (share < _MOST and few)):
         return None
     row = values.first_row(known & ~is_number)
+    others = f", unlike {min(int(100 * share), 99)} % of the column" if asked is None else ""
     raise DataError(
-        f"{place(row)}: {values.texts[values.codes[row]][:40]!r} is not a number, as {100 * share:.0f} % of the column are. Mend "
-        "it, or empty it if the number is missing; for a column of categories, write its name with :category (--features)."
+        f"{place(row)}: {values.texts[values.codes[row]][:40]!r} is not a number{others}. Mend it, or empty it if the number is "
+        "missing; for a column of categories, write its name with :category (--features)."
     )
 
 
@@ -346,7 +368,11 @@ def _string_role(values: _Values) -> ColumnRole | str:
     words = np.array([_n_words(text) for text in values.texts[::step]])
     category = ColumnRole("category", values.complete, different)
     if different <= n / 2:
-        return replace(category, kind="text", n_values=0) if words.mean() >= _LONG and different > _MANY_TEXTS else category
+        return (
+            replace(category, kind="text", n_values=0)
+            if words.mean() >= _LONG and different > _MANY_TEXTS
+            else category
+        )
     if (words >= 2).mean() >= _WORDY:
         return ColumnRole("text", values.complete)
     if n >= _LEAST_FOR_ID and different >= _MOST * n:
