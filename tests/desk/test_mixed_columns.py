@@ -2,17 +2,35 @@
 
 import io
 import json
+import webbrowser
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from headcount.desk import check_tables, compare_tables, estimate_tables, fit_table
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import load_model, read_summary, save_model
 from tests.features.test_table_columns import tickets
 
-FIT = "fit", "tickets.csv", "--label", "team", "-o", "m.headcount", "--method", "PACC", "--learner", "lr", "-j", 1
+FIT = (
+    *[
+        "fit",
+        "tickets.csv",
+        "--label",
+        "team",
+        "-o",
+        "m.headcount",
+        "--method",
+        "PACC",
+        "--learner",
+        "lr",
+        "--budget",
+        "0.001",
+        "-j",
+        "1",
+    ],
+)
 
 
 def table(n, seed=0, **options):
@@ -23,7 +41,9 @@ def table(n, seed=0, **options):
 @pytest.fixture
 def files(tmp_path):
     table(400).to_csv(tmp_path / "tickets.csv", index=False)
-    table(300, 1, start="2024-09-01", shares=(0.2, 0.8)).drop(columns="team").to_csv(tmp_path / "new.csv", index=False)
+    table(300, 1, start="2024-09-01", shares=(0.2, 0.8)).drop(columns="team").assign(shop=["x", "y"] * 150).to_csv(
+        tmp_path / "new.csv", index=False
+    )
     return tmp_path
 
 
@@ -36,7 +56,8 @@ def fitted(tmp_path_factory):
     return model, table(300, 1, start="2024-09-01", shares=(0.2, 0.8))
 
 
-def test_all_kinds_of_columns_from_the_file_to_the_shares(files, run):
+def test_all_kinds_of_columns_from_the_file_to_the_shares(files, run, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda _: True)
     code, out, err = run(*FIT, "--text", "subject", "--features", "price,region,op*", "--drop", "id")
     assert code == 0, err
     assert "text: subject; numbers: price; categories: region (2); dates: opened" in out
@@ -45,7 +66,7 @@ def test_all_kinds_of_columns_from_the_file_to_the_shares(files, run):
     assert code == 0, err
     shares = pd.read_csv(io.StringIO(out)).set_index("class").share
     assert shares["tech"] == pytest.approx(0.8, abs=0.06)
-    for command in (("check",), ("compare", "--by", "region", "--against", "first"), ("open",)):
+    for command in (("check",), ("compare", "--by", "shop", "--against", "first"), ("open",)):
         code, _, err = run(command[0], "m.headcount", "new.csv", *command[1:])
         assert code == 0, err
 
@@ -173,14 +194,14 @@ def test_row_numbers_are_left_out_of_columns_of_numbers(files, run):
 
 def test_the_format_of_the_file_makes_no_difference(fitted, tmp_path):
     model, new = fitted
-    expected = estimate_tables(model, new, by="region")
+    expected = estimate_tables(model, new, by="opened:week")
     new.to_csv(tmp_path / "new.csv", index=False)
     new.to_parquet(tmp_path / "new.parquet")
     new.assign(opened=new.opened.astype(str), closed=new.closed.astype(str)).to_json(
         tmp_path / "new.jsonl", orient="records", lines=True
     )
     for name in ("new.csv", "new.parquet", "new.jsonl"):
-        groups = estimate_tables(model, tmp_path / name, by="region")
+        groups = estimate_tables(model, tmp_path / name, by="opened:week")
         np.testing.assert_allclose(groups.shares, expected.shares, atol=1e-9)
 
 
@@ -209,7 +230,8 @@ def test_a_number_may_be_a_feature_and_a_group(tmp_path):
     frame = table(400).assign(stars=[1, 2, 3, 4] * 100)
     frame.to_csv(tmp_path / "new.csv", index=False)
     model = fit_table(tmp_path / "new.csv", label="team", drop="id", method="PACC", learner="lr")
-    groups = estimate_tables(model, tmp_path / "new.csv", by="stars")
+    with pytest.warns(HeadcountWarning, match="grouped by 'stars', which the model also learnt from"):
+        groups = estimate_tables(model, tmp_path / "new.csv", by="stars")
     assert groups.names == ["1", "2", "3", "4"]
     months = estimate_tables(model, tmp_path / "new.csv", by="opened:month", where=["price>=10", "region=north"])
     assert months.names == ["2024-01"]
@@ -221,7 +243,7 @@ def test_a_model_file_holds_mixed_columns(fitted, tmp_path):
     loaded = load_model(tmp_path / "m.headcount")
     assert loaded.columns == model.columns
     assert read_summary(tmp_path / "m.headcount").columns == model.columns
-    first, second = (estimate_tables(one, new, by="region") for one in (model, loaded))
+    first, second = (estimate_tables(one, new, by="opened:week") for one in (model, loaded))
     np.testing.assert_array_equal(first.shares, second.shares)
     assert first.verdicts == second.verdicts
 
@@ -237,6 +259,31 @@ def test_other_items_are_found_by_the_check(fitted):
     assert "price" in prices["differs"]
     (words,) = check_tables(model, new.assign(subject=new.subject + " coronavirus lockdown measures"))
     assert "subject: lockdown" in words["differs"]
+
+
+@pytest.mark.parametrize("columns", [None, "price,region,opened,closed"])
+def test_the_same_bits_whatever_the_batches_and_files(fitted, tmp_path, monkeypatch, columns):
+    model, new = fitted
+    if columns:
+        table(400).to_csv(tmp_path / "tickets.csv", index=False)
+        model = fit_table(
+            tmp_path / "tickets.csv", label="team", features=columns, method="SLD", learner="lr", budget=0.001
+        )
+    (tmp_path / "parts").mkdir()
+    new.to_parquet(tmp_path / "new.parquet")
+    for part, start in enumerate(range(0, 300, 77)):
+        new[start : start + 77].to_parquet(tmp_path / "parts" / f"{part}.parquet")
+    whole = estimate_tables(model, tmp_path / "new.parquet", by="opened:week")
+    parts = estimate_tables(model, tmp_path / "parts", by="opened:week")
+    monkeypatch.setattr("headcount.stream.scan._ROWS_TO_SCORE", 10)
+    batches = estimate_tables(model, tmp_path / "new.parquet", by="opened:week")
+    for other in (parts, batches):
+        assert other.names == whole.names
+        np.testing.assert_array_equal(other.shares, whole.shares)
+        assert other.records() == whole.records()
+        assert [report.p_items for report in other.reports if report] == [
+            report.p_items for report in whole.reports if report
+        ]
 
 
 def test_changes_between_groups_are_found(fitted):

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.tables.dates import dates_of, is_date_text
 
 __all__ = ["ItemFeatures", "equal_items", "fill_missing", "item_features", "term_names"]
 
@@ -74,11 +75,11 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
         numeric = items.select_dtypes(["number", "bool"])
         names = tuple(map(str, numeric.columns))
         if len(names) < len(items.columns):
-            return _mixed_features({str(name): np.asarray(items[name]) for name in items.columns})
+            return _mixed_features(_columns_of(items))
         return ItemFeatures(_finite(numeric.to_numpy(np.float64)), names) if names else None
     array = np.asarray(items, dtype=object) if isinstance(items, list | tuple) else np.asarray(items)
     if array.dtype.names is not None:
-        return _mixed_features({name: array[name] for name in array.dtype.names})
+        return _mixed_features(_columns_of(array))
     if array.ndim == 1 and _num_samples(array) and all(isinstance(text, str) for text in array):
         return ItemFeatures(_hasher().transform([text[:_LETTERS] for text in array]), (), True)
     try:
@@ -99,6 +100,19 @@ def _mixed_features(columns: dict[str, AnyArray]) -> ItemFeatures:
     counts = _hasher(_itself).transform(_terms_of_rows(columns))
     X = [counts, *(csr_matrix(_finite(values.astype(np.float64))) for values in numbers.values())]
     return ItemFeatures(hstack(X, format="csr", dtype=np.float32), names, True)
+
+
+def _columns_of(items: Any) -> dict[str, AnyArray]:
+    """Return the columns of a data frame or of records, dates that are written as texts as dates; none of other items."""
+    if not hasattr(items, "columns"):
+        names = getattr(getattr(items, "dtype", None), "names", None) or ()
+        return {name: items[name] for name in names}
+    columns = {str(name): np.asarray(items[name]) for name in items.columns}
+    for name, values in columns.items():
+        known = [value for value in values if isinstance(value, str) and value.strip()] if values.ndim == 1 else []
+        if known and all(map(is_date_text, known)):
+            columns[name] = dates_of(values)
+    return columns
 
 
 def _as_rows(values: AnyArray) -> AnyArray:
@@ -193,10 +207,9 @@ def term_names(columns: IntArray, texts: Items) -> list[str]:
 
     from sklearn.utils import murmurhash3_32
 
-    if hasattr(texts, "columns"):
-        rows = _terms_of_rows({str(name): np.asarray(texts[name]) for name in texts.columns})
-    elif getattr(getattr(texts, "dtype", None), "names", None) is not None:
-        rows = _terms_of_rows({name: texts[name] for name in texts.dtype.names})
+    columns_of_items = _columns_of(texts)
+    if columns_of_items:
+        rows = _terms_of_rows(columns_of_items)
     else:
         split = _hasher().build_analyzer()
         rows = [split(text[:_LETTERS]) for text in texts]

@@ -63,9 +63,10 @@ def records_of(batch: Batch, roles: Mapping[str, ColumnRole]) -> AnyArray:
     ([1.5, nan], [['north'], [None]])
     """
     read = {"text": _texts, "number": _numbers, "category": _categories, "date": _dates, "embedding": _embedding}
+    columns = {name: read[role.kind](batch, name, role) for name, role in roles.items()}
     records = np.empty(len(batch), record_type(roles))
-    for name, role in roles.items():
-        records[name] = read[role.kind](batch, name, role)
+    for name, values in columns.items():
+        records[name] = values
     return records
 
 
