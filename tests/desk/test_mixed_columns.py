@@ -14,22 +14,18 @@ from headcount.modelfile import load_model, read_summary, save_model
 from tests.features.test_table_columns import tickets
 
 FIT = (
-    *[
-        "fit",
-        "tickets.csv",
-        "--label",
-        "team",
-        "-o",
-        "m.headcount",
-        "--method",
-        "PACC",
-        "--learner",
-        "lr",
-        "--budget",
-        "0.001",
-        "-j",
-        "1",
-    ],
+    "fit",
+    "tickets.csv",
+    "--label",
+    "team",
+    "-o",
+    "m.headcount",
+    "--method",
+    "PACC",
+    "--learner",
+    "lr",
+    "--budget",
+    "0.001",
 )
 
 
