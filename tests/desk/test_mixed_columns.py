@@ -282,6 +282,14 @@ def test_the_same_bits_whatever_the_batches_and_files(fitted, tmp_path, monkeypa
         ]
 
 
+def test_a_table_in_memory_can_be_learnt_from(fitted):
+    model, new = fitted
+    again = fit_table(table(400), label="team", method="PACC", learner="lr")
+    assert again.columns == model.columns
+    assert again.source["name"] == "the table (DataFrame)"
+    np.testing.assert_array_equal(estimate_tables(again, new).shares, estimate_tables(model, new).shares)
+
+
 def test_changes_between_groups_are_found(fitted):
     model, new = fitted
     old = table(300, 5, start="2024-05-01", shares=(0.8, 0.2))

@@ -104,7 +104,7 @@ def fit(
             label=name,
             text=text or None,
             features=features or None,
-            drop=drop or None,
+            drop=[*(drop or ()), *(other for other in labels if other != name)] or None,
             method=method,
             learner=learner,
             budget=budget,

@@ -1,7 +1,6 @@
 """`fit_table`: from a labelled table to a model; read items and labels, check them, choose a quantifier and fit it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ __all__ = ["fit_table"]
 
 
 def fit_table(
-    source: str | Path,
+    source: Any,
     *,
     label: str,
     text: str | Sequence[str] | None = None,
@@ -38,8 +37,8 @@ def fit_table(
 
     Parameters
     ----------
-    source : str or Path
-        A CSV, TSV or Parquet file, or ``-`` for standard input.
+    source : str, Path or table
+        A CSV, TSV or Parquet file, or ``-`` for standard input; or a table of pandas, polars or Arrow.
     label : str
         The column of labels.
     text : str or sequence of str, optional
