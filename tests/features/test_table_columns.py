@@ -61,6 +61,19 @@ def test_numbers_are_filled_marked_and_scaled():
     np.testing.assert_allclose(later, [[X[3, 0], 0.0, 2.0, 1.0]])
 
 
+def test_beside_texts_the_effect_of_a_number_may_bend_at_its_quartiles():
+    frame = pd.DataFrame({"t": ["good film", "bad film"] * 10, "x": np.arange(20.0) ** 2, "flag": [0.0, 1.0] * 10})
+    columns = TableColumns({"t": "text"}).fit(frame)
+    names = columns.get_feature_names_out().tolist()
+    assert names[-5:] == ["x", "flag", "x above 16", "x above 81", "x above 196"]
+    above = column(columns.transform(frame), columns, "x above 81")
+    assert np.ptp(above[:10]) == 0
+    assert (np.diff(above[9:]) > 0).all()
+    without_texts = TableColumns().fit(frame[["x", "flag"]].assign(r=["n", "s"] * 10))
+    assert without_texts.get_feature_names_out().tolist()[:2] == ["x", "flag"]
+    assert "x above 81" not in without_texts.get_feature_names_out()
+
+
 def test_rare_and_unknown_categories_are_joined_and_missing_ones_are_not():
     frame = pd.DataFrame({"c": ["a"] * 6 + ["b"] * 5 + ["rare", "rarer"] + [None] * 2, "d": ["x", "y", "y"] * 5})
     columns = TableColumns().fit(frame)

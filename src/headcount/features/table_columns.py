@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from headcount._typing import AnyArray, FloatArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import integers_from, quoted
 from headcount.exceptions import DataError
 from headcount.features.term_weights import TermWeights
@@ -23,6 +23,8 @@ _MOST_CATEGORIES = 100
 """Categories of a column that have a feature of their own; the others are one together."""
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DAY = 86_400.0
+_MOST_BENT = 64
+"""Numbers whose quartiles are used beside texts: more are rather coordinates than quantities."""
 _LENGTH_OF_TEXT, _LENGTH_OF_OTHERS = 4.0, 2.0
 """Lengths of the terms of a text, and of all other features of a row together in the mean, beside each other.
 
@@ -35,7 +37,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     - Texts: weights of terms, as `TermWeights` or another transformer gives them.
     - Numbers: less their mean, divided by their standard deviation. A missing one is the median; if some were missing in training,
-      a further feature says which.
+      a further feature says which. Beside texts, which only linear learners learn from, also what they exceed their quartiles by.
     - Categories: a feature for each, for all rare ones together, to which an unknown one belongs too, and for missing ones if there
       were any in training.
     - Dates: the day of the week, the time of day if there is one, and the days between a first and each other column of dates.
@@ -122,7 +124,9 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         check_is_fitted(self)
         names = [f"{name}: {term}" for name, one in self.texts_.items() for term in one.get_feature_names_out()]
         numbers = [*self._columns("number"), *(f"days from {first} to {other}" for first, other in self._durations())]
-        names += [*numbers, *(f"{numbers[i]} missing" for i in np.flatnonzero(self.gaps_))]
+        bends = zip(self.bent_columns_.tolist(), self.bends_.tolist(), strict=True)
+        names += [*numbers, *(f"{numbers[j]} above {bend:g}" for j, bend in bends)]
+        names += [f"{numbers[j]} missing" for j in np.flatnonzero(self.gaps_)]
         names += [f"{name}[{j}]" for name in self._columns("embedding") for j in range(self.roles_[name]["size"])]
         for name, levels in self.categories_.items():
             names += [f"{name} = {level}" for level in levels]
@@ -207,9 +211,24 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.medians_[known] = np.nanmedian(numbers[:, known], axis=0)
         self.gaps_ = missing.any(axis=0) & known
         filled = np.where(missing, self.medians_, numbers)
+        self.bent_columns_, self.bends_ = self._learnt_bends(filled)
+        filled = self._bent(filled)
         self.means_, self.scales_ = filled.mean(axis=0), _spread(filled)
         self.coordinate_means_ = {name: records[name].mean(axis=0) for name in self._columns("embedding")}
         self.coordinate_scales_ = {name: _spread(records[name]) for name in self._columns("embedding")}
+
+    def _learnt_bends(self, numbers: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return columns and quartiles at which the effect of a number may change, for learners of texts, which are linear."""
+        pairs: list[tuple[int, float]] = []
+        if self.texts_ and numbers.shape[1] <= _MOST_BENT:
+            for j, column in enumerate(numbers.T):
+                quartiles = np.unique(np.quantile(column, [0.25, 0.5, 0.75], method="lower"))
+                pairs += [(j, float(q)) for q in quartiles if column.min() < q < column.max()]
+        return np.array([j for j, _ in pairs], dtype=np.int64), np.array([q for _, q in pairs], dtype=np.float64)
+
+    def _bent(self, numbers: FloatArray) -> FloatArray:
+        """Add what numbers exceed their bends by."""
+        return np.hstack([numbers, np.maximum(numbers[:, self.bent_columns_] - self.bends_, 0.0)])
 
     def _learn_categories(self, records: AnyArray) -> None:
         self.categories_: dict[str, list[str]] = {}
@@ -244,7 +263,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     def _dense_blocks(self, records: AnyArray) -> Iterator[FloatArray]:
         numbers = self._numbers(records)
         missing = np.isnan(numbers)
-        yield (np.where(missing, self.medians_, numbers) - self.means_) / self.scales_
+        yield (self._bent(np.where(missing, self.medians_, numbers)) - self.means_) / self.scales_
         yield missing[:, self.gaps_].astype(np.float64)
         for name in self._columns("embedding"):
             yield (records[name] - self.coordinate_means_[name]) / self.coordinate_scales_[name]
