@@ -44,6 +44,10 @@ _WORD = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_CODE = re.compile(r"0\d")
+"""The beginning of a code of digits, such as the zip code 02139."""
+_AMOUNT = re.compile(r"[^\w\s]?\s?-?(?:\d{1,3}(?:[,.' ]\d{3})+|\d+)(?:[.,]\d+)?(\s?[^\d\s]{0,4})")
+"""A number with a currency, a unit or marks between thousands, such as $12.50, 1,250 or 80 kg."""
 _ID_NAME = re.compile(r"(?:.*[ _.-])?(?:id|uuid|guid|key|nr|no|number|index|row|rownum)|.*[a-z]I[dD]", re.IGNORECASE)
 
 
@@ -208,6 +212,8 @@ def _plain_numbers(column: Any) -> AnyArray | None:
     from pyarrow import compute
 
     texts = column.cast(pa.string())
+    if compute.any(compute.match_substring_regex(texts, r"^0\d")).as_py():
+        return None  # a code with zeros in front
     try:
         missing = compute.is_in(texts, pa.array(MISSING_NUMBERS))
         numbers = compute.if_else(missing, None, texts).cast(pa.float64())
@@ -273,6 +279,8 @@ def _written_numbers(
     missing = np.array([text in MISSING_NUMBERS for text in values.texts])
     is_number = np.array([_reads_as_number(text, decimal_comma) for text in values.texts])
     complete = values.complete and not missing.any()
+    if asked is None and any(_CODE.match(text) for text in values.texts):
+        return None
     known = ~missing
     if not (known & is_number).any() and asked is None:
         return None
@@ -375,6 +383,9 @@ def _string_role(values: _Values) -> ColumnRole | str:
         )
     if (words >= 2).mean() >= _WORDY:
         return ColumnRole("text", values.complete)
+    amounts = [match for match in map(_AMOUNT.fullmatch, values.texts) if match and not match[0].isdigit()]
+    if len(amounts) >= _MOST * different and len({match[1].strip() for match in amounts}) <= 2:
+        return f"numbers with other signs, such as {amounts[0][0]!r}; write plain numbers to learn from them"
     if n >= _LEAST_FOR_ID and different >= _MOST * n:
         return "a different value in nearly every row, and no words: an id"
     return category
