@@ -179,6 +179,11 @@ def test_a_copy_of_the_label_is_told(files, run):
     assert "(--drop code)" in out
 
 
+def test_a_table_of_ids_alone_is_refused(files, refused):
+    pd.read_csv(files / "tickets.csv")[["id", "team"]].to_csv(files / "tickets.csv", index=False)
+    refused("has no column to learn from besides the label 'team'. Column 'id' is left out: a different value", *FIT)
+
+
 def test_row_numbers_are_left_out_of_columns_of_numbers(files, run):
     frame = pd.read_csv(files / "tickets.csv")[["price", "team"]].assign(row=range(400))
     frame.to_csv(files / "tickets.csv", index=False)

@@ -64,7 +64,7 @@ def test_what_a_column_holds_decides(values, kind):
         ([None, None], "it is empty"),
         (["same"] * 30, "the same value in every row, 'same'"),
         (["2016-07", "2016-08"] * 20, "it names months"),
-        ([{"a": 1}], "it holds records"),
+        ([{"a": 1}], "it holds lists or records"),
         ([["a"], ["b"]], "it holds list"),
     ],
 )
@@ -118,6 +118,17 @@ def test_values_of_several_types_in_a_file_are_texts(tmp_path):
     (tmp_path / "n.jsonl").write_text("\n".join(rows))
     roles, _ = column_roles(TableFile(tmp_path / "n.jsonl"), {"c": "category", "v": None})
     assert roles == {"c": ColumnRole("category", n_values=4), "v": ColumnRole("embedding", size=2)}
+
+
+def test_lists_of_words_and_records_of_json_are_nothing_to_learn_from(tmp_path):
+    rows = [
+        '{"tags": ["a", "b"], "user": {"id": 1}, "v": [1, 2], "odd": [1]}',
+        '{"tags": null, "v": [3, 4], "odd": {}}',
+    ] * 9
+    (tmp_path / "n.jsonl").write_text("\n".join(rows))
+    roles, without = column_roles(TableFile(tmp_path / "n.jsonl"), dict.fromkeys(("tags", "user", "v", "odd")))
+    assert roles == {"v": ColumnRole("embedding", size=2)}
+    assert without == dict.fromkeys(("tags", "user", "odd"), "it holds lists or records")
 
 
 def test_a_frame_of_pandas_has_the_same_roles_as_its_file(tmp_path):

@@ -209,8 +209,10 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
             return pa.array(values, pa.float64())
         if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
             return pa.array(values)
-        if kind == "any" and len(types) == 1 and types.isdisjoint((bytes, dict)):
-            return pa.array(values, pa.list_(pa.float64()) if types == {list} else None)
+        if kind == "any" and (types == {list} or dict in types):
+            return _nested_array(values)
+        if kind == "any" and len(types) == 1 and types.isdisjoint((bytes, list)):
+            return pa.array(values)
     except (OverflowError, pa.ArrowException):  # an integer that is too large
         pass
     converted = []
@@ -225,6 +227,18 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
             )
             raise DataError(f"{place(row)}: {str(value)[:40]!a} is not {what} or mend the value.") from error
     return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
+
+
+def _nested_array(values: Sequence[Any]) -> Any:
+    """Make an array of lists of numbers; of other lists and of records, one that says only what they are."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, pa.list_(pa.float64()))
+    except (TypeError, ValueError, pa.ArrowException):
+        marks = ["list" if isinstance(value, list) else "record" for value in values]
+        kinds = pa.struct([("list", pa.bool_()), ("record", pa.bool_())])
+        return pa.array([None if v is None else {mark: True} for v, mark in zip(values, marks, strict=True)], kinds)
 
 
 def number_of(value: Any) -> Any:

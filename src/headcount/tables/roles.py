@@ -149,7 +149,7 @@ def role_of(
     if is_list_type(column.type):
         return _embedding_role(column, place)
     if types.is_nested(column.type):
-        return "it holds records"
+        return "it holds lists or records"
     if asked in ("text", "category"):
         return _as_strings(column, asked)
     if types.is_dictionary(column.type) and asked is None:  # as pandas has its categories
@@ -248,7 +248,8 @@ def is_row_number(name: str, numbers: AnyArray) -> bool:
 
 
 def _as_strings(column: Any, asked: Any) -> ColumnRole:
-    values = {label_text(value).strip() for value in column.unique().to_pylist() if value is not None}
+    present = [value for value in column.unique().to_pylist() if value is not None and value == value]
+    values = {label_text(value).strip() for value in present}
     complete = column.null_count == 0 and "" not in values
     return ColumnRole(asked, complete, len(values - {""}) if asked == "category" else 0)
 
