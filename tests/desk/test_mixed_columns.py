@@ -223,6 +223,10 @@ def test_embeddings_come_as_lists_or_are_written(tmp_path):
         shares[name] = estimate_tables(model, tmp_path / name).shares
     np.testing.assert_allclose(shares["v.csv"], shares["v.parquet"], atol=1e-9)
     np.testing.assert_allclose(shares["v.jsonl"], shares["v.parquet"], atol=1e-9)
+    vectors[7, 1] = np.inf
+    frame.assign(vector=list(vectors))[["vector", "team"]].to_parquet(tmp_path / "v.parquet")
+    with pytest.raises(DataError, match=r"v\.parquet, row 8, column 'vector': the number is infinite"):
+        fit_table(tmp_path / "v.parquet", label="team")
     alone = fit_table(tmp_path / "v.csv", label="team", features="vector", method="PACC", learner="lr")
     assert alone.columns.roles[0].size == 3
 
@@ -234,6 +238,12 @@ def test_a_number_may_be_a_feature_and_a_group(tmp_path):
     with pytest.warns(HeadcountWarning, match="grouped by 'stars', which the model also learnt from"):
         groups = estimate_tables(model, tmp_path / "new.csv", by="stars")
     assert groups.names == ["1", "2", "3", "4"]
+    frame.assign(stars=["1", "two", "3", "4"] * 100).to_csv(tmp_path / "odd.csv", index=False)
+    with (
+        pytest.warns(HeadcountWarning, match="grouped by"),
+        pytest.raises(DataError, match=r"odd\.csv, line 3, column 'stars': 'two' is not a number"),
+    ):
+        estimate_tables(model, tmp_path / "odd.csv", by="stars")
     months = estimate_tables(model, tmp_path / "new.csv", by="opened:month", where=["price>=10", "region=north"])
     assert months.names == ["2024-01"]
 

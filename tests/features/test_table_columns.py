@@ -114,6 +114,8 @@ def test_embeddings_are_scaled_coordinates():
     columns = TableColumns().fit(frame)
     with pytest.raises(DataError, match="row 1, column 'v' holds 2 numbers, and embeddings of 4 were learnt from"):
         columns.transform(pd.DataFrame({"v": [[1.0, 2.0]]}))
+    with pytest.raises(DataError, match="row 2, column 'v': a number of the embedding is missing or infinite"):
+        columns.transform(pd.DataFrame({"v": [[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, np.inf, 4.0]]}))
 
 
 def test_texts_have_their_own_terms_in_a_sparse_matrix():
@@ -188,6 +190,8 @@ def test_other_columns_are_refused():
 def test_texts_without_repeated_words_are_refused_alone_and_omitted_beside_others():
     frame = pd.DataFrame({"t": ["one thing", "another matter"], "x": [1.0, 2.0]})
     assert TableColumns({"t": "text"}).fit_transform(frame).shape == (2, 1)
+    with pytest.raises(DataError, match="their texts have no words that occur twice"):
+        TableColumns({"t": "text", "s": "text"}).fit(frame[["t"]].assign(s=["more", "words"]))
     with pytest.raises(DataError, match="Column 't': No word occurs in 2 of the 2 texts"):
         TableColumns({"t": "text"}).fit(frame[["t"]])
 
@@ -195,6 +199,8 @@ def test_texts_without_repeated_words_are_refused_alone_and_omitted_beside_other
 def test_a_frame_of_polars_is_read_as_one_of_pandas():
     polars = pytest.importorskip("polars")
     frame, _ = tickets(50)
+    assert kind_of(polars.from_pandas(frame)) == "mixed"
+    assert kind_of(polars.from_pandas(frame[["price"]])) == "numbers"
     columns = TableColumns().fit(frame)
     np.testing.assert_array_equal(
         TableColumns().fit_transform(polars.from_pandas(frame)).toarray(), columns.transform(frame).toarray()

@@ -1,6 +1,6 @@
 """What a column is to a model, told from what it holds; and the sentences on columns that can't be told."""
 
-from datetime import datetime
+from datetime import datetime, time
 
 import numpy as np
 import pandas as pd
@@ -66,6 +66,7 @@ def test_what_a_column_holds_decides(values, kind):
         (["2016-07", "2016-08"] * 20, "it names months"),
         ([{"a": 1}], "it holds lists or records"),
         ([["a"], ["b"]], "it holds list"),
+        ([time(12, 30), time(13, 0)], "it holds time64"),
     ],
 )
 def test_columns_to_learn_nothing_from_are_told(values, reason):

@@ -101,7 +101,7 @@ def kind_of(X: Items) -> Kind:
     if is_mixed(X):
         kinds = list(column_kinds(X).values())
         return "mixed" if {"text", "embedding"} & {*kinds} or len(kinds) >= _MANY_COLUMNS else "table"
-    if getattr(X, "ndim", 1) == 1 and not (isinstance(X, list) and X and not isinstance(X[0], str)):
+    if len(getattr(X, "shape", [0])) == 1 and not (isinstance(X, list) and X and not isinstance(X[0], str)):
         return "text"
     width = X.shape[1] if hasattr(X, "shape") else len(X[0])
     return "embeddings" if width >= _MANY_COLUMNS else "numbers"

@@ -155,14 +155,15 @@ def _numbers_of(table: TableFile, label: str, asked: _Asked) -> TableItems | Non
         X, labels = read_items(table, "numbers", names, label)
     except DataError:
         return None
-    if X.shape[1] != len(names):
+    is_embedding = X.shape[1] != len(names)
+    if np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0].tolist()
+        raise DataError(f"{table.place(row, names[0 if is_embedding else column])}: the number is infinite.")
+    if is_embedding:
         return TableItems("numbers", X, labels, names)
     ids = [j for j, name in enumerate(names) if name not in asked.named and is_row_number(name, X[:, j])]
     if len(ids) == len(names):
         ids = []
-    if np.isinf(X).any():
-        row, column = np.argwhere(np.isinf(X))[0].tolist()
-        raise DataError(f"{table.place(row, names[column])}: the number is infinite.")
     notes = [_left_out(names[j], "a different number in every row: an id") for j in ids]
     kept = [j for j in range(len(names)) if j not in ids]
     notes += _copies_of_label({names[j]: X[:, j] for j in kept}, labels)

@@ -133,17 +133,22 @@ def _dates(batch: Batch, name: str, role: ColumnRole) -> AnyArray:
 def _embedding(batch: Batch, name: str, role: ColumnRole) -> FloatArray:
     column = batch.columns.column(name)
     if is_list_type(column.type):
-        vectors = [np.asarray(vector if vector is not None else [], dtype=np.float64) for vector in column.to_pylist()]
+        vectors = None
+        sizes = [size or 0 for size in column.value_lengths().to_pylist()]
     else:
-        vectors = [np.asarray(_written(batch, row, name, text)) for row, text in enumerate(column.to_pylist())]
-    for row, vector in enumerate(vectors):
-        if len(vector) != role.size:
-            raise DataError(
-                f"{batch.place(row, name)} holds {len(vector)} numbers, and embeddings of {role.size} were learnt from."
-            )
-        if not np.isfinite(vector).all():
-            raise DataError(f"{batch.place(row, name)}: a number of the embedding is missing or infinite.")
-    return np.array(vectors).reshape(len(vectors), role.size)
+        vectors = [_written(batch, row, name, text) for row, text in enumerate(column.to_pylist())]
+        sizes = [len(vector) for vector in vectors]
+    odd = next((row for row, size in enumerate(sizes) if size != role.size), None)
+    if odd is not None:
+        raise DataError(
+            f"{batch.place(odd, name)} holds {sizes[odd]} numbers, and embeddings of {role.size} were learnt from."
+        )
+    matrix = batch.embedding(name) if vectors is None else np.array(vectors, dtype=np.float64)
+    invalid = ~np.isfinite(matrix).all(axis=1)
+    if invalid.any():
+        row = int(invalid.argmax())
+        raise DataError(f"{batch.place(row, name)}: a number of the embedding is missing or infinite.")
+    return matrix
 
 
 def _written(batch: Batch, row: int, name: str, text: Any) -> list[float]:
