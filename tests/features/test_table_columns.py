@@ -13,7 +13,7 @@ from headcount.auto import AutoQuantifier
 from headcount.auto.learners import kind_of
 from headcount.exceptions import DataError
 from headcount.features import TableColumns, TermWeights
-from headcount.features.table_columns import column_kinds
+from headcount.features.column_names import column_kinds
 from headcount.tables import ColumnRole
 from headcount.tables.records import record_type
 

@@ -9,7 +9,8 @@ import pytest
 
 from headcount.exceptions import DataError
 from headcount.tables import TableFile
-from headcount.tables.roles import ColumnRole, column_roles, role_of
+from headcount.tables.role_inference import column_roles, role_of
+from headcount.tables.roles import ColumnRole
 
 WORDS = ["late", "parcel", "broken", "screen", "refund", "please", "never", "again"]
 

@@ -94,7 +94,7 @@ def kind_of(X: Items) -> Kind:
     """Return what the items are: texts, embeddings (many dense columns), other numbers, or columns of several kinds."""
     from scipy.sparse import issparse
 
-    from headcount.features.table_columns import column_kinds, is_mixed
+    from headcount.features.column_names import column_kinds, is_mixed
 
     if issparse(X):
         return "embeddings"  # trees are as slow there
@@ -115,7 +115,7 @@ def features_for(kind: Kind, X: Items, n_items: int) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     from headcount.features import TableColumns, TermWeights
-    from headcount.features.table_columns import column_kinds, is_records
+    from headcount.features.column_names import column_kinds, is_records
 
     terms = TermWeights(min_count=2 if n_items >= 100 else 1)
     if kind == "text":

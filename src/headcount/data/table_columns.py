@@ -13,7 +13,8 @@ from headcount.data.table_items import batch_labels, read_items
 from headcount.exceptions import DataError
 from headcount.tables import ColumnRole, TableFile
 from headcount.tables.records import reading_kinds, records_of
-from headcount.tables.roles import ROLE_KINDS, column_roles, is_row_number
+from headcount.tables.role_inference import column_roles, is_row_number
+from headcount.tables.roles import ROLE_KINDS
 
 __all__ = ["TableItems", "names_asked", "read_table"]
 

@@ -11,14 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import integers_from, quoted
 from headcount.exceptions import DataError
+from headcount.features.column_names import DROP, column_names, is_records
 from headcount.features.term_weights import TermWeights
 from headcount.tables import ColumnRole, TableFile
 from headcount.tables.records import field_kind, reading_kinds, records_of
-from headcount.tables.roles import MONTH_FIRST, ROLE_KINDS, column_roles
+from headcount.tables.role_inference import column_roles
+from headcount.tables.roles import ROLE_KINDS
 
-__all__ = ["TableColumns", "column_kinds", "is_mixed", "is_records"]
+__all__ = ["TableColumns"]
 
-DROP = "drop"
 _MOST_CATEGORIES = 100
 """Categories of a column that have a feature of their own; the others are one together."""
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -147,7 +148,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         wrong = sorted({kind for kind in given.values() if kind not in (*ROLE_KINDS, DROP)})
         if wrong:
             raise DataError(f"kinds may be {quoted([*ROLE_KINDS, DROP], 10)}; got {quoted(wrong)}.")
-        names = _column_names(X)
+        names = column_names(X)
         unknown = [name for name in given if name not in names]
         if unknown:
             raise DataError(f"kinds names {quoted(unknown)}, and the columns are {quoted(names, 12)}.")
@@ -168,7 +169,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     def _known_records(self, X: Any) -> AnyArray:
         """Return rows as records, checked to have the columns that were learnt from."""
-        names = _column_names(X)
+        names = column_names(X)
         if not is_records(X):
             validate_data(self, X, reset=False, skip_check_array=True)  # names and their order, in scikit-learn's words
             return self._records_of(X)
@@ -293,51 +294,6 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def is_records(X: Any) -> bool:
-    """Whether items are records: an array with named fields."""
-    return getattr(getattr(X, "dtype", None), "names", None) is not None
-
-
-def is_mixed(X: Any) -> bool:
-    """Whether items are records, or a data frame with a column that does not hold numbers."""
-    if is_records(X) or not (hasattr(X, "columns") and hasattr(X, "__arrow_c_stream__")):
-        return is_records(X)
-    return not all(_is_numeric(dtype) for dtype in X.dtypes)
-
-
-def _is_numeric(dtype: Any) -> bool:
-    """Whether a type of pandas or polars is one of numbers."""
-    if hasattr(dtype, "is_numeric"):
-        return bool(dtype.is_numeric() or str(dtype) == "Boolean")
-    return getattr(dtype, "kind", "O") in "biuf"
-
-
-def column_kinds(X: Any) -> dict[str, str]:
-    """Return the kinds of the columns of a data frame or of records, as `TableColumns` takes them.
-
-    >>> import pandas as pd
-    >>> column_kinds(pd.DataFrame({"id": [f"T{i}" for i in range(40)], "region": ["north", "south"] * 20, "price": 1.5}))
-    {'id': 'drop', 'region': 'category', 'price': 'number'}
-    """
-    names = _column_names(X)
-    if is_records(X):
-        return {name: str(field_kind(X.dtype[name])) for name in names}
-    roles, _ = column_roles(TableFile(X), dict.fromkeys(names))
-    return {name: _kind_asked(roles[name]) if name in roles else DROP for name in names}
-
-
-def _kind_asked(role: ColumnRole) -> str:
-    return MONTH_FIRST if role.month_first else role.kind
-
-
-def _column_names(X: Any) -> list[str]:
-    if is_records(X):
-        return list(X.dtype.names)
-    if hasattr(X, "columns") and hasattr(X, "__arrow_c_stream__"):
-        return [str(name) for name in X.columns]
-    raise DataError(f"Expected a data frame, whose columns have names; got {type(X).__name__}.")
 
 
 def _role_of_field(field: np.dtype[Any]) -> ColumnRole:
