@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
-    from headcount.features import LogTfidf, TermIds, TermWeights
+    from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
     from headcount.intervals import Estimate, difference, differences, estimate
     from headcount.learners import (
         CNNClassifier,
@@ -30,7 +30,7 @@ _HOME = {
     "auto": ("AutoQuantifier",),
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
-    "features": ("LogTfidf", "TermIds", "TermWeights"),
+    "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
@@ -64,6 +64,7 @@ __all__ = [
     "QuantifierSearch",
     "SVMperf",
     "Samples",
+    "TableColumns",
     "TermIds",
     "TermWeights",
     "UniformPrevalence",

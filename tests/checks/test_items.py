@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from headcount import ACC, PACC, Outputs
 from headcount.checks import ItemFindings, LabelledItems, check, item_features
-from headcount.checks.item_features import equal_items, fill_missing
+from headcount.checks.item_features import equal_items, fill_missing, term_names
 from headcount.checks.verdict import Findings, verdict_of
 from headcount.exceptions import DataError
 
@@ -108,7 +108,11 @@ def test_items_are_checked_only_where_they_are_at_hand():
 def test_features_of_items():
     assert item_features(["a film", "a book"]).is_texts
     assert item_features(pd.DataFrame({"a": ["x"], "b": [1.0]})).names == ("b",)
-    assert item_features(pd.DataFrame({"a": ["x"]})) is None
+    assert item_features(pd.DataFrame({"a": ["x"]})).names == ()
+    mixed = pd.DataFrame({"a": ["x", None], "b": [1.0, np.nan], "day": ["2024-01-01", "2024-01-08"]})
+    assert item_features(mixed).n_numbers == 1
+    terms = term_names(np.unique(item_features(mixed).X[:, :-1].indices), mixed)
+    assert sorted(terms) == ["a = x", "a is missing", "day: Monday"]
     assert item_features(np.array([["x", "y"]])) is None
     assert item_features(np.zeros(3)) is None
     missing = item_features(np.array([[1.0, np.inf], [2.0, 3.0], [1e300, 4.0]])).X

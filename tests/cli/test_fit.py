@@ -34,6 +34,15 @@ def test_a_folder_can_not_be_the_model_file(reviews, refused):
     refused("budget", *FIT, "--budget", "0")
 
 
+def test_a_label_is_not_learnt_from_for_another(reviews, run):
+    table = pd.read_csv(reviews / "labelled.csv").drop(columns="row")
+    table.assign(tone=np.where(table.index % 2, "calm", "loud")).to_csv(reviews / "both.csv", index=False)
+    fit = "fit", "both.csv", "--method", "PACC", "--learner", "lr", "--budget", "0.001", "-j", 1
+    code, out, err = run(*fit, "--label", "stars,tone", "--features", "*,review:text", "-o", "models")
+    assert code == 0, err
+    assert [line for line in out.splitlines() if line.startswith("Reads")] == ["Reads      text: review"] * 2
+
+
 def test_several_labels_make_a_model_each(reviews, run, refused):
     table = pd.read_csv(reviews / "labelled.csv")
     table.assign(tone=np.where(table.row % 2, "calm", "loud")).to_csv(reviews / "both.csv", index=False)

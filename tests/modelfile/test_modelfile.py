@@ -18,9 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from headcount import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, LogTfidf, SVMperf
+from headcount import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, LogTfidf, NewtonLogisticRegression, SVMperf, TableColumns
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model, manifest, save_model
+from headcount.tables import ColumnRole
+from headcount.tables.records import record_type
 from tests.conftest import blobs
 
 FIXTURE = Path(__file__).parent / "version-1.headcount"
@@ -141,6 +143,29 @@ def test_a_file_of_the_first_version_can_be_loaded():
     np.testing.assert_allclose(model.quantifier.predict(expected["texts"]), expected["shares"], atol=1e-9)
 
 
+def test_files_of_texts_and_numbers_are_written_as_in_the_first_version(model_path):
+    with zipfile.ZipFile(model_path) as archive:
+        fields = json.loads(archive.read("manifest.json"))
+    assert fields["version"] == 1
+    assert fields["columns"] == {"kind": "numbers", "names": ["a", "b", "c", "d"], "label": "y"}
+
+
+def test_mixed_columns_are_written_with_what_they_are(tmp_path):
+    roles = {"price": ColumnRole("number", complete=False), "region": ColumnRole("category", n_values=2)}
+    records = np.empty(40, record_type(roles))
+    records["price"], records["region"] = np.arange(40.0), np.array(["n", "s"] * 20, dtype=object)[:, None]
+    classifier = make_pipeline(TableColumns(), NewtonLogisticRegression())
+    columns = Columns("mixed", tuple(roles), "y", tuple(roles.values()), ("Column 'id' is left out: an id.",))
+    model = Model(PACC(classifier, random_state=0).fit(records, [0] * 20 + [1] * 20), columns)
+    save_model(model, tmp_path / "m.headcount")
+    with zipfile.ZipFile(tmp_path / "m.headcount") as archive:
+        assert json.loads(archive.read("manifest.json"))["version"] == 2
+    loaded = load_model(tmp_path / "m.headcount")
+    assert loaded.columns == columns
+    np.testing.assert_array_equal(loaded.quantifier.predict(records), model.quantifier.predict(records))
+    assert loaded.labelled_items().features.names == ("price",)
+
+
 def test_a_failed_save_keeps_the_old_file(model_path, monkeypatch):
     before = model_path.read_bytes()
     monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *a: (_ for _ in ()).throw(OSError("the disk is full")))
@@ -221,8 +246,8 @@ def test_any_changed_byte_is_detected(model_path):
 
 
 def test_an_unknown_version_is_refused(model_path):
-    repack(model_path, lambda fields, body: fields.update(version=2, headcount="9.1"))
-    assert_refused(model_path, "model file of version 2; .* written by Headcount '9.1'")
+    repack(model_path, lambda fields, body: fields.update(version=3, headcount="9.1"))
+    assert_refused(model_path, "model file of version 3; .* written by Headcount '9.1'")
 
 
 def test_a_changed_manifest_is_refused(model_path):
@@ -246,6 +271,16 @@ def test_a_changed_body_is_refused(model_path):
         ({"classes": [0, 1]}, "manifest and quantifier do not agree"),
         ({"method": "SLD"}, "do not agree"),
         ({"columns": {"kind": "text"}}, "names no columns"),
+        ({"columns": {"kind": "mixed", "names": ["a"], "label": "y"}}, "does not say what its columns are"),
+        ({"columns": {"kind": "text", "names": ["a"], "label": "y", "roles": 1}}, "does not say what its columns are"),
+        (
+            {"columns": {"kind": "text", "names": ["a"], "label": "y", "notes": [1]}},
+            "does not say what its columns are",
+        ),
+        (
+            {"columns": {"kind": "mixed", "names": ["a"], "label": "y", "roles": [{"kind": "number", "size": "9"}]}},
+            "does not say what its columns are",
+        ),
         ({"source": None}, "lacks some of"),
         ({"format": "other"}, "not a model file of Headcount"),
     ],

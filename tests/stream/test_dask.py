@@ -11,10 +11,12 @@ from sklearn.frozen import FrozenEstimator
 
 from headcount import PACC, SLD
 from headcount.cli import app as cli
+from headcount.desk import estimate_tables, fit_table
 from headcount.exceptions import DataError
 from headcount.learners import BlackBox
 from headcount.stream import Reading, Recipe, estimate_groups, tally_files
 from tests.conftest import scored_items
+from tests.features.test_table_columns import tickets
 
 distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of the cluster when it shuts down
@@ -47,6 +49,19 @@ def folder(tmp_path):
         tmp_path / "l.csv", index=False
     )
     return parts
+
+
+def test_mixed_columns_on_a_cluster_give_the_bits_of_this_process(tmp_path, cluster):
+    labelled, team = tickets(300)
+    model = fit_table(labelled.assign(team=team), label="team", method="PACC", learner="lr", budget=0.001)
+    new, _ = tickets(200, 1)
+    (tmp_path / "parts").mkdir()
+    for part in range(2):
+        new[part * 100 : (part + 1) * 100].to_parquet(tmp_path / "parts" / f"{part}.parquet")
+    local = estimate_tables(model, tmp_path / "parts", by="opened:week")
+    on_cluster = estimate_tables(model, tmp_path / "parts", by="opened:week", cluster=cluster.scheduler_address)
+    np.testing.assert_array_equal(on_cluster.shares, local.shares)
+    assert on_cluster.records() == local.records()
 
 
 @pytest.mark.parametrize(("method", "more"), [(PACC, {}), (SLD, {"calibration": "bcts"})])

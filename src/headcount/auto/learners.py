@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +14,8 @@ from headcount.exceptions import UnknownNameError
 
 __all__ = ["LEARNERS", "Kind", "Learner", "features_for", "kind_of", "learner_named"]
 
-Kind: TypeAlias = Literal["text", "numbers", "embeddings"]
+Kind: TypeAlias = Literal["text", "numbers", "embeddings", "table", "mixed"]
+"""What items are: a table has numbers, categories and dates; mixed columns have texts too, or more columns than trees are for."""
 
 _MANY_COLUMNS = 256
 """From this many columns on, dense items are treated as embeddings, on which trees are slow and of little use."""
@@ -74,22 +75,36 @@ class Learner:
 
 
 _VOTERS = ("lr", "forest", "boosting")
-_MARGINS: dict[str, Sequence[Any]] = {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}
+_FOR_TERMS: dict[str, Sequence[Any]] = {"C": [10.0, 1.0, 100.0]}
+"""Features of length 1 call for less of a penalty than those on a common scale."""
 
 LEARNERS = (
     Learner(
         "lr",
         "logistic regression",
-        {"text": {"C": [10.0, 1.0, 100.0]}, "numbers": {"C": [1.0, 0.1, 10.0]}, "embeddings": {"C": [0.1, 0.01, 1.0]}},
+        {
+            "text": _FOR_TERMS,
+            "numbers": {"C": [1.0, 0.1, 10.0]},
+            "embeddings": {"C": [0.1, 0.01, 1.0]},
+            "table": {"C": [1.0, 0.1, 10.0]},
+            "mixed": _FOR_TERMS,
+        },
     ),
     Learner("nb", "naive Bayes", {"text": {"alpha": [0.1, 1.0]}}),
-    Learner("forest", "random forest", {"numbers": {"min_samples_leaf": [5, 1]}}, _MOST_FOR_TREES),
-    Learner("boosting", "gradient boosting", {"numbers": {}}, _MOST_FOR_TREES),
-    Learner("vote", "logistic regression, forest and boosting together", {"numbers": {}}, _MOST_FOR_TREES, _VOTERS),
+    Learner(
+        "forest",
+        "random forest",
+        {"numbers": {"min_samples_leaf": [5, 1]}, "table": {"min_samples_leaf": [5, 1]}},
+        _MOST_FOR_TREES,
+    ),
+    Learner("boosting", "gradient boosting", {"numbers": {}, "table": {}}, _MOST_FOR_TREES),
+    Learner(
+        "vote", "logistic regression, forest and boosting together", {"numbers": {}, "table": {}}, _MOST_FOR_TREES, _VOTERS
+    ),
     Learner(
         "svm",
         "linear support vector machine",
-        {"text": _MARGINS, "numbers": _MARGINS, "embeddings": _MARGINS},
+        dict.fromkeys(get_args(Kind), {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}),
         suggested=False,
     ),
 )
@@ -105,12 +120,17 @@ def learner_named(name: str) -> Learner:
 
 
 def kind_of(X: Items) -> Kind:
-    """Return what the items are: texts, embeddings (many dense columns) or other numbers."""
+    """Return what the items are: texts, embeddings (many dense columns), other numbers, or columns of several kinds."""
     from scipy.sparse import issparse
+
+    from headcount.features.column_names import column_kinds, is_mixed
 
     if issparse(X):
         return "embeddings"  # trees are as slow there
-    if getattr(X, "ndim", 1) == 1 and not (isinstance(X, list) and X and not isinstance(X[0], str)):
+    if is_mixed(X):
+        kinds = list(column_kinds(X).values())
+        return "mixed" if {"text", "embedding"} & {*kinds} or len(kinds) >= _MANY_COLUMNS else "table"
+    if len(getattr(X, "shape", [0])) == 1 and not (isinstance(X, list) and X and not isinstance(X[0], str)):
         return "text"
     width = X.shape[1] if hasattr(X, "shape") else len(X[0])
     return "embeddings" if width >= _MANY_COLUMNS else "numbers"
@@ -123,10 +143,14 @@ def features_for(kind: Kind, X: Items, n_items: int) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from headcount.features import TermWeights
+    from headcount.features import TableColumns, TermWeights
+    from headcount.features.column_names import column_kinds, is_records
 
+    terms = TermWeights(min_count=2 if n_items >= 100 else 1)
     if kind == "text":
-        return TermWeights(min_count=2 if n_items >= 100 else 1)
+        return terms
+    if kind in ("table", "mixed"):
+        return TableColumns(None if is_records(X) else column_kinds(X), text=terms)
     if issparse(X):
         return StandardScaler(with_mean=False)
     values = np.asarray(X, dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Features of items for the check of the items themselves: terms of texts, or columns of numbers."""
+"""Features of items for the check of the items themselves: terms of texts, columns of numbers, or both."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
+from headcount.tables.dates import dates_of, is_date_text
 
 __all__ = ["ItemFeatures", "equal_items", "fill_missing", "item_features", "term_names"]
 
@@ -17,6 +18,9 @@ _N_TERMS = 1 << 18
 """Places that terms are hashed to. A vocabulary would have to be learnt from one side, whose rare words it would then favour."""
 _LETTERS = 4_000
 """Letters of a text that are read: a bound for the size of what is kept."""
+_SHORT = 30
+"""Letters of a value of a column that is one term, as a category is; longer ones are made of words."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +30,11 @@ class ItemFeatures:
     Attributes
     ----------
     X : sparse matrix of counts of terms, or dense array of numbers
-        A missing number is NaN.
+        A missing number is NaN. Of mixed columns, counts of terms and behind them numbers.
     names : tuple of str
-        Of the columns; empty for terms.
+        Of the numbers; empty for terms.
     is_texts : bool
-        Whether the items are texts, whose terms are hashed.
+        Whether there are texts, or other values, whose terms are hashed.
     """
 
     X: Any
@@ -41,6 +45,11 @@ class ItemFeatures:
     def is_sparse(self) -> bool:
         """Whether the features are terms, or other sparse counts."""
         return not isinstance(self.X, np.ndarray)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many of the columns of a sparse matrix are numbers, behind those of terms."""
+        return int(self.X.shape[1]) - _N_TERMS if self.is_texts else 0
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -65,8 +74,12 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
     if hasattr(items, "columns"):
         numeric = items.select_dtypes(["number", "bool"])
         names = tuple(map(str, numeric.columns))
+        if len(names) < len(items.columns):
+            return _mixed_features(_columns_of(items))
         return ItemFeatures(_finite(numeric.to_numpy(np.float64)), names) if names else None
     array = np.asarray(items, dtype=object) if isinstance(items, list | tuple) else np.asarray(items)
+    if array.dtype.names is not None:
+        return _mixed_features(_columns_of(array))
     if array.ndim == 1 and _num_samples(array) and all(isinstance(text, str) for text in array):
         return ItemFeatures(_hasher().transform([text[:_LETTERS] for text in array]), (), True)
     try:
@@ -76,6 +89,60 @@ def item_features(items: Items, rows: IntArray | None = None) -> ItemFeatures | 
     if numbers.ndim != 2:
         return None
     return ItemFeatures(_finite(numbers), tuple(f"column {j + 1}" for j in range(numbers.shape[1])))
+
+
+def _mixed_features(columns: dict[str, AnyArray]) -> ItemFeatures:
+    """Return terms of texts, categories and days of the week, and behind them the numbers."""
+    from scipy.sparse import csr_matrix, hstack
+
+    numbers = {name: _as_rows(values) for name, values in columns.items() if values.dtype.kind in "biuf"}
+    names = tuple(name for name, values in numbers.items() for _ in range(values.shape[1]))
+    counts = _hasher(_itself).transform(_terms_of_rows(columns))
+    X = [counts, *(csr_matrix(_finite(values.astype(np.float64))) for values in numbers.values())]
+    return ItemFeatures(hstack(X, format="csr", dtype=np.float32), names, True)
+
+
+def _columns_of(items: Any) -> dict[str, AnyArray]:
+    """Return the columns of a data frame or of records, dates that are written as texts as dates; none of other items."""
+    if not hasattr(items, "columns"):
+        names = getattr(getattr(items, "dtype", None), "names", None) or ()
+        return {name: items[name] for name in names}
+    columns = {str(name): np.asarray(items[name]) for name in items.columns}
+    for name, values in columns.items():
+        known = [value for value in values if isinstance(value, str) and value.strip()] if values.ndim == 1 else []
+        if known and all(map(is_date_text, known)):
+            columns[name] = dates_of(values)
+    return columns
+
+
+def _as_rows(values: AnyArray) -> AnyArray:
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _terms_of_rows(columns: dict[str, AnyArray]) -> list[list[str]]:
+    """Return for each item the terms of its columns that do not hold numbers, each with the name of its column."""
+    split = _hasher().build_analyzer()
+    others = {name: values for name, values in columns.items() if values.dtype.kind not in "biuf"}
+    terms: list[list[str]] = [[] for _ in next(iter(columns.values()))]
+    for name, values in others.items():
+        for row, value in enumerate(values if values.ndim == 1 else values[:, 0]):
+            terms[row] += _terms_of_value(name, value, split)
+    return terms
+
+
+def _terms_of_value(name: str, value: Any, split: Callable[[str], list[str]]) -> list[str]:
+    if value is None or value != value:
+        return [f"{name} is missing"]
+    if isinstance(value, np.datetime64):
+        return [f"{name}: {_WEEKDAYS[(int(value.astype('datetime64[D]').astype(np.int64)) + 3) % 7]}"]
+    text = str(value)[:_LETTERS]
+    if len(text) <= _SHORT:
+        return [f"{name} = {text.strip().lower()}"] if text.strip() else [f"{name} is missing"]
+    return [f"{name}: {term}" for term in split(text)]
+
+
+def _itself(terms: list[str]) -> list[str]:
+    return terms
 
 
 def _finite(X: FloatArray) -> AnyArray:
@@ -124,10 +191,10 @@ def _row_keys(features: ItemFeatures) -> Iterator[bytes]:
     return (indices[a:b].tobytes() + data[a:b].tobytes() for a, b in pairwise(ends.tolist()))
 
 
-def _hasher() -> Any:
+def _hasher(analyzer: Any = "word") -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    return HashingVectorizer(n_features=_N_TERMS, alternate_sign=False, norm=None, dtype=np.float32)
+    return HashingVectorizer(n_features=_N_TERMS, alternate_sign=False, norm=None, dtype=np.float32, analyzer=analyzer)
 
 
 def term_names(columns: IntArray, texts: Items) -> list[str]:
@@ -140,11 +207,16 @@ def term_names(columns: IntArray, texts: Items) -> list[str]:
 
     from sklearn.utils import murmurhash3_32
 
-    split = _hasher().build_analyzer()
-    counts: Counter[str] = Counter(term for text in texts for term in split(text[:_LETTERS]))
-    wanted, terms = {int(column) for column in columns}, {}
+    columns_of_items = _columns_of(texts)
+    if columns_of_items:
+        rows = _terms_of_rows(columns_of_items)
+    else:
+        split = _hasher().build_analyzer()
+        rows = [split(text[:_LETTERS]) for text in texts]
+    counts: Counter[str] = Counter(term for terms in rows for term in terms)
+    wanted, named = {int(column) for column in columns}, {}
     for term, _ in counts.most_common():
         column = abs(murmurhash3_32(term, seed=0)) % _N_TERMS
-        if column in wanted and column not in terms:
-            terms[column] = term
-    return [terms[int(column)] for column in columns if int(column) in terms]
+        if column in wanted and column not in named:
+            named[column] = term
+    return [named[int(column)] for column in columns if int(column) in named]

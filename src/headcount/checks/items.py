@@ -6,7 +6,7 @@ sums family's, mean_target(g) - sum_j p^_j mean_j(g); its standard error counts 
 estimation of p^. One-sided: where something differs, target items score higher (Lopez-Paz and Oquab 2017).
 
 Texts are told apart by logistic regression over their terms; numbers by that and by nearest neighbours, since a class in the middle
-of others can't be found by a straight line.
+of others can't be found by a straight line. Of mixed columns both are used, with categories and days of the week as terms.
 
 Items may be repeated: draws with replacement, retweets, equal answers to a survey. Equal items of both sides are one group. A group
 lies in one fold, so that no item is scored by a classifier that has seen a copy of it; and the error of the statistic is that of
@@ -65,12 +65,17 @@ class LabelledItems:
         test = item_test(self.features, self.codes, self.P, target, P, level)
         if not test.p_value < level:
             return ItemFindings(test.p_value, copies=test.copies)
-        columns = np.array(test.differs, dtype=np.int64)
-        if target.is_texts:
-            return ItemFindings(test.p_value, tuple(term_names(columns, items)), test.copies)
+        return ItemFindings(test.p_value, self._named(test.differs, target, items), test.copies)
+
+    def _named(self, columns: list[int], target: ItemFeatures, items: Items) -> tuple[str, ...]:
+        """Name columns of the features: terms as the items have them, numbers by their columns."""
         names = self.features.names
-        named = tuple(names[j] if names else f"column {j + 1}" for j in columns.tolist())
-        return ItemFindings(test.p_value, named, test.copies)
+        if not target.is_texts:
+            return tuple(names[j] if names else f"column {j + 1}" for j in columns)
+        n_terms = target.X.shape[1] - target.n_numbers
+        numbers = [names[j - n_terms] for j in columns if j >= n_terms]
+        terms = term_names(np.array([j for j in columns if j < n_terms], dtype=np.int64), items)
+        return tuple(dict.fromkeys([*numbers, *terms]))
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def item_test(
     M = np.column_stack([phi_labelled[codes == j].mean(axis=0) for j in range(k)])
     B = mixture_inverse(M)
     p = mixture_least_squares(M, phi_target.mean(axis=0)[None])[0]
-    X, columns = _stacked(labelled, target, group)
+    X, columns, near = _stacked(labelled, target, group)
     copies = _share_of_copies(group, p[codes] / sizes[codes])
     if columns.size == 0:
         return ItemTest(copies=copies)
@@ -146,7 +151,7 @@ def item_test(
         return ItemTest(copies=copies)
     phi = np.vstack([phi_labelled, phi_target])
     with one_blas_thread():
-        g = _scores(X, is_target, strata, p, fold)
+        g = _scores(X, near, is_target, strata, p, fold)
     # The scores less what phi says of them: then an error of p^, to which the classifier adapts, is no difference. The class means
     # are those of the other folds, so that they and the means of phi in this one are not of the same items.
     for f in range(_FOLDS):
@@ -244,25 +249,42 @@ def _weights(strata: IntArray, rows: AnyArray, p: FloatArray) -> FloatArray:
     return weights
 
 
-def _stacked(labelled: ItemFeatures, target: ItemFeatures, group: IntArray) -> tuple[Any, IntArray]:
-    """Return the features of both sides, terms weighted by rarity, numbers on a common scale; and which columns they are.
+def _stacked(labelled: ItemFeatures, target: ItemFeatures, group: IntArray) -> tuple[Any, IntArray, FloatArray | None]:
+    """Return the features of both sides, which columns they are, and those by which neighbours are found.
 
-    Copies count as one item for the frequency of a term: else the rare terms of copied items alone would be kept.
+    Terms are weighted by rarity, numbers are on a common scale. Copies count as one item for the frequency of a term: else the rare
+    terms of copied items alone would be kept.
     """
     if not labelled.is_sparse:
-        X = fill_missing(np.vstack([labelled.X, target.X]).astype(np.float64))
-        spread = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        return np.clip(X, -6.0, 6.0), np.arange(X.shape[1])
-    from scipy.sparse import vstack
+        X = _on_common_scale(np.vstack([labelled.X, target.X]))
+        return X, np.arange(X.shape[1]), X
+    from scipy.sparse import csr_matrix, hstack, vstack
     from sklearn.feature_extraction.text import TfidfTransformer
 
     X = vstack([labelled.X, target.X]).tocsr()
+    n_terms = X.shape[1] - labelled.n_numbers
+    counts, numbers = X[:, :n_terms], X[:, n_terms:]
     distinct = np.unique(group, return_index=True)[1]
-    columns = np.flatnonzero(np.bincount(X[distinct].indices, minlength=X.shape[1]) >= _MIN_DOCUMENTS)
-    X = X[:, columns]
-    signed = X.data.size and X.data.min() < 0
-    return (X if signed else TfidfTransformer(sublinear_tf=True).fit(X[distinct]).transform(X)), columns
+    columns = np.flatnonzero(np.bincount(counts[distinct].indices, minlength=n_terms) >= _MIN_DOCUMENTS)
+    counts = counts[:, columns]
+    signed = counts.data.size and counts.data.min() < 0
+    terms = (
+        counts
+        if signed or not columns.size
+        else TfidfTransformer(sublinear_tf=True).fit(counts[distinct]).transform(counts)
+    )
+    if labelled.n_numbers == 0:
+        return terms, columns, None
+    near = _on_common_scale(numbers.toarray())
+    both = hstack([terms, csr_matrix(near)], format="csr")
+    return both, np.concatenate([columns, np.arange(n_terms, X.shape[1])]), near
+
+
+def _on_common_scale(numbers: AnyArray) -> FloatArray:
+    X = fill_missing(numbers.astype(np.float64))
+    spread = X.std(axis=0)
+    scaled: FloatArray = np.clip((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), -6.0, 6.0)
+    return scaled
 
 
 def _penalty(X: Any) -> tuple[float, bool]:
@@ -270,18 +292,20 @@ def _penalty(X: Any) -> tuple[float, bool]:
     return (1.0, True) if hasattr(X, "tocsr") else (0.1, False)
 
 
-def _scores(X: Any, y: AnyArray, strata: IntArray, p: FloatArray, fold: IntArray) -> FloatArray:
-    """Return scores of all items, those of a fold by a classifier of the others."""
+def _scores(
+    X: Any, numbers: FloatArray | None, y: AnyArray, strata: IntArray, p: FloatArray, fold: IntArray
+) -> FloatArray:
+    """Return scores of all items, those of a fold by a classifier of the others, and by their neighbours if there are numbers."""
     weights = np.zeros((len(fold), _FOLDS))
     for f in range(_FOLDS):
         weights[fold != f, f] = _weights(strata, fold != f, p)
     scores = fold_scores(X, y, weights, fold, *_penalty(X))
-    if hasattr(X, "tocsr"):
+    if numbers is None:
         return scores
     for f in range(_FOLDS):
         train, test = fold != f, fold == f
         near = min(_NEIGHBOURS, int(train.sum()) - 1)
-        squares = (X[train] ** 2).sum(axis=1) - 2.0 * X[test] @ X[train].T
+        squares = (numbers[train] ** 2).sum(axis=1) - 2.0 * numbers[test] @ numbers[train].T
         neighbours = np.argpartition(squares, near, axis=1)[:, :near]
         w = weights[train, f][neighbours]
         scores[test] += (w * y[train][neighbours]).sum(axis=1) / w.sum(axis=1)

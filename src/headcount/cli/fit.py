@@ -15,6 +15,8 @@ __all__ = ["fit", "inspect"]
 
 _OTHER_NAMES = {"emq": "SLD", "em": "SLD", "saerens": "SLD", "gac": "ACC", "gpac": "PACC", "pac": "PACC"}
 """Names of methods in other libraries and papers."""
+_KINDS = {"text": "text", "number": "numbers", "category": "categories", "date": "dates", "embedding": "embeddings"}
+"""Kinds of mixed columns, and how they are called together."""
 _MAX_COLUMNS = 8
 """Columns of a model that are named; more are counted."""
 
@@ -29,13 +31,19 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The model file to write; with several labels, a folder.")
     ],
-    text: Annotated[str | None, option("--text", help="The column of texts.")] = None,
+    text: Annotated[
+        list[str] | None, option("--text", help="A column of texts; several, separated by commas or in turn.")
+    ] = None,
     features: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "--features",
-            help="Columns of numbers or embeddings instead of texts: names and patterns, e.g. age,income or 'e*'.",
+            help="Other columns, of numbers, categories, dates or embeddings: names and patterns, e.g. age,region or 'e*'; "
+            "zip:category says what a column is.",
         ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, option("--drop", help="Columns to leave out: names and patterns, e.g. id,'note*'.")
     ] = None,
     method: METHOD = "auto",
     learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest, boosting, vote or svm.")] = "auto",
@@ -63,6 +71,8 @@ def fit(
 
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
 
+    Example: headcount fit tickets.csv --text subject,body --features 'price,region,opened' --label team -o team.headcount
+
     Example: headcount fit survey.csv --text answer --label topic,tone,urgent -o models
     """
     from headcount.cli.model import class_names
@@ -72,7 +82,7 @@ def fit(
 
     _check_method(method)
     labels = _labels_asked(file, label)
-    if len(labels) > 1 and text is None and features is None:
+    if len(labels) > 1 and not text and not features:
         raise DataError(
             "With several labels, name the texts (--text COLUMN) or the columns of numbers (--features COLUMNS)."
         )
@@ -92,8 +102,9 @@ def fit(
         model = fit_table(
             file,
             label=name,
-            text=text,
-            features=features,
+            text=text or None,
+            features=features or None,
+            drop=[*(drop or ()), *(other for other in labels if other != name)] or None,
             method=method,
             learner=learner,
             budget=budget,
@@ -183,15 +194,39 @@ def _why_kept(ranking: Sequence[dict[str, Any]], kept: int) -> str:
     return f"Kept: {reason}. Expect shares to be off by about {100 * expected:.1f} points in samples like these."
 
 
+def _columns_read(columns: Any) -> str:
+    """Say which columns a model reads, and what they are to it.
+
+    >>> from headcount.modelfile import Columns
+    >>> from headcount.tables import ColumnRole
+    >>> roles = ColumnRole("text"), ColumnRole("text"), ColumnRole("category", n_values=7)
+    >>> _columns_read(Columns("mixed", ("subject", "body", "region"), "team", roles))
+    'text: subject, body; categories: region (7)'
+    """
+    if columns.kind != "mixed":
+        return f"{columns.kind}: {_listed(columns.names)}"
+    parts = []
+    for kind, title in _KINDS.items():
+        roles = {name: role for name, role in zip(columns.names, columns.roles, strict=True) if role.kind == kind}
+        sizes = {name: role.n_values or role.size for name, role in roles.items()}
+        if roles:
+            parts.append(f"{title}: {_listed([f'{name} ({n})' if n else name for name, n in sizes.items()])}")
+    return "; ".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
+    return ", ".join(names[:_MAX_COLUMNS]) + more
+
+
 def _print_model(model: Any) -> None:
     from headcount.cli.output import print_table
 
-    source, names = model.source, model.columns.names
+    source = model.source
     shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in source.get("shares", {}).items())
-    more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
     lines = [
         f"Method     {model.method}" + (f" over {model.learner}" if model.learner else ""),
-        f"Reads      {model.columns.kind}: {', '.join(names[:_MAX_COLUMNS])}{more}",
+        f"Reads      {_columns_read(model.columns)}",
         f"Labels     {model.columns.label}: {shares}",
         f"Made from  {source.get('name', '')}, {source.get('rows', 0):,} rows, fingerprint "
         f"{source.get('fingerprint', '')[:16]}, seed {model.seed}",
@@ -200,6 +235,8 @@ def _print_model(model: Any) -> None:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")
     typer.echo("\n".join(lines) + "\n")
+    if model.columns.notes:
+        typer.echo("\n".join(model.columns.notes) + "\n")
     columns = [("", "left"), ("method", "left"), ("learner", "left")]
     columns += [(name, "right") for name in ("shares off by", "more than the best", "chance to be best")]
     kept = next((place for place, tried in enumerate(model.ranking) if tried.get("kept")), None)

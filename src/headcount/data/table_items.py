@@ -11,7 +11,7 @@ from headcount._typing import AnyArray
 from headcount.exceptions import DataError
 from headcount.tables import Batch, Kind, TableFile
 
-__all__ = ["item_columns", "label_array", "read_items", "read_labels"]
+__all__ = ["batch_labels", "item_columns", "label_array", "read_items", "read_labels"]
 
 
 def item_columns(
@@ -48,7 +48,7 @@ def read_items(table: TableFile, kind: str, names: Sequence[str], label: str | N
     labels: list[Any] = []
     for batch in table.batches(kinds if label is None else {**kinds, label: "group"}):
         if label is not None:
-            labels += _batch_labels(batch, label)
+            labels += batch_labels(batch, label)
         parts.append(batch.texts(names[0]) if kind == "text" else batch.matrix(names))
         if parts[-1].shape[1:] != parts[0].shape[1:]:
             row = sum(len(part) for part in parts[:-1])
@@ -61,10 +61,11 @@ def read_items(table: TableFile, kind: str, names: Sequence[str], label: str | N
 
 def read_labels(table: TableFile, column: str) -> list[Any]:
     """All labels of a column, none of them missing."""
-    return [value for batch in table.batches({column: "group"}) for value in _batch_labels(batch, column)]
+    return [value for batch in table.batches({column: "group"}) for value in batch_labels(batch, column)]
 
 
-def _batch_labels(batch: Batch, column: str) -> list[Any]:
+def batch_labels(batch: Batch, column: str) -> list[Any]:
+    """Labels of a batch of rows, none of them missing."""
     codes, values = batch.groups(column)
     missing = [i for i, value in enumerate(values) if value is None or value != value or not str(value).strip()]
     rows = np.flatnonzero(np.isin(codes, missing))

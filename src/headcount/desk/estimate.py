@@ -1,15 +1,17 @@
 """From a model and tables of new items to shares of each group, and checks of them."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from headcount.exceptions import DataError
-from headcount.modelfile import Model, load_model
+from headcount._validation import quoted
+from headcount.exceptions import DataError, HeadcountWarning
+from headcount.modelfile import Columns, Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_estimates import check_assumption
 from headcount.stream.group_shares import none_if_nan
-from headcount.stream.groups import group_label, grouping_title
+from headcount.stream.groups import group_label, grouping_title, parse_groupings
 from headcount.stream.scan import further_answers
 
 __all__ = [
@@ -222,8 +224,25 @@ def tally_of(
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")
-    reading = Reading(recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where))
+    _warn_of_features_in(by, columns)
+    reading = Reading(
+        recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where), roles=columns.roles
+    )
     return tally_files(files, reading, progress, cluster)
+
+
+def _warn_of_features_in(by: str | None, columns: Columns) -> None:
+    """Warn if rows are grouped by a category or number that the model learnt from, unlike in the groups by the date of a row."""
+    kinds = {name: role.kind for name, role in zip(columns.names, columns.roles, strict=False)}
+    grouped = [grouping.column for grouping in parse_groupings(by, columns.names)] if kinds else []
+    learnt = [name for name in grouped if kinds.get(name) in ("category", "number")]
+    if learnt:
+        warnings.warn(
+            f"Rows are grouped by {quoted(learnt)}, which the model also learnt from: its answers lean towards the shares that the "
+            f"labelled rows have there. For groups by it, make a model without it (headcount fit --drop {','.join(learnt)}).",
+            HeadcountWarning,
+            stacklevel=2,
+        )
 
 
 def database_recipe(model: Model) -> Recipe:

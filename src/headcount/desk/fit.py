@@ -1,13 +1,12 @@
 """`fit_table`: from a labelled table to a model; read items and labels, check them, choose a quantifier and fit it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headcount._validation import MIN_ITEMS_OF_A_CLASS, quoted
-from headcount.data.table_items import item_columns, read_items
+from headcount.data.table_columns import names_asked, read_table
 from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError
 from headcount.modelfile import Columns, Model
@@ -19,11 +18,12 @@ __all__ = ["fit_table"]
 
 
 def fit_table(
-    source: str | Path,
+    source: Any,
     *,
     label: str,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     features: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
     method: str = "auto",
     learner: str = "auto",
     budget: float | None = None,
@@ -37,15 +37,18 @@ def fit_table(
 
     Parameters
     ----------
-    source : str or Path
-        A CSV, TSV or Parquet file, or ``-`` for standard input.
+    source : str, Path or table
+        A CSV, TSV or Parquet file, or ``-`` for standard input; or a table of pandas, polars or Arrow.
     label : str
         The column of labels.
-    text : str, optional
-        The column of texts. Default: ``text``, if there is such a column and no features are named.
+    text : str or sequence of str, optional
+        The columns of texts, in one string separated by commas. Default: ``text``, if there is such a column and neither features
+        nor columns to drop are named.
     features : str or sequence of str, optional
-        The columns of numbers, or the column of embeddings, instead of texts: names and patterns such as ``e*``, in one string
-        separated by commas. Default: all columns but the label.
+        Other columns, of numbers, categories, dates or embeddings: names and patterns such as ``e*``, in one string separated by
+        commas. What a column holds decides what it is; ``zip:category`` decides otherwise. Default: all columns but the label.
+    drop : str or sequence of str, optional
+        Columns to leave out: names and patterns.
     method : str, default="auto"
         ``"auto"`` or a method that `headcount.quantifiers.method_named` accepts.
     learner : str, default="auto"
@@ -80,13 +83,9 @@ def fit_table(
     from headcount.auto import AutoQuantifier  # slow to import, and estimates do without
 
     table = TableFile(source)
-    patterns = [part.strip() for part in features.split(",") if part.strip()] if isinstance(features, str) else features
-    kind, names = item_columns(table, label, text, patterns)
-    items, values = read_items(table, kind, names, label)
-    if kind == "numbers" and np.isinf(items).any():
-        row, column = np.argwhere(np.isinf(items))[0].tolist()
-        raise DataError(f"{table.place(row, names[column] if len(names) > 1 else names[0])}: the number is infinite.")
-    labels = check_labels(table, values, label, MIN_ITEMS_OF_A_CLASS)
+    asked = [names_asked(given, table.columns) for given in (text, features, drop)]
+    read = read_table(table, label, *asked)
+    labels = check_labels(table, read.labels, label, MIN_ITEMS_OF_A_CLASS)
     if shift not in ("any", "mild"):
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"
@@ -103,13 +102,13 @@ def fit_table(
         classes=classes,
     )
     try:
-        auto = choice.fit(items, labels)
+        auto = choice.fit(read.items, labels)
     except DataError as error:
-        raise DataError(f"{table.name}, column {quoted(names, 3)}: {error}") from error
+        raise DataError(f"{table.name}, column {quoted(read.names, 3)}: {error}") from error
     reference, codes = auto.held_out_ or (None, None)
     return Model(
         auto.best_estimator_,
-        Columns(kind, tuple(names), label),
+        Columns(read.kind, tuple(read.names), label, read.roles, read.notes),
         reference,
         codes,
         describe_source(table, labels),

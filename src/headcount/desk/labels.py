@@ -60,9 +60,11 @@ def _check_one_label_a_cell(
 
 def describe_source(table: TableFile, labels: AnyArray) -> dict[str, Any]:
     """Describe the labelled file of a model: name, fingerprint, number of rows, shares of the classes."""
-    with table.path.open("rb") as file:
-        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
+    fingerprint = ""  # of a table in memory
+    if table.format != "arrow":
+        with table.path.open("rb") as file:
+            fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     classes, counts = np.unique(labels, return_counts=True)
     shares = {str(label): round(float(count) / len(labels), 6) for label, count in zip(classes, counts, strict=True)}
-    name = table.path.name if table.name != "standard input" else table.name
+    name = table.name if table.name == "standard input" or table.format == "arrow" else table.path.name
     return {"name": name, "fingerprint": fingerprint, "rows": len(labels), "shares": shares}

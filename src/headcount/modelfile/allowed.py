@@ -10,6 +10,7 @@ from headcount.modelfile.body import KNOWN_LOADERS
 __all__ = ["LISTED_TYPES", "allowed_types", "check_types", "nodes_of", "renamed_types"]
 
 _HEADCOUNT = {
+    "headcount.features.table_columns": ("TableColumns",),
     "headcount.features.term_weights": ("TermWeights",),
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from headcount.tables.roles import ColumnRole
+
 __all__ = ["Columns"]
 
 
@@ -12,13 +14,19 @@ class Columns:
 
     Attributes
     ----------
-    kind : {"text", "numbers", "scores", "decisions"}
+    kind : {"text", "numbers", "mixed", "scores", "decisions"}
     names : tuple of str
         The text column, or those of the features, in the order of training; of scores, one for each class.
     label : str
         The column of labels that it was trained on.
+    roles : tuple of ColumnRole
+        Of mixed columns: what each of them is.
+    notes : tuple of str
+        Sentences on columns that were left out, or that seem to copy the label.
     """
 
-    kind: Literal["text", "numbers", "scores", "decisions"]
+    kind: Literal["text", "numbers", "mixed", "scores", "decisions"]
     names: tuple[str, ...]
     label: str = ""
+    roles: tuple[ColumnRole, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -2,18 +2,21 @@
 
 import hashlib
 import json
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from headcount.exceptions import FileFormatError
 from headcount.modelfile.columns import Columns
+from headcount.tables.roles import ROLE_KINDS, ColumnRole
 
 if TYPE_CHECKING:
     from headcount.modelfile.model import Model
 
 __all__ = ["VERSION", "check_member", "checked", "columns_of", "described", "sealed"]
 
-FORMAT, VERSION = "headcount-model", 1
+FORMAT, VERSION, MIXED_VERSION = "headcount-model", 1, 2
+"""Files of mixed columns have a version of their own, as Headcount 0.1 can't read them."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 _NEEDED = {"members": dict, "columns": dict, "classes": list, "method": str, "learner": str, "source": dict}
 _NEEDED |= {"libraries": dict, "ranking": list, "skipped": list, "written": str}
@@ -26,7 +29,7 @@ def described(model: "Model", written: str) -> dict[str, Any]:
 
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": MIXED_VERSION if model.columns.kind == "mixed" else VERSION,
         "headcount": version("headcount"),
         "libraries": {name: version(name) for name in _LIBRARIES},
         "written": written,
@@ -34,12 +37,21 @@ def described(model: "Model", written: str) -> dict[str, Any]:
         "learner": model.learner,
         "parameters": model.parameters,
         "classes": [plain(label) for label in model.classes],
-        "columns": {"kind": model.columns.kind, "names": list(model.columns.names), "label": model.columns.label},
+        "columns": _described_columns(model.columns),
         "source": model.source,
         "seed": model.seed,
         "ranking": model.ranking,
         "skipped": model.skipped,
     }
+
+
+def _described_columns(columns: Columns) -> dict[str, Any]:
+    about: dict[str, Any] = {"kind": columns.kind, "names": list(columns.names), "label": columns.label}
+    if columns.roles:
+        about["roles"] = [asdict(role) for role in columns.roles]
+    if columns.notes:
+        about["notes"] = list(columns.notes)
+    return about
 
 
 def sealed(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
@@ -64,10 +76,11 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
         raise FileFormatError(f"{path} is damaged: its manifest is not JSON. Make the model again.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a model file of Headcount: its manifest does not say so.")
-    if manifest.get("version") != VERSION:
+    if manifest.get("version") not in (VERSION, MIXED_VERSION):
         raise FileFormatError(
-            f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads version "
-            f"{VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the model again."
+            f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads versions "
+            f"{VERSION} and {MIXED_VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
+            "model again."
         )
     seal = manifest.pop("seal", None)
     if seal != _seal(manifest):
@@ -113,9 +126,34 @@ def columns_of(manifest: dict[str, Any], path: Any) -> Columns:
     strings = isinstance(names, list) and all(isinstance(name, str) for name in [*names, label])
     alone = kind in ("text", "decisions")
     if (
-        kind not in ("text", "numbers", "scores", "decisions")
+        kind not in ("text", "numbers", "mixed", "scores", "decisions")
         or not strings
         or (len(names) != 1 if alone else not names)
     ):
         raise FileFormatError(f"{path} is damaged: its manifest names no columns. Make the model again.")
-    return Columns(kind, tuple(names), label)
+    notes, roles = columns.get("notes", []), _roles_of(columns.get("roles", []))
+    if (
+        roles is None
+        or len(roles) != (len(names) if kind == "mixed" else 0)
+        or not (isinstance(notes, list) and all(isinstance(note, str) for note in notes))
+    ):
+        raise FileFormatError(
+            f"{path} is damaged: its manifest does not say what its columns are. Make the model again."
+        )
+    return Columns(kind, tuple(names), label, roles, tuple(notes))
+
+
+def _roles_of(described_roles: Any) -> tuple[ColumnRole, ...] | None:
+    """Return the roles of mixed columns; None if they are not such."""
+    if not isinstance(described_roles, list):
+        return None
+    types = {field.name: type(field.default) for field in fields(ColumnRole)} | {"kind": str}
+    sound = all(
+        isinstance(one, dict)
+        and one.keys() == types.keys()
+        and all(type(one[name]) is kind for name, kind in types.items())
+        and one["kind"] in ROLE_KINDS
+        and one["size"] >= 0
+        for one in described_roles
+    )
+    return tuple(ColumnRole(**one) for one in described_roles) if sound else None

@@ -1,5 +1,6 @@
 """`Model`: a fitted quantifier, the columns it reads, held-out scores for checks, and where it comes from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +14,12 @@ from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of
 from headcount.modelfile.columns import Columns
 from headcount.quantifiers import Quantifier
+from headcount.tables import ColumnRole
 
 __all__ = ["Model"]
 
+_SCORED_HERE = ("text", "numbers", "mixed")
+"""Kinds of columns whose items the classifier scores, rather than to come with scores."""
 _MOST_ITEMS = 1_000
 """Held-out items whose features are kept in a file: of texts at most 4,000 letters each, so 6 MB at most, 0.3 MB for reviews."""
 
@@ -106,7 +110,7 @@ class Model:
         if self.reference is not None and self.reference_codes is not None:
             return self.reference.need("posteriors"), self.reference_codes
         kept = self.quantifier.validation_items()
-        if kept is None or (getattr(self.quantifier, "refit", False) and self.columns.kind in ("text", "numbers")):
+        if kept is None or (getattr(self.quantifier, "refit", False) and self.columns.kind in _SCORED_HERE):
             return None  # the classifier was refitted: the folds' scores are those of others
         outputs, codes = kept
         decided = outputs.posteriors is None
@@ -120,7 +124,7 @@ class Model:
         if self.item_rows is not None:
             return self.item_rows, self.item_features
         items = getattr(self.quantifier, "validation_items_", None)
-        if items is None or self.reference is not None or self.columns.kind not in ("text", "numbers"):
+        if items is None or self.reference is not None or self.columns.kind not in _SCORED_HERE:
             return None
         n = len(self.quantifier.validation_codes_)
         rows = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ITEMS])
@@ -133,12 +137,24 @@ class Model:
         if kept is None or held_out is None or self.only_decides:
             return None
         rows, X = kept
-        names = () if self.columns.kind == "text" or X.shape[1] != len(self.columns.names) else self.columns.names
-        return LabelledItems(ItemFeatures(X, names, self.columns.kind == "text"), held_out[1][rows], held_out[0][rows])
+        if self.columns.kind == "mixed":
+            features = ItemFeatures(X, number_names(self.columns.names, self.columns.roles), True)
+        else:
+            names = () if self.columns.kind == "text" or X.shape[1] != len(self.columns.names) else self.columns.names
+            features = ItemFeatures(X, names, self.columns.kind == "text")
+        return LabelledItems(features, held_out[1][rows], held_out[0][rows])
 
     def __repr__(self) -> str:
         learner = f" over {self.learner}" if self.learner else ""
         return f"Model({self.method}{learner}, {len(self.classes)} classes, {self.columns.kind})"
+
+
+def number_names(names: Sequence[str], roles: Sequence[ColumnRole]) -> tuple[str, ...]:
+    """Return the name of each number of an item with columns of these roles."""
+    numbers: list[str] = []
+    for name, role in zip(names, roles, strict=True):
+        numbers += [name] if role.kind == "number" else [name] * role.size
+    return tuple(numbers)
 
 
 def _simple(value: Any) -> Any:

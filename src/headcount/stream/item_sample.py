@@ -4,7 +4,7 @@ The items with the smallest hashes of their content are kept (bottom-k sampling,
 depend on the order of the items or on how they come in batches, and two samples merge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -69,13 +69,31 @@ def _most(n_groups: int) -> int:
 def _hashes(items: Sequence[Any] | AnyArray) -> AnyArray:
     """Return a 64-bit hash of the content of each item."""
     array = np.asarray(items)
+    if array.dtype.names is not None:
+        return _mixed([column for name in array.dtype.names for column in _words_of_field(array[name])], len(array))
     if array.ndim == 1:
-        digests = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in array)
-        return np.frombuffer(digests, dtype="<u8")
-    words = np.ascontiguousarray(array, dtype=np.float64).view(np.uint64)
-    hashes = np.full(len(array), _MIX[0])
+        return _text_hashes(array)
+    return _mixed(np.ascontiguousarray(array, dtype=np.float64).view(np.uint64).T, len(array))
+
+
+def _text_hashes(texts: AnyArray) -> AnyArray:
+    digests = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8")
+
+
+def _words_of_field(values: AnyArray) -> list[AnyArray]:
+    """Return the columns of a field of records as 64-bit words; a missing category is another than an empty one."""
+    columns = [values] if values.ndim == 1 else list(values.T)
+    if values.dtype.kind == "O":
+        return [_text_hashes(np.array(["\0" if v is None else v for v in column], dtype=object)) for column in columns]
+    return [np.ascontiguousarray(column).view(np.uint64) for column in columns]
+
+
+def _mixed(columns: Iterable[AnyArray], n: int) -> AnyArray:
+    """Return one 64-bit hash for each row of columns of 64-bit words."""
+    hashes = np.full(n, _MIX[0])
     with np.errstate(over="ignore"):  # reckoned modulo 2^64
-        for column in words.T:
+        for column in columns:
             hashes = (hashes ^ column) * _MIX[1]
             hashes ^= hashes >> np.uint64(29)
             hashes *= _MIX[0]

@@ -22,7 +22,8 @@ from headcount.learners.fold_classifiers import first_classifier
 from headcount.stream.filters import Condition
 from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
-from headcount.tables import Batch, Kind, NoRowsError, Piece, TableFile, files_of
+from headcount.tables import Batch, ColumnRole, Kind, NoRowsError, Piece, TableFile, files_of
+from headcount.tables.records import reading_kinds, records_of
 
 __all__ = [
     "Reading",
@@ -35,6 +36,8 @@ __all__ = [
     "tally_files",
 ]
 
+_SCORED_HERE = ("text", "numbers", "mixed")
+"""Kinds of columns whose items the classifier scores."""
 _ROWS_TO_SCORE = 1 << 13
 """Rows that a classifier scores at a time."""
 _LANES, _QUEUED_PIECES = 2, 2
@@ -50,9 +53,9 @@ class Reading:
     Attributes
     ----------
     recipe : Recipe
-    kind : {"text", "numbers", "scores", "decisions", "counts"}
-        Texts and numbers are scored by the quantifier's classifier; scores and decisions are taken as they are. Counts are a column
-        of decisions, and the column ``count``: how many items each row stands for.
+    kind : {"text", "numbers", "mixed", "scores", "decisions", "counts"}
+        Texts, numbers and mixed columns are scored by the quantifier's classifier; scores and decisions are taken as they are.
+        Counts are a column of decisions, and the column ``count``: how many items each row stands for.
     names : tuple of str
         The column of texts or decisions (also of counted ones), the columns of features, or those of scores in the order of the
         classes (for two classes the column of the second class is enough).
@@ -62,6 +65,8 @@ class Reading:
         Conditions that rows must meet, such as ``price>=10``: see `Condition`.
     format : {"csv", "tsv", "parquet"}, optional
         Default: from the ending of the file name.
+    roles : tuple of ColumnRole
+        Of mixed columns: what each of them is.
     """
 
     recipe: Recipe
@@ -70,6 +75,7 @@ class Reading:
     by: str | None = None
     format: str | None = None
     where: tuple[str, ...] = ()
+    roles: tuple[ColumnRole, ...] = ()
 
     def tally(self, source: str | Path, progress: Callable[[int], None] | None = None) -> Tally:
         """Read one file and add up its rows."""
@@ -78,14 +84,17 @@ class Reading:
         conditions = [Condition.parse(text, table.columns) for text in self.where]
         column_kinds: dict[str, Kind] = {"text": "text", "decisions": "group", "counts": "group"}
         kinds = dict.fromkeys(self.names, column_kinds.get(self.kind, "number"))
+        if self.kind == "mixed":
+            kinds = reading_kinds(self._roles())
+            # A number that rows are also grouped by is read as what it is written as.
+            kinds |= {one.column: "group" for one in groupings if kinds.get(one.column) == "number"}
         if self.kind == "counts":
             kinds["count"] = "number"
-        table.require(self.names, f", from which the model reads {self.kind}")
+        what = "its features" if self.kind == "mixed" else self.kind
+        table.require(self.names, f", from which the model reads {what}")
         for grouping in groupings:
             if kinds.get(grouping.column, "group") != "group":
-                raise DataError(
-                    f"Rows can't be grouped by column {grouping.column!r}: the model reads {self.kind} from it."
-                )
+                raise DataError(f"Rows can't be grouped by column {grouping.column!r}: the model reads {what} from it.")
             kinds.setdefault(grouping.column, grouping.kind)
         for condition in conditions:
             kinds.setdefault(condition.column, "group")
@@ -102,7 +111,7 @@ class Reading:
                 if progress is not None:
                     progress(len(batch))
 
-        scored_here = self.kind in ("text", "numbers")
+        scored_here = self.kind in _SCORED_HERE
         pieces = table.pieces(kinds, _ROWS_TO_SCORE if scored_here else None)
         _run_lanes(pieces, [partial(add_piece, tally) for tally in tallies])
         total = reduce(Tally.merge, tallies)
@@ -112,8 +121,8 @@ class Reading:
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping]) -> None:
         groups, values = group_codes(batch, groupings)
-        if self.kind in ("text", "numbers"):
-            items = batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
+        if self.kind in _SCORED_HERE:
+            items = self._items(batch)
             outputs = self._score(batch, items)
             tally.add(outputs, groups, values)
             tally.keep(items, outputs, groups, values)
@@ -134,6 +143,14 @@ class Reading:
                 tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
             except InvalidScoresError as error:
                 raise invalid_scores_error(batch, error.row, error.values, self.names) from error
+
+    def _roles(self) -> dict[str, ColumnRole]:
+        return dict(zip(self.names, self.roles, strict=True))
+
+    def _items(self, batch: Batch) -> Any:
+        if self.kind == "mixed":
+            return records_of(batch, self._roles())
+        return batch.texts(self.names[0]) if self.kind == "text" else self._features(batch)
 
     def _features(self, batch: Batch) -> FloatArray:
         X = batch.matrix(self.names)

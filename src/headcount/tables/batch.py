@@ -12,7 +12,7 @@ from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 
-__all__ = ["MISSING_NUMBERS", "ROWS_OF_PYTHON", "Batch", "batches_of_rows", "is_list_type"]
+__all__ = ["MISSING_NUMBERS", "ROWS_OF_PYTHON", "Batch", "batches_of_rows", "is_list_type", "number_of"]
 
 MISSING_NUMBERS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "na", "n/a")
 """Fields that stand for a missing number."""
@@ -74,9 +74,11 @@ class Batch:
             )
         return np.asarray(_as_array(column), dtype=np.float64)
 
-    def texts(self, name: str) -> AnyArray:
-        """Return a column of texts, none of them empty."""
+    def texts(self, name: str, may_be_empty: bool = False) -> AnyArray:
+        """Return a column of texts, none of them empty unless they may be; a missing one is then empty."""
         values = self.columns.column(name).to_pylist()
+        if may_be_empty:
+            return np.array([value or "" for value in values], dtype=object)
         for row, value in enumerate(values):
             if not value or not value.strip():
                 raise DataError(f"{self.place(row, name)} is empty: fill such rows, or leave them out.")
@@ -113,10 +115,11 @@ class Batch:
     def matrix(self, names: Sequence[str]) -> FloatArray:
         """Return columns of numbers side by side; a Parquet column that holds a list of numbers in each row is an embedding."""
         if len(names) == 1 and is_list_type(self.columns.column(names[0]).type):
-            return self._embedding(names[0])
+            return self.embedding(names[0])
         return np.column_stack([self.numbers(name) for name in names])
 
-    def _embedding(self, name: str) -> FloatArray:
+    def embedding(self, name: str) -> FloatArray:
+        """Return a column that holds a list of numbers in each row, all of one length, as a matrix."""
         column = self.columns.column(name)
         sizes = np.array([-1 if size is None else size for size in column.value_lengths().to_pylist()])
         odd = np.flatnonzero((sizes != sizes[0]) | (sizes < 1))
@@ -206,12 +209,16 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
             return pa.array(values, pa.float64())
         if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
             return pa.array(values)
+        if kind == "any" and (types == {list} or dict in types):
+            return _nested_array(values)
+        if kind == "any" and len(types) == 1 and types.isdisjoint((bytes, list)):
+            return pa.array(values)
     except (OverflowError, pa.ArrowException):  # an integer that is too large
         pass
     converted = []
     for row, value in enumerate(values, start=first):
         try:
-            converted.append(None if value is None else _number(value) if kind == "number" else _text(value))
+            converted.append(None if value is None else number_of(value) if kind == "number" else _text(value))
         except (TypeError, ValueError) as error:
             what = (
                 "a number. Name columns of numbers (--features),"
@@ -222,7 +229,20 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
     return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
 
 
-def _number(value: Any) -> Any:
+def _nested_array(values: Sequence[Any]) -> Any:
+    """Make an array of lists of numbers; of other lists and of records, one that says only what they are."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, pa.list_(pa.float64()))
+    except (TypeError, ValueError, pa.ArrowException):
+        marks = ["list" if isinstance(value, list) else "record" for value in values]
+        kinds = pa.struct([("list", pa.bool_()), ("record", pa.bool_())])
+        return pa.array([None if v is None else {mark: True} for v, mark in zip(values, marks, strict=True)], kinds)
+
+
+def number_of(value: Any) -> Any:
+    """Return a value as a number, or a list of numbers; None if it stands for a missing one."""
     if isinstance(value, list):
         return [float(number) for number in value]
     if value in MISSING_NUMBERS:

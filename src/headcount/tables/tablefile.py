@@ -24,8 +24,8 @@ from headcount.tables.values import ExcelSheet, JsonLines, SqliteTable
 
 __all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
-Kind: TypeAlias = Literal["text", "number", "group", "time"]
-"""How a column is read: as texts, as numbers (empty: NaN), as values that many rows share, or as dates and times."""
+Kind: TypeAlias = Literal["text", "number", "group", "time", "any"]
+"""How a column is read: as texts, numbers (empty: NaN), values that many rows share, dates and times, or as the table has it."""
 
 Piece: TypeAlias = Callable[[], Iterable[Batch]]
 """Makes batches of one piece of a file, in any thread."""

@@ -50,10 +50,10 @@ class Contents:
         cls, recipe: Recipe, kind: str, names: tuple[str, ...], by: str | None, where: Sequence[str] = ()
     ) -> "Contents":
         """Collect what the representations of a recipe declare, for columns of numbers, scores or decisions of these names."""
-        if kind == "text":
+        if kind in ("text", "mixed"):
             raise DataError(
-                "A database can't score texts: score the items elsewhere and use --scored with the columns of scores, or estimate "
-                "from files."
+                "A database can't score texts, categories or dates: score the items elsewhere and use --scored with the columns of "
+                "scores, or estimate from files."
             )
         if kind == "numbers" and recipe.n_folds > 1:
             raise DataError(
