@@ -99,12 +99,16 @@ LEARNERS = (
     ),
     Learner("boosting", "gradient boosting", {"numbers": {}, "table": {}}, _MOST_FOR_TREES),
     Learner(
-        "vote", "logistic regression, forest and boosting together", {"numbers": {}, "table": {}}, _MOST_FOR_TREES, _VOTERS
+        "vote",
+        "logistic regression, forest and boosting together",
+        {"numbers": {}, "table": {}},
+        _MOST_FOR_TREES,
+        _VOTERS,
     ),
     Learner(
         "svm",
         "linear support vector machine",
-        dict.fromkeys(get_args(Kind), {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}),
+        {kind: {"C": [0.1, 1.0], "class_weight": [None, "balanced"]} for kind in get_args(Kind)},
         suggested=False,
     ),
 )
