@@ -12,7 +12,7 @@ from tests.cli.conftest import FIT
 def test_skipped_methods_and_learners_are_listed(reviews, run):
     code, out, err = run(*FIT[:8], "--budget", "0.001", "-j", "1")
     assert code == 0, err
-    assert "Skipped forest: not tried on fewer than 500 items" in out
+    assert "Skipped forest: not for text" in out
     assert "the time budget was spent" in out
     assert "Next: headcount estimate" in out
 

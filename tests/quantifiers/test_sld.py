@@ -287,7 +287,7 @@ def test_smoothing_is_the_mode_under_a_dirichlet_prior(solver, k):
 
 
 def test_smoothing_keeps_shares_away_from_the_ends_of_weak_classifiers_only():
-    sure, unsure = (Outputs.from_posteriors(np.full(100, p), [0, 1]) for p in (0.999, 0.52))
+    sure, unsure = (Outputs.from_posteriors(np.full(100, p), [0, 1]) for p in (0.999, 0.505))
     plain, smoothed = (SLD(prior="uniform", smoothing=s).fit(sure, np.arange(100) % 2) for s in (0.0, 1.0))
     assert plain.aggregate(unsure)[0, 1] == pytest.approx(1.0, abs=1e-6)
     assert smoothed.aggregate(unsure)[0, 1] < 0.9

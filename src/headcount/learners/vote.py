@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, Items, Labels
 from headcount.learners.fold_classifiers import FoldClassifiers
@@ -41,6 +41,7 @@ class Vote(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Items, y: Labels, sample_weight: Any = None) -> Self:
         """Fit a clone of each classifier on the items."""
+        validate_data(self, X, skip_check_array=True)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.members_ = [clone(classifier).fit(X, y, **weights) for classifier in self.classifiers]
         self.classes_ = np.asarray(self.members_[0].classes_)
