@@ -17,6 +17,13 @@ __all__ = ["LEARNERS", "Kind", "Learner", "features_for", "kind_of", "learner_na
 Kind: TypeAlias = Literal["text", "numbers", "embeddings", "table", "mixed"]
 """What items are: a table has numbers, categories and dates; mixed columns have texts too, or more columns than trees are for."""
 
+_IN_WORDS: dict[Kind, str] = {
+    "text": "text",
+    "numbers": "numbers",
+    "embeddings": "embeddings",
+    "table": "columns of several kinds",
+    "mixed": "columns with texts among them",
+}
 _MANY_COLUMNS = 256
 """From this many columns on, dense items are treated as embeddings, on which trees are slow and of little use."""
 _MOST_FOR_TREES = 50_000
@@ -70,7 +77,7 @@ class Learner:
     def unsuited(self, kind: Kind, n_items: int) -> str:
         """Return why the learner does not suit the data; empty if it does."""
         if kind not in self.grids:
-            return f"not for {kind}"
+            return f"not for {_IN_WORDS[kind]}"
         return f"slow on more than {self.most_items:,} items" if n_items > self.most_items else ""
 
 

@@ -67,7 +67,7 @@ def fit(
     """Fit a quantifier on a labelled table and write it to a model file.
 
     The methods and learners that suit the data are tried, each optimised for the error of the shares, and the best that has an
-    interval is kept. The items that judged it do not validate it.
+    interval is kept.
 
     Example: headcount fit reviews.csv --text review --label stars -o stars.headcount
 
