@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
-from headcount import SLD, Outputs, Samples
+from headcount import SLD, Outputs, Samples, estimate
 from headcount.exceptions import DataError, PriorWarning
 from headcount.quantifiers import SampleItems
 from tests.conftest import blobs, frozen, scored_items
@@ -265,3 +265,49 @@ def test_class_weights_that_contradict_the_prior_are_reported():
     SLD(LogisticRegression(class_weight="balanced"), prior="uniform").fit(X, y)  # warnings are errors here
     SLD(LogisticRegression(class_weight="balanced"), calibration="bcts").fit(X, y)
     SLD(LogisticRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["newton", "em"])
+@pytest.mark.parametrize("k", [2, 4])
+def test_smoothing_is_the_mode_under_a_dirichlet_prior(solver, k):
+    """Rounds with imaginary items added to the counts, (n_j + s / k) / (n + s), have that limit."""
+    _, P = scored_items(60, k, 0)
+    samples = Samples([*range(40), *range(20, 60)], [0, 40, 80], weights=np.tile([1.0, 3.0], 40))
+    smoothed = SLD(prior="uniform", smoothing=2.0, solver=solver, tol=1e-10, max_iter=20_000)
+    shares = smoothed.fit(Outputs.from_posteriors(P, range(k)), np.arange(60) % k).aggregate(
+        Outputs.from_posteriors(P, range(k)), samples
+    )
+    for s in range(2):
+        F, w, p = P[samples[s]], np.tile([1.0, 3.0], 20), np.full(k, 1.0 / k)
+        added = 2.0 / k * w.sum() / (w.sum() ** 2 / (w**2).sum())  # of the weight that an item has on average
+        for _ in range(20_000):
+            p = ((p * F / (F @ p)[:, None]) * w[:, None]).sum(axis=0) + added
+            p /= p.sum()
+        np.testing.assert_allclose(shares[s], p, atol=1e-6)
+
+
+def test_smoothing_keeps_shares_away_from_the_ends_of_weak_classifiers_only():
+    sure, unsure = (Outputs.from_posteriors(np.full(100, p), [0, 1]) for p in (0.999, 0.52))
+    plain, smoothed = (SLD(prior="uniform", smoothing=s).fit(sure, np.arange(100) % 2) for s in (0.0, 1.0))
+    assert plain.aggregate(unsure)[0, 1] == pytest.approx(1.0, abs=1e-6)
+    assert smoothed.aggregate(unsure)[0, 1] < 0.9
+    assert smoothed.aggregate(sure)[0, 1] > 0.99
+
+
+def test_intervals_of_smoothed_shares_hold_them():
+    y, P = scored_items(200, 3, 0)
+    outputs = Outputs.from_posteriors(P, range(3))
+    smoothed = SLD(calibration="bcts", smoothing=5.0).fit(outputs, y)
+    for options in ({}, {"assume": "calibrated"}):
+        answer = estimate(smoothed, outputs.take(np.flatnonzero(y == 1)[:30]), **options)
+        assert ((answer.low <= answer.shares) & (answer.shares <= answer.high)).all()
+        np.testing.assert_allclose(answer.shares.sum(), 1.0)
+
+
+def test_an_empty_sample_is_refused_with_smoothing_too():
+    _, P = scored_items(10, 2, 0)
+    outputs = Outputs.from_posteriors(P, [0, 1])
+    with pytest.raises(DataError, match="Sample 1 has no items"):
+        SLD(prior="uniform", smoothing=1.0).fit(outputs, np.arange(10) % 2).aggregate(
+            outputs, Samples([0, 1], [0, 2, 2])
+        )

@@ -1,7 +1,7 @@
 """Learners to try on each kind of data, their settings, and the features that items are turned into first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,66 +16,81 @@ __all__ = ["LEARNERS", "Kind", "Learner", "features_for", "kind_of", "learner_na
 
 Kind: TypeAlias = Literal["text", "numbers", "embeddings"]
 
-_MANY_COLUMNS = 64
+_MANY_COLUMNS = 256
 """From this many columns on, dense items are treated as embeddings, on which trees are slow and of little use."""
 _MOST_FOR_TREES = 50_000
-_BALANCE: tuple[Any, ...] = (None, "balanced")
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner, the settings to try (the likeliest first) and the data that it suits."""
+    """A learner, the settings to try (the likeliest first) and the data that it suits.
+
+    Attributes
+    ----------
+    name, title : str
+    grids : dict of kind to dict of str to sequence of values
+        The settings to try on each kind of items that it suits.
+    most_items : int
+        It is too slow for more.
+    members : tuple of str
+        Learners that vote, each in its likeliest setting; the others have none.
+    suggested : bool
+        Whether it is tried where none is named.
+    """
 
     name: str
     title: str
-    kinds: tuple[Kind, ...]
-    grid: dict[str, Sequence[Any]]
+    grids: dict[Kind, dict[str, Sequence[Any]]]
     most_items: int = 2**62
+    members: tuple[str, ...] = ()
+    suggested: bool = True
 
-    def make(self, seed: int) -> Any:
-        """Return the learner with its defaults."""
+    def settings(self, kind: Kind, seed: int) -> list[tuple[dict[str, Any], Any]]:
+        """Return each setting for items of this kind, and the learner with it."""
+        grid = self.grids.get(kind, next(iter(self.grids.values())))
+        base = self._make(kind, seed)
+        return [(setting, clone(base).set_params(**setting)) for setting in ParameterGrid(grid)]
+
+    def _make(self, kind: Kind, seed: int) -> Any:
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.naive_bayes import MultinomialNB
 
-        from headcount.learners import NewtonLinearSVC, NewtonLogisticRegression
+        from headcount.learners import BoostedTrees, NewtonLinearSVC, NewtonLogisticRegression, Vote
 
         return {
             "lr": NewtonLogisticRegression,
             "svm": NewtonLinearSVC,
             "nb": MultinomialNB,
             "forest": lambda: RandomForestClassifier(100, random_state=seed),
+            "boosting": lambda: BoostedTrees(random_state=seed),
+            "vote": lambda: Vote([learner_named(name).settings(kind, seed)[0][1] for name in self.members]),
         }[self.name]()
-
-    def settings(self, seed: int) -> list[Any]:
-        """Return the learner with each of the settings."""
-        base = self.make(seed)
-        return [clone(base).set_params(**setting) for setting in ParameterGrid(self.grid)]
-
-    def first_setting(self) -> "Learner":
-        """Return the learner with its likeliest setting alone."""
-        return replace(self, grid={name: values[:1] for name, values in self.grid.items()})
 
     def unsuited(self, kind: Kind, n_items: int) -> str:
         """Return why the learner does not suit the data; empty if it does."""
-        if kind not in self.kinds:
+        if kind not in self.grids:
             return f"not for {kind}"
         return f"slow on more than {self.most_items:,} items" if n_items > self.most_items else ""
 
+
+_VOTERS = ("lr", "forest", "boosting")
+_MARGINS: dict[str, Sequence[Any]] = {"C": [0.1, 1.0], "class_weight": [None, "balanced"]}
 
 LEARNERS = (
     Learner(
         "lr",
         "logistic regression",
-        ("text", "numbers", "embeddings"),
-        {"C": [1.0, 10.0, 0.1, 100.0, 0.01], "class_weight": _BALANCE},
+        {"text": {"C": [10.0, 1.0, 100.0]}, "numbers": {"C": [1.0, 0.1, 10.0]}, "embeddings": {"C": [0.1, 0.01, 1.0]}},
     ),
-    Learner("nb", "naive Bayes", ("text",), {"alpha": [1.0, 0.1, 0.01]}),
-    Learner("forest", "random forest", ("numbers",), {"min_samples_leaf": [1, 5]}, _MOST_FOR_TREES),
+    Learner("nb", "naive Bayes", {"text": {"alpha": [0.1, 1.0]}}),
+    Learner("forest", "random forest", {"numbers": {"min_samples_leaf": [5, 1]}}, _MOST_FOR_TREES),
+    Learner("boosting", "gradient boosting", {"numbers": {}}, _MOST_FOR_TREES),
+    Learner("vote", "logistic regression, forest and boosting together", {"numbers": {}}, _MOST_FOR_TREES, _VOTERS),
     Learner(
         "svm",
         "linear support vector machine",
-        ("text", "numbers", "embeddings"),
-        {"C": [1.0, 0.1, 10.0], "class_weight": _BALANCE},
+        {"text": _MARGINS, "numbers": _MARGINS, "embeddings": _MARGINS},
+        suggested=False,
     ),
 )
 

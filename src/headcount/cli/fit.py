@@ -38,7 +38,7 @@ def fit(
         ),
     ] = None,
     method: METHOD = "auto",
-    learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest or svm.")] = "auto",
+    learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest, boosting, vote or svm.")] = "auto",
     budget: Annotated[
         float | None, option("--budget", help="Seconds to spend on choosing the model.", min=0.001)
     ] = None,
@@ -169,9 +169,9 @@ def inspect(
 def _why_kept(ranking: Sequence[dict[str, Any]], kept: int) -> str:
     """Say why a row of the ranking was kept, and what to expect of it.
 
-    >>> ranking = [{"method": "CC", "ae": 0.02, "interval": False}, {"method": "PACC", "ae": 0.03, "interval": True}]
-    >>> _why_kept(ranking, 1)
-    'Kept: the best that can say how sure it is (an interval). Expect shares to be off by about 3.0 points in samples like these.'
+    >>> pacc = {"method": "PACC", "ae": 0.03, "expected": 0.034, "interval": True}
+    >>> _why_kept([{"method": "CC", "ae": 0.02, "interval": False}, pacc], 1)
+    'Kept: the best that can say how sure it is (an interval). Expect shares to be off by about 3.4 points in samples like these.'
     """
     if kept == 0:
         reason = "the least error"
@@ -179,7 +179,8 @@ def _why_kept(ranking: Sequence[dict[str, Any]], kept: int) -> str:
         reason = "the best that can say how sure it is (an interval)"
     else:
         reason = "the best that tells all classes apart"
-    return f"Kept: {reason}. Expect shares to be off by about {100 * ranking[kept]['ae']:.1f} points in samples like these."
+    expected = ranking[kept].get("expected") or ranking[kept]["ae"]
+    return f"Kept: {reason}. Expect shares to be off by about {100 * expected:.1f} points in samples like these."
 
 
 def _print_model(model: Any) -> None:

@@ -49,7 +49,7 @@ def fit_table(
     method : str, default="auto"
         ``"auto"`` or a method that `headcount.quantifiers.method_named` accepts.
     learner : str, default="auto"
-        ``"auto"``, ``"lr"``, ``"nb"``, ``"forest"`` or ``"svm"``.
+        ``"auto"``, ``"lr"``, ``"nb"``, ``"forest"``, ``"boosting"``, ``"vote"`` or ``"svm"``.
     budget : float, optional
         Seconds to spend on the choice.
     shift : {"any", "mild"}, default="any"
@@ -91,7 +91,7 @@ def fit_table(
         raise DataError(f"shift must be 'any' or 'mild'; got {shift!r}.")
     automatic = method.lower() == "auto"
     has_interval = automatic or method_named(method).for_tables().has_interval
-    mild = NaturalPrevalence(500, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=random_state)
+    mild = NaturalPrevalence(25, sample_size=int(np.clip(len(labels) // 5, 50, 500)), random_state=random_state)
     choice = AutoQuantifier(
         None if automatic else [method],
         None if learner.lower() == "auto" else [learner],

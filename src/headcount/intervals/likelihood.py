@@ -26,6 +26,11 @@ class LikelihoodRatio:
         self.F, self.samples = statistics.vectors, statistics.samples
         self.start = quantifier.starting_shares()
         self.shares = quantifier.solve(statistics)
+        """The estimate."""
+        self.peak = self.shares
+        """The shares at which the likelihood has its maximum; the estimate, unless imaginary items draw it away."""
+        if quantifier.smoothing:
+            self.peak = most_likely(statistics, self.start, newton=True, tol=1e-6).shares
 
     def interval(self, z: float, within: bool) -> tuple[FloatArray, FloatArray]:
         """Return the ends of each class's interval; ``within``: for the sample itself rather than its population."""
@@ -51,7 +56,7 @@ class LikelihoodRatio:
                     ends,
                     factors,
                     z * np.sqrt(scale[a:b]),
-                    self.shares[a:b],
+                    self.peak[a:b],
                     low[a:b],
                     high[a:b],
                 )
@@ -61,9 +66,9 @@ class LikelihoodRatio:
 
     def _remaining_variance(self) -> FloatArray:
         """Return the part of each share's variance that remains if the composition of the sample is not left to chance."""
-        _, inverse = self._newton_step(self.shares, *moments(self.F, self.samples, self.shares))
+        _, inverse = self._newton_step(self.peak, *moments(self.F, self.samples, self.peak))
         variance = np.maximum(np.diagonal(inverse, axis1=1, axis2=2), 1e-300)
-        part: FloatArray = np.clip(1.0 - self.shares * (1.0 - self.shares) / variance, 1e-6, 1.0)
+        part: FloatArray = np.clip(1.0 - self.peak * (1.0 - self.peak) / variance, 1e-6, 1.0)
         return part
 
     def replicates(self, samples: Samples, n_replicates: int, seed: np.random.SeedSequence) -> FloatArray:

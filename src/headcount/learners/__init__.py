@@ -1,6 +1,7 @@
 """Classifiers and their outputs: scoring a pool once, fitting once, calibration, validation splits."""
 
 from headcount.learners.black_box import BlackBox
+from headcount.learners.boosting import BoostedTrees
 from headcount.learners.calibration import with_posteriors
 from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.fold_classifiers import FoldClassifiers
@@ -11,11 +12,13 @@ from headcount.learners.scoring import require, score
 from headcount.learners.svmperf import SVMperf, svmperf_path
 from headcount.learners.temperature import BiasCorrectedTemperature
 from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, validation_parts
+from headcount.learners.vote import Vote
 
 __all__ = [
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
     "BlackBox",
+    "BoostedTrees",
     "CNNClassifier",
     "Fit",
     "FitCache",
@@ -27,6 +30,7 @@ __all__ = [
     "Outputs",
     "SVMperf",
     "Validation",
+    "Vote",
     "require",
     "score",
     "svmperf_path",

@@ -13,12 +13,14 @@ _HEADCOUNT = {
     "headcount.features.term_weights": ("TermWeights",),
     "headcount.features.tfidf": ("LogTfidf",),
     "headcount.learners.black_box": ("BlackBox",),
+    "headcount.learners.boosting": ("BoostedTrees",),
     "headcount.learners.fold_classifiers": ("FoldClassifiers",),
     "headcount.learners.folds_besides": ("FoldsBesides",),
     "headcount.learners.linear.classifiers": ("NewtonLinearSVC", "NewtonLogisticRegression"),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),
+    "headcount.learners.vote": ("Vote",),
 }
 _SCIKIT_LEARN = {
     "sklearn.calibration": ("CalibratedClassifierCV", "_CalibratedClassifier", "_SigmoidCalibration"),

@@ -24,7 +24,7 @@ from headcount.quantifiers.classifiers import fit_validated
 from headcount.quantifiers.folds import stacked
 from headcount.quantifiers.statistics import SampleItems, require_items
 
-__all__ = ["Convergence", "DensitiesQuantifier", "most_likely"]
+__all__ = ["Convergence", "DensitiesQuantifier", "most_likely", "with_imaginary_items"]
 
 _ITEMS_PER_CHUNK = 1 << 15
 _PARTS = 10
@@ -56,7 +56,8 @@ class DensitiesQuantifier(Quantifier):
     """Base of the methods that find the most likely shares from the densities of items under each class.
 
     A subclass writes ``densities`` and, where they are learnt, ``_learn_densities``. It adjusts for shift if the densities are
-    right. The defaults below say how the maximum is searched for; a subclass may make them parameters.
+    right. The defaults below say how the maximum is searched for, and the weight of imaginary items (``smoothing``) that draw the
+    shares towards equal ones; a subclass may make them parameters.
 
     Attributes
     ----------
@@ -75,6 +76,7 @@ class DensitiesQuantifier(Quantifier):
     tol: float = 1e-6
     min_iter: int = 10
     max_iter: int = 1000
+    smoothing: float = 0.0
     validation_outputs_: Outputs
     validation_codes_: IntArray
     validation_folds_: IntArray
@@ -165,6 +167,8 @@ class DensitiesQuantifier(Quantifier):
         return True
 
     def _most_likely(self, statistics: SampleItems) -> Convergence:
+        if self.smoothing:
+            statistics = with_imaginary_items(statistics, float(self.smoothing))
         return most_likely(
             statistics, self.starting_shares(), self._newton(), float(self.tol), int(self.min_iter), int(self.max_iter)
         )
@@ -213,6 +217,32 @@ class DensitiesQuantifier(Quantifier):
             relearnt._learn_densities(outputs.take(others), codes[others])
             F[rows] = relearnt.densities(outputs.take(rows))
         return F
+
+
+def with_imaginary_items(statistics: SampleItems, weight: float) -> SampleItems:
+    """Add items to each sample whose classes are known, an equal part of the weight to each class.
+
+    The most likely shares are then the mode under a Dirichlet prior with parameters 1 + weight / n_classes. Where items have
+    sampling weights, an imaginary item weighs as much as an item does on average.
+
+    >>> samples = SampleItems(np.array([[0.9, 0.1], [0.2, 0.8]]), Samples([0, 1], [0, 2]))
+    >>> with_imaginary_items(samples, 1.0).samples.to_frame().values.tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 2.0, 0.5], [0.0, 3.0, 0.5]]
+    """
+    require_items(statistics.weights)
+    F, samples = statistics.vectors, statistics.samples
+    n, k = F.shape
+    # Each sample's entries, then one of each class.
+    sizes = np.diff(samples.indptr)
+    indptr = samples.indptr + k * np.arange(len(samples) + 1)
+    places = np.arange(samples.indices.size) + k * np.repeat(np.arange(len(samples)), sizes)
+    indices = np.empty(indptr[-1], dtype=np.int64)
+    factors = np.repeat(weight / k * samples.total_weights() / samples.effective_sizes(), sizes + k)
+    imaginary = np.ones(indptr[-1], dtype=bool)
+    imaginary[places] = False
+    indices[imaginary], indices[places] = np.tile(np.arange(n, n + k), len(samples)), samples.indices
+    factors[places] = 1.0 if samples.factors is None else samples.factors
+    return SampleItems(np.concatenate([F, np.eye(k)]), Samples(indices, indptr, counts=factors))
 
 
 def most_likely(

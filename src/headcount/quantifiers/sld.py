@@ -26,7 +26,7 @@ __all__ = ["SLD"]
     "Saerens et al. 2002",
     group="likelihood",
     needs="posteriors, prior",
-    table_preset=lambda: SLD(calibration="bcts"),
+    table_preset=lambda: SLD(calibration="bcts", smoothing=1.0),
     suggested=True,
 )
 @dataclass(eq=False, repr=False)
@@ -59,6 +59,10 @@ class SLD(DensitiesQuantifier):
         ``solver="em", tol=1e-4, min_iter=10``.
     max_iter : int, default=1000
         The most steps or rounds; samples that need more are reported by a warning, and by :meth:`convergence`.
+    smoothing : float, default=0.0
+        Weight of imaginary items, of each class the same part, that are added to each sample: a Dirichlet prior with parameters
+        1 + smoothing / n_classes, whose mode is returned. Where the classifier hardly tells the classes apart, or a sample is
+        small, the most likely shares lie at the ends, and 1 keeps them away from there; else it changes little.
     calibration : {"bcts"}, optional
         Calibrate the posteriors on a validation part, by bias-corrected temperature scaling. They then hold under that part's
         shares, so ``prior`` must keep its default. Intervals then count the labelled items' uncertainty too: take it where the
@@ -108,6 +112,7 @@ class SLD(DensitiesQuantifier):
     tol: float = 1e-6
     min_iter: int = 10
     max_iter: int = 1000
+    smoothing: float = 0.0
     calibration: str | None = None
     validation: Validation = DEFAULT_VALIDATION
     refit: bool = False
@@ -123,6 +128,7 @@ class SLD(DensitiesQuantifier):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "min_iter": integers_from(0),
         "max_iter": integers_from(1),
+        "smoothing": [Interval(Real, 0, None, closed="left")],
         "calibration": [StrOptions({"bcts"}), None],
     }
 

@@ -38,8 +38,6 @@ class Fold:
     true: FloatArray
     classes: AnyArray
     minority: Any
-    again: tuple[Samples, FloatArray] | None = None
-    """Further samples and their true shares; errors on them are recorded in `Outcome.again` and change no score."""
 
 
 @dataclass
@@ -56,8 +54,6 @@ class Outcome:
     """The convergence warnings of its classifiers' fits."""
     errors: dict[str, FloatArray] = field(default_factory=dict)
     """The error of each sample, by measure of shares."""
-    again: dict[str, FloatArray] = field(default_factory=dict)
-    """The error of each of the fold's further samples, by measure of shares."""
 
 
 def judge(candidates: Sequence[Candidate], fold: Fold, measures: Sequence[ErrorMeasure]) -> list[Outcome]:
@@ -109,10 +105,6 @@ def _judge(
         errors = np.asarray(measure(fold.true, estimated, fold.samples.sizes), dtype=np.float64)
         outcome.errors[measure.name] = errors
         outcome.scores[measure.name] = float(np.mean(errors))
-        if fold.again is not None:
-            samples, true = fold.again
-            shares = estimate_shares(fitted, outputs, samples, fold.classes)
-            outcome.again[measure.name] = np.asarray(measure(true, shares, samples.sizes), dtype=np.float64)
     invalid = [name for name, value in outcome.scores.items() if not np.isfinite(value)]
     if invalid:
         raise DataError(f"The score {quoted(invalid)} is not a finite number.")
