@@ -8,11 +8,13 @@ import re
 import shlex
 import sys
 import tempfile
+import textwrap
 from contextlib import chdir
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
 """A block of code: its language and its text."""
+_TABLE_WIDTH, _SENTENCE_WIDTH = 110, 100
 _TITLED = re.compile(r'^```csv title="([^"]+)"\n(.*?)^```', re.M | re.S)
 
 
@@ -46,7 +48,14 @@ def _command_and_output(body: str) -> str:
 
     line = body.partition("\n")[0]
     printed = CliRunner().invoke(app, shlex.split(line.removeprefix("$ headcount "))).output
-    return line + "\n" + "".join(f"{row.rstrip()}\n" for row in printed.splitlines())
+    return "\n".join([line, *(part for row in printed.splitlines() for part in _wrapped(row.rstrip()))]) + "\n"
+
+
+def _wrapped(line: str) -> list[str]:
+    """Break a long sentence, as terminals do; tables stay as they are."""
+    if len(line) <= _TABLE_WIDTH or "  " in line.strip():
+        return [line]
+    return textwrap.wrap(line, _SENTENCE_WIDTH, subsequent_indent="  ", break_long_words=False)
 
 
 def _python_and_output(body: str, names: dict[str, object]) -> str:

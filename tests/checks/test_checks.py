@@ -228,7 +228,7 @@ def test_decisions_that_no_mixture_explains_are_rejected():
     counts[0, cell_codes(cells, np.eye(2))] = 499, 1  # items of the first class alone would give 400
     report = check_counted(cells, counts, np.array([[499.0, 1.0]]), np.array([[1.0, 0.0]]), np.arange(2))[0]
     assert report.verdict == "do not trust"
-    assert "No combination of the known classes explains these decisions" in report.advice[-1]
+    assert "No combination of the known classes explains what the classifier says of these items" in report.advice[-1]
 
 
 def test_few_labelled_decisions_are_enough_for_a_check():

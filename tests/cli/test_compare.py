@@ -115,7 +115,7 @@ def test_compare_reports_untrustworthy_groups(tmp_path, run):
     )
     code, out, err = run(*command)
     assert code == 0, err
-    assert "- No combination of the known classes explains these scores" in out
+    assert "- No combination of the known classes explains what the classifier says" in out
     assert "\n  a (p < 0.001)" in out
     code, out, _ = run(*command, "--json")
     assert json.loads(out)["verdicts"]["a"]["verdict"] == "do not trust"

@@ -91,7 +91,6 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
     scores_alarm, items_alarm = scores_made and found.p_scores < each, items_made and found.p_items < each
     verdict = "trust"
     advice: list[str] = []
-    what = "decisions" if found.decided else "scores"
     if found.separation_errors < _IDENTIFIED:
         advice.append(_not_apart(found.n_classes))
     by_calibration = found.miscalibrated and found.off > _TOLERATED_UNCALIBRATED
@@ -120,9 +119,9 @@ def verdict_of(found: Findings, level: float) -> tuple[str, list[str]]:
         verdict = "do not trust" if strong or items_alarm else "caution"
         advice.append(
             Advice(
-                f"No combination of the known classes explains these {what}{{}}: there may be items of a kind that is not "
-                "among the labelled ones, or the items have changed. Read some items"
-                f"{'' if found.decided else ' that the classifier is unsure of'}, label some of them and fit again.",
+                "No combination of the known classes explains what the classifier says of these items{}: there may be items of a "
+                "kind that is not among the labelled ones, or the items have changed. Read some items"
+                f"{'' if found.decided else ', above all where the classifier is unsure'}, label some of them and fit again.",
                 _p_text(found.p_scores),
             )
         )
