@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from headcount._roles import ColumnRole
 from headcount.exceptions import DataError
 from headcount.tables import TableFile
 from headcount.tables.role_inference import column_roles, role_of
-from headcount.tables.roles import ColumnRole
 
 WORDS = ["late", "parcel", "broken", "screen", "refund", "please", "never", "again"]
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headcount._roles import ROLE_KINDS
 from headcount._typing import AnyArray
 from headcount._validation import quoted
 from headcount.data.table_items import batch_labels, read_items
@@ -14,7 +15,6 @@ from headcount.exceptions import DataError
 from headcount.tables import ColumnRole, TableFile
 from headcount.tables.records import reading_kinds, records_of
 from headcount.tables.role_inference import column_roles, is_row_number
-from headcount.tables.roles import ROLE_KINDS
 
 __all__ = ["TableItems", "names_asked", "read_table"]
 

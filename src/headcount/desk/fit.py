@@ -73,6 +73,7 @@ def fit_table(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from headcount.data.examples.reviews import example_files
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "reviews.csv")

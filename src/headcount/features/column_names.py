@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from headcount._roles import MONTH_FIRST
 from headcount.exceptions import DataError
 from headcount.tables import ColumnRole, TableFile
 from headcount.tables.records import field_kind
 from headcount.tables.role_inference import column_roles
-from headcount.tables.roles import MONTH_FIRST
 
 __all__ = ["DROP", "column_kinds", "column_names", "is_mixed", "is_records"]
 

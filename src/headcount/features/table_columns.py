@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from headcount._roles import ROLE_KINDS
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import integers_from, quoted
 from headcount.exceptions import DataError
@@ -16,7 +17,6 @@ from headcount.features.term_weights import TermWeights
 from headcount.tables import ColumnRole, TableFile
 from headcount.tables.records import field_kind, reading_kinds, records_of
 from headcount.tables.role_inference import column_roles
-from headcount.tables.roles import ROLE_KINDS
 
 __all__ = ["TableColumns"]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from headcount.tables.roles import ColumnRole
+from headcount._roles import ColumnRole
 
 __all__ = ["Columns"]
 

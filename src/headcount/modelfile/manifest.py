@@ -6,9 +6,9 @@ from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from headcount._roles import ROLE_KINDS, ColumnRole
 from headcount.exceptions import FileFormatError
 from headcount.modelfile.columns import Columns
-from headcount.tables.roles import ROLE_KINDS, ColumnRole
 
 if TYPE_CHECKING:
     from headcount.modelfile.model import Model

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from headcount._labels import label_text
+from headcount._roles import ColumnRole, RoleKind
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
 from headcount.tables.batch import Batch, is_list_type, number_of
 from headcount.tables.dates import dates_of
 from headcount.tables.role_inference import embedding_of
-from headcount.tables.roles import ColumnRole, RoleKind
 from headcount.tables.tablefile import Kind
 
 __all__ = ["field_kind", "reading_kinds", "record_type", "records_of"]

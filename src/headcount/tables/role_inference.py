@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from headcount._labels import label_text
+from headcount._roles import MONTH_FIRST, ColumnRole
 from headcount._typing import AnyArray
 from headcount.exceptions import DataError
 from headcount.tables.batch import MISSING_NUMBERS, is_list_type, number_of
 from headcount.tables.dates import UnclearDatesError, dates_of, is_date_text, is_month_text, months_come_first
-from headcount.tables.roles import MONTH_FIRST, ColumnRole
 from headcount.tables.string_roles import LEAST_FOR_ID, MOST, StringValues, string_role
 from headcount.tables.tablefile import TableFile
 

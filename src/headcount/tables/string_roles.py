@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from headcount._roles import ColumnRole
 from headcount._typing import AnyArray
-from headcount.tables.roles import ColumnRole
 
 __all__ = ["LEAST_FOR_ID", "MOST", "StringValues", "string_role"]
 
