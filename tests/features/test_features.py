@@ -169,7 +169,7 @@ def test_folds_with_other_stop_words_read_texts_themselves():
     words = [f"word{i}" for i in range(300)]
     texts = np.array([" ".join(words[i : i + 20]) for i in range(280)], dtype=object)
     labels = np.arange(280) % 2
-    learners = [LogTfidf(min_count=1, stop_words=words[:n]) for n in (250, 251)]
+    learners = [LogTfidf(min_count=1, stop_words=words[:n]) for n in (251, 250)]
     folds = FoldClassifiers([make_pipeline(one, LogisticRegression()).fit(texts, labels) for one in learners])
     together = score(folds, texts, "posteriors", np.array([0, 1]))
     for one, classifier in zip(together.folds, folds.classifiers, strict=True):
