@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from headcount import LogTfidf, TermIds, TermWeights
 from headcount.exceptions import DataError
+from headcount.learners import FoldClassifiers, score
 
 TEXTS = ["Good film, good plot!", "Bad film.", "The plot: so bad, so bad", "film and Film and film"]
 
@@ -128,3 +129,48 @@ def test_terms_in_few_texts_are_dropped_and_texts_without_words_refused():
         TermWeights().fit(["...", "!"])
     with pytest.raises(DataError, match="No word occurs in 3 of the 2 texts"):
         TermWeights(min_count=3).fit(["a b", "a c"])
+
+
+@pytest.mark.parametrize("features", [LogTfidf(min_count=1), TermIds(min_count=1), TermWeights(min_count=1)])
+def test_the_vocabulary_is_kept_as_one_text_and_as_earlier_versions_kept_it(features):
+    fitted = features.fit([*TEXTS, 'a "quoted" \n名前'])
+    state = fitted.__getstate__()
+    assert isinstance(state["vocabulary_"], str)
+    for kept in (state, state | {"vocabulary_": dict(fitted.vocabulary_)}):
+        again = type(features).__new__(type(features))
+        again.__setstate__(kept)
+        assert list(again.vocabulary_.items()) == list(fitted.vocabulary_.items())
+    assert pickle.loads(pickle.dumps(clone(features))).get_params() == features.get_params()  # not fitted yet
+
+
+@pytest.mark.parametrize("features", [LogTfidf(min_count=1, stop_words=None), TermWeights(min_count=1)])
+@pytest.mark.parametrize("texts", [TEXTS, ["only unseen words", "", "bad"], ["!", "?"]])
+def test_classifiers_of_folds_read_texts_once_with_the_same_answer(features, texts, monkeypatch):
+    labels = np.array([0, 1, 1, 0])
+    parts = [[0, 1, 2], [1, 2, 3], [0, 2, 3]]
+    folds = FoldClassifiers(
+        [
+            make_pipeline(clone(features), LogisticRegression()).fit(np.array(TEXTS, object)[rows], labels[rows])
+            for rows in parts
+        ]
+    )
+    texts = np.array(texts, dtype=object)
+    alone = [classifier.predict_proba(texts) for classifier in folds.classifiers]
+    read = []
+    analyzer = CountVectorizer.build_analyzer
+    monkeypatch.setattr(CountVectorizer, "build_analyzer", lambda self: read.append(1) or analyzer(self))
+    together = score(folds, texts, "posteriors", np.array([0, 1]))
+    assert len(read) == 1
+    for one, posteriors in zip(together.folds, alone, strict=True):
+        np.testing.assert_array_equal(one.posteriors, posteriors)
+
+
+def test_folds_with_other_stop_words_read_texts_themselves():
+    words = [f"word{i}" for i in range(300)]
+    texts = np.array([" ".join(words[i : i + 20]) for i in range(280)], dtype=object)
+    labels = np.arange(280) % 2
+    learners = [LogTfidf(min_count=1, stop_words=words[:n]) for n in (251, 250)]
+    folds = FoldClassifiers([make_pipeline(one, LogisticRegression()).fit(texts, labels) for one in learners])
+    together = score(folds, texts, "posteriors", np.array([0, 1]))
+    for one, classifier in zip(together.folds, folds.classifiers, strict=True):
+        np.testing.assert_array_equal(one.posteriors, classifier.predict_proba(texts))

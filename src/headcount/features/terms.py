@@ -1,5 +1,6 @@
 """The vocabulary of the training texts, which `LogTfidf` and `TermIds` share."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,19 @@ class TermTransformer(TransformerMixin, BaseEstimator):
         kept = columns >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr].astype(counts.indptr.dtype)
         return csr_matrix((counts.data[kept], columns[kept], ends), shape=(counts.shape[0], len(self.vocabulary_)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, the vocabulary as one text: a model file would describe each of its terms as an object."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "vocabulary_" in state:
+            state["vocabulary_"] = json.dumps(list(state["vocabulary_"]))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vocabulary = state.get("vocabulary_")
+        if isinstance(vocabulary, str):  # in files of earlier versions it is a dict
+            state = state | {"vocabulary_": {term: column for column, term in enumerate(json.loads(vocabulary))}}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -42,7 +42,9 @@ def _joint_covariance(
     for i in range(2):
         part = np.empty((d, d))
         covariance(p[i], G[i], S[i], sizes[i], n[i], within, part)
-        C[i * d : (i + 1) * d, i * d : (i + 1) * d] = part
+        for a in range(d):
+            for b in range(d):
+                C[i * d + a, i * d + b] = part[a, b]
     for a in range(d):
         for b in range(d):
             value = 0.0
@@ -87,14 +89,16 @@ def _signed_root_of_difference(
         _joint_covariance(p, G, S, shared, sizes, n, within, C)
         X[:, :] = 0.0
         for i in range(2):
-            X[i * d : (i + 1) * d, i * k : (i + 1) * k] = G[i]
-            X[i * d : (i + 1) * d, 2 * k] = z[i]
+            for a in range(d):
+                for l in range(k):  # noqa: E741 (the class)
+                    X[i * d + a, i * k + l] = G[i, a, l]
+                X[i * d + a, 2 * k] = z[i, a]
         whiten(C, X)
         tied[:, 0] = X[:, j] + X[:, k + j]
         x[0] = p[0, j] - least
         c = 1
         for i in range(2):
-            for l in range(k):  # noqa: E741 (the class)
+            for l in range(k):  # noqa: E741
                 if l != j:
                     tied[:, c] = X[:, i * k + l]
                     x[c] = p[i, l]

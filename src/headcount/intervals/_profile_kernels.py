@@ -156,6 +156,16 @@ def with_share(p: FloatArray, j: int, v: float) -> FloatArray:
 
 
 @kernel(error_model="numpy")
+def write_beside(G: FloatArray, z: FloatArray, X: FloatArray) -> None:
+    """Write the columns of G and z to X; by loops, since numba takes seconds to compile the assignment of arrays to slices."""
+    d, k = G.shape
+    for a in range(d):
+        for j in range(k):
+            X[a, j] = G[a, j]
+        X[a, k] = z[a]
+
+
+@kernel(error_model="numpy")
 def nearest_shares(
     z: FloatArray, G: FloatArray, S: FloatArray, sizes: FloatArray, n: float, within: bool, p: FloatArray
 ) -> None:
@@ -164,8 +174,7 @@ def nearest_shares(
     C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((1, k)), np.ones(1)
     for _ in range(ROUNDS):
         covariance(p, G, S, sizes, n, within, C)
-        X[:, :k] = G
-        X[:, k] = z
+        write_beside(G, z, X)
         whiten(C, X)
         nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
 
@@ -195,8 +204,7 @@ def _signed_root(
     y = np.empty(d)
     for _ in range(ROUNDS if k > 2 else 1):
         covariance(p, G, S, sizes, n, within, C)
-        X[:, :k] = G
-        X[:, k] = z
+        write_beside(G, z, X)
         whiten(C, X)
         c = 0
         for i in range(k):

@@ -16,6 +16,7 @@ from headcount.intervals._profile_kernels import (
     next_end,
     root_shape,
     whiten,
+    write_beside,
 )
 
 
@@ -53,8 +54,7 @@ def _signed_root(
     at = 0.0
     for _ in range(ROUNDS):
         covariance(p, G, S, sizes, n, within, C)
-        X[:, :k] = G
-        X[:, k] = z
+        write_beside(G, z, X)
         whiten(C, X)
         at = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
     best = p.copy()

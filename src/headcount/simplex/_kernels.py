@@ -57,12 +57,14 @@ def _affine_minimiser(
             H[i, j] = 1.0 + gram[corral[i], corral[j]]
     if cholesky(H, L, size, 0.0, 1e-13 * scale) < size:
         return False
-    weights[:size] = 1.0
+    for i in range(size):
+        weights[i] = 1.0
     solve_cholesky(L, weights, size)
     total = 0.0
     for i in range(size - 1, -1, -1):
         total += weights[i]
-    weights[:size] /= total
+    for i in range(size):
+        weights[i] /= total
     return True
 
 
@@ -120,7 +122,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
             # g_j = x.c_j for the current point x; the optimum is reached when none is smaller than x.x.
             norm = 0.0
             smallest = np.inf
-            best = -1
+            best, is_in = -1, False
             for j in range(k):
                 g = 0.0
                 for i in range(size):
@@ -131,7 +133,9 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 if g < smallest:
                     smallest = g
                     best = j
-            if (corral[:size] == best).any() or norm - smallest <= tol:
+            for i in range(size):
+                is_in = is_in or corral[i] == best
+            if is_in or norm - smallest <= tol:
                 break
             corral[size] = best
             w[size] = 0.0
@@ -141,6 +145,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
         total = 0.0
         for i in range(size):
             total += w[i]
-        P[s] = 0.0
+        for j in range(k):
+            P[s, j] = 0.0
         for i in range(size):
             P[s, corral[i]] = w[i] / total

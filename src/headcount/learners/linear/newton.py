@@ -69,7 +69,10 @@ class Problem:
     """
 
     def __init__(self, X: Any) -> None:
-        self.X = X
+        self.X, self.XT = (
+            X,
+            X.T,
+        )  # kept: to make the transpose of a sparse matrix takes longer than a product with few items
         self.n, self.d = X.shape
         self.sparse = issparse(X)
         # With at least as many features as items most eigenvalues of the Hessian equal 1; scaling by its diagonal would spread
@@ -85,7 +88,7 @@ class Problem:
         for n_iter in range(max_iter + 1):
             if not loss.regularised_intercept:
                 point = _with_best_intercept(loss, penalty, point)
-            gradient = _gradient(self.X, point.at.slopes) + penalty * point.theta
+            gradient = _gradient(self.XT, point.at.slopes) + penalty * point.theta
             allowed = max(0.5 * float((penalty * point.theta**2).sum()), _LEAST_PENALTY * point.objective)
             of_weights = gradient if loss.regularised_intercept else gradient[:, :-1]
             gap = 0.5 * float((of_weights**2).sum()) / allowed if allowed > 0.0 else 0.0
@@ -156,9 +159,10 @@ class Problem:
         """Return the product of the losses' Hessian with a direction; items without curvature are left out."""
         curved = np.flatnonzero(at.diagonal.any(axis=1))
         if at.slopes.shape[1] > 1 or len(curved) > _MOST_CURVED * self.n:
-            return lambda direction: _gradient(self.X, at.curve(_scores(self.X, direction)))
+            return lambda direction: _gradient(self.XT, at.curve(_scores(self.X, direction)))
         X, diagonal = self.X[curved], at.diagonal[curved]
-        return lambda direction: _gradient(X, diagonal * _scores(X, direction))
+        XT = X.T
+        return lambda direction: _gradient(XT, diagonal * _scores(X, direction))
 
     def _diagonal(self, curvatures: FloatArray, penalty: FloatArray) -> FloatArray:
         """Return the diagonal of the Hessian; without scaling, that of the intercepts and 1 for the weights."""
@@ -189,8 +193,8 @@ def _scores(X: Any, theta: FloatArray) -> FloatArray:
     return np.asarray(X @ theta[:, :-1].T) + theta[:, -1]
 
 
-def _gradient(X: Any, slopes: FloatArray) -> FloatArray:
-    return np.column_stack([np.asarray(X.T @ slopes).T, slopes.sum(axis=0)])
+def _gradient(XT: Any, slopes: FloatArray) -> FloatArray:
+    return np.column_stack([np.asarray(XT @ slopes).T, slopes.sum(axis=0)])
 
 
 def _point(loss: Loss, penalty: FloatArray, theta: FloatArray, scores: FloatArray) -> _Point:
