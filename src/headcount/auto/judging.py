@@ -89,7 +89,8 @@ def judge(
         Those that are tried first come first; the first is tried whatever the time.
     fits : CrossFits
     trials : sequence of Trial
-    kind : {"text", "numbers", "embeddings"}
+    kind : str
+        Of the items.
     seed : int
         Of learners.
     deadline : float

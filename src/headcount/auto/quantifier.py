@@ -103,7 +103,7 @@ class AutoQuantifier(ChosenQuantifier):
         What was not tried, or failed, with the reason.
     held_out_ : pair of Outputs and codes, or None
         Posteriors and classes of labelled items that the classifier of the chosen one was not trained on.
-    kind_ : {"text", "numbers", "embeddings"}
+    kind_ : {"text", "numbers", "embeddings", "table", "mixed"}
     classes_ : array of shape (n_classes,)
 
     References
@@ -153,7 +153,7 @@ class AutoQuantifier(ChosenQuantifier):
 
         Parameters
         ----------
-        X : texts, or a matrix, sparse matrix or data frame of numbers
+        X : texts, a matrix or sparse matrix of numbers, or a data frame, whose columns may be of several kinds
         y : labels of shape (n_items,)
         **fit_params
             Passed to the learners' ``fit``, such as ``sample_weight``.
