@@ -90,3 +90,10 @@ def test_the_order_of_the_classes_is_kept_in_the_model(reviews, run, refused):
     ]
     (reviews / "m.headcount").unlink()
     refused("'poor'", *FIT, "--method", "PACC", "--classes", "good,poor")
+
+
+def test_the_order_of_classes_is_that_of_the_shares_of_the_labels(reviews, run):
+    code, out, err = run(*FIT, "-j", "1", "--classes", "good,bad")
+    assert code == 0, err
+    assert "stars: good 55.2 %, bad 44.8 %" in out
+    assert "stars: good 55.2 %, bad 44.8 %" in run("inspect", FIT[7])[1]

@@ -104,6 +104,7 @@ def test_a_column_may_be_said_to_be_categories(files, run):
     ("options", "words"),
     [
         (("--text", "subject", "--text", "team"), "column 'team' can't be both the text and the label"),
+        (("--features", "price,team"), "column 'team' can't be both a feature and the label"),
         (("--text", "subject,body"), "tickets.csv has no column 'body'; its columns are 'id', 'subject'"),
         (("--features", "price,q*"), "tickets.csv has no column 'q*'"),
         (("--drop", "comment"), "tickets.csv has no column 'comment'"),

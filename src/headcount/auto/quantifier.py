@@ -268,7 +268,8 @@ class AutoQuantifier(ChosenQuantifier):
                 self._kept = one
                 return fitted
             reason = "it hardly tells some classes apart, so its intervals would be too wide to be of use"
-            self.skipped_.append({"method": one.tried.method, "settings": one.tried.settings, "reason": reason})
+            about = {"method": one.tried.method, "learner": one.tried.learner, "settings": one.tried.settings}
+            self.skipped_.append({**about, "reason": reason})
         if first is None:
             raise SearchError("No method could be fitted.")
         return first

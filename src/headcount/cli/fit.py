@@ -223,7 +223,9 @@ def _print_model(model: Any) -> None:
     from headcount.cli.output import print_table
 
     source = model.source
-    shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in source.get("shares", {}).items())
+    order = {str(label): place for place, label in enumerate(model.classes)}
+    known = sorted(source.get("shares", {}).items(), key=lambda pair: order.get(pair[0], len(order)))
+    shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in known)
     lines = [
         f"Method     {model.method}" + (f" over {model.learner}" if model.learner else ""),
         f"Reads      {_columns_read(model.columns)}",

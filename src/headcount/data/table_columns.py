@@ -132,6 +132,8 @@ def _columns_asked(table: TableFile, label: str, text: Sequence[str], features: 
         elif kind not in ROLE_KINDS:
             raise DataError(f"{entry!r}: there is no kind of column {kind!r}; there are {quoted(ROLE_KINDS, 10)}.")
         for name in _matching(table, pattern):
+            if name == label and name == pattern:
+                raise DataError(f"{table.name}: column {name!r} can't be both a feature and the label.")
             if name != label and asked.kinds.get(name) is None:
                 asked.kinds[name] = kind or None
             if name == pattern:

@@ -43,6 +43,11 @@ class ModelSummary:
         return str(self.description["learner"])
 
     @property
+    def classes(self) -> list[Any]:
+        """The classes, in the order of all shares."""
+        return list(self.description["classes"])
+
+    @property
     def source(self) -> dict[str, Any]:
         """Name, fingerprint and number of rows of the labelled file, and the shares of its classes."""
         return dict(self.description["source"])
