@@ -11,6 +11,7 @@ from headcount._typing import AnyArray, IntArray, Items
 from headcount._validation import encode
 from headcount.learners import Need, Outputs, score, with_posteriors
 from headcount.learners.fit_params import check_accepted, cut_fit_params
+from headcount.learners.linear.solutions import Solutions, shared_solutions
 
 __all__ = ["CrossFits", "mean_outputs"]
 
@@ -51,6 +52,7 @@ class CrossFits:
     ) -> None:
         self.labels, self.classes, self.folds = labels, classes, folds
         self._params = [cut_fit_params(fit_params, X, train) for train, _ in folds]
+        self._solutions: list[Solutions] = [{} for _ in folds]  # settings that differ in C alone share them
         self._parts = []
         for train, held_out in folds:
             learnt = clone(features)
@@ -60,12 +62,15 @@ class CrossFits:
     def outputs(self, classifier: Any) -> Outputs:
         """Return decisions and posteriors for all items, in their order."""
         scored = []
-        for (train, _), (X, held_out), params in zip(self.folds, self._parts, self._params, strict=True):
+        parts = zip(self.folds, self._parts, self._params, self._solutions, strict=True)
+        for (train, _), (X, held_out), params, solutions in parts:
             y = self.labels[train]
             one = with_posteriors(clone(classifier), encode(y, self.classes), len(self.classes))
             if params:
                 check_accepted(one, params)
-            scored.append(score(one.fit(X, y, **params), held_out, _NEEDS, self.classes))
+            with shared_solutions(solutions):
+                one.fit(X, y, **params)
+            scored.append(score(one, held_out, _NEEDS, self.classes))
         order = np.argsort(np.concatenate([held_out for _, held_out in self.folds]), kind="stable")
         return Outputs.concatenated(scored).take(order)
 
