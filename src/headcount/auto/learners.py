@@ -82,19 +82,19 @@ class Learner:
 
 
 _VOTERS = ("lr", "forest", "boosting")
-_FOR_TERMS: dict[str, Sequence[Any]] = {"C": [10.0, 1.0, 100.0]}
-"""Features of length 1 call for less of a penalty than those on a common scale."""
 
 LEARNERS = (
     Learner(
         "lr",
         "logistic regression",
         {
-            "text": _FOR_TERMS,
+            "text": {
+                "C": [10.0, 1.0, 100.0]
+            },  # features of length 1 call for less of a penalty than those on a common scale
             "numbers": {"C": [1.0, 0.1, 10.0]},
             "embeddings": {"C": [0.1, 0.01, 1.0]},
             "table": {"C": [1.0, 0.1, 10.0]},
-            "mixed": _FOR_TERMS,
+            "mixed": {"C": [1.0, 0.1, 10.0]},
         },
     ),
     Learner("nb", "naive Bayes", {"text": {"alpha": [0.1, 1.0]}}),
