@@ -87,7 +87,7 @@ def test_missing_columns_and_files_are_refused(reviews, refused):
     refused(
         "can't be both the text and the label", "fit", "labelled.csv", "--text", "stars", "--label", "stars", "-o", "m"
     )
-    refused("nothing to learn from", "fit", "labelled.csv", "--features", "stars", "--label", "stars", "-o", "m")
+    refused("both a feature and the label", "fit", "labelled.csv", "--features", "stars", "--label", "stars", "-o", "m")
     refused("There is no learner 'x'", *FIT[:8], "--learner", "x")
 
 

@@ -20,6 +20,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("k", [2, 3])
 def test_posteriors_are_those_of_scikit_learn(k):
     X, y = blobs(300, k, 0)

@@ -9,8 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from headcount._compile import kernel
-from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
+from headcount._typing import AnyArray, FloatArray, Items, Labels, RandomState
 from headcount._validation import Interval, integers_from
 
 __all__ = ["BoostedTrees"]
@@ -111,11 +110,13 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Items) -> FloatArray:
         """Return the sums of the trees' values: shape (n_items,) for two classes, else (n_items, n_classes)."""
+        from headcount.learners._tree_kernels import add_leaves
+
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         values = np.tile(self.baseline_, (len(X), 1))
         trees = self.roots_, self.feature_, self.threshold_, self.left_, self.right_, self.missing_left_, self.value_
-        _add_up(np.ascontiguousarray(X), *trees, values)
+        add_leaves(np.ascontiguousarray(X), *trees, values)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict_proba(self, X: Items) -> FloatArray:
@@ -136,27 +137,3 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-@kernel()
-def _add_up(
-    X: FloatArray,
-    roots: IntArray,
-    feature: IntArray,
-    threshold: FloatArray,
-    left: IntArray,
-    right: IntArray,
-    missing_left: Any,
-    value: FloatArray,
-    values: FloatArray,
-) -> None:
-    """Add the value of the leaf that each item reaches in each tree."""
-    for i in range(X.shape[0]):
-        for t in range(roots.shape[0]):
-            for c in range(roots.shape[1]):
-                node = roots[t, c]
-                while feature[node] >= 0:
-                    x = X[i, feature[node]]
-                    goes_left = missing_left[node] if np.isnan(x) else x <= threshold[node]
-                    node = left[node] if goes_left else right[node]
-                values[i, c] += value[node]
