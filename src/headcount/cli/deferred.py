@@ -20,6 +20,7 @@ __all__ = ["defer_slow_imports"]
 
 _DEFERRED: Mapping[str, Sequence[str]] = {
     "asyncio": (),
+    "http.client": (),
     "narwhals": (),
     "narwhals.stable": (),
     "narwhals.stable.v2": (),
@@ -37,6 +38,7 @@ _DEFERRED: Mapping[str, Sequence[str]] = {
     "scipy.stats": ("chi2", "gmean", "rankdata", "spearmanr"),
     "sklearn.callback": (),
     "sklearn.linear_model": (),
+    "urllib.request": (),
     "yaml": (),
 }
 """Modules that are run when something of them is used, and the names that others import from them to use later."""
