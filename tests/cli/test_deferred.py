@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
-from headcount import SLD, LogTfidf, NewtonLogisticRegression
+from headcount import PACC, SLD, LogTfidf, NewtonLogisticRegression
 from headcount.cli.deferred import defer_slow_imports
 from headcount.modelfile import Columns, Model, save_model
 from tests.modelfile.test_modelfile import texts
@@ -24,7 +25,7 @@ NEVER = {
     "duckdb",
     "skops",
     "pandas",
-    "sklearn.ensemble",
+    "sklearn.ensemble._gb",
     "pydantic",
     "numpy.f2py.f2py2e",
     "scipy.optimize._optimize",
@@ -84,8 +85,20 @@ def test_estimate_imports_what_it_uses(folder):
     modules, printed = modules_after(folder, "estimate", "m.headcount", "new.csv", "--by", "day:month")
     assert "2026-02" in printed
     assert {"sklearn.pipeline", "numba", "pyarrow"} <= modules
-    others = {"scipy.stats._stats_py", "scipy.stats.distributions", "sklearn.metrics", "headcount.auto"}
+    others = {"scipy.stats._stats_py", "scipy.stats.distributions", "sklearn.metrics.pairwise", "headcount.auto"}
     assert modules & (NEVER | others) == set()
+
+
+def test_estimate_by_a_forest_imports_no_other_ensemble(folder):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(200, 2)), np.arange(200) % 2
+    quantifier = PACC(RandomForestClassifier(5, random_state=0), random_state=0).fit(X + y[:, None], y)
+    save_model(Model(quantifier, Columns("numbers", ("a", "b"), "y")), folder / "forest.headcount")
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(folder / "numbers.csv", index=False)
+    modules, printed = modules_after(folder, "estimate", "forest.headcount", "numbers.csv")
+    assert "95 % interval" in printed
+    assert "sklearn.ensemble._forest" in modules
+    assert modules & (NEVER | {"sklearn.metrics.pairwise", "sklearn.neighbors._base"}) == set()
 
 
 def test_deferred_modules_are_loaded_when_they_are_used(tmp_path):

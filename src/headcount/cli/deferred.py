@@ -20,6 +20,7 @@ __all__ = ["defer_slow_imports"]
 
 _DEFERRED: Mapping[str, Sequence[str]] = {
     "asyncio": (),
+    "http.client": (),
     "narwhals": (),
     "narwhals.stable": (),
     "narwhals.stable.v2": (),
@@ -36,7 +37,11 @@ _DEFERRED: Mapping[str, Sequence[str]] = {
     "scipy.special": ("boxcox", "comb", "inv_boxcox"),
     "scipy.stats": ("chi2", "gmean", "rankdata", "spearmanr"),
     "sklearn.callback": (),
+    "sklearn.ensemble": (),
     "sklearn.linear_model": (),
+    "sklearn.metrics": ("accuracy_score", "r2_score"),
+    "sklearn.neighbors": (),
+    "urllib.request": (),
     "yaml": (),
 }
 """Modules that are run when something of them is used, and the names that others import from them to use later."""
@@ -48,7 +53,9 @@ _OPEN: Mapping[str, Sequence[str]] = {
     "scipy.linalg": ("cython_blas", "cython_lapack"),
     "scipy.special": _ALL,
     "sklearn.callback": _ALL,
+    "sklearn.ensemble": ("_base", "_bootstrap", "_forest"),
     "sklearn.linear_model": ("_base",),
+    "sklearn.neighbors": ("_quad_tree",),
 }
 """Deferred packages, and modules inside that can be imported before the package is run, since they need nothing of it."""
 _PARTS: Mapping[str, Sequence[str]] = {

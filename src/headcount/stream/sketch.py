@@ -91,7 +91,8 @@ class Sketch:
             for array in (self._keys, self._groups, self._counts, self._sums)
         )
         self._index = np.zeros(slots, dtype=np.int32)
-        _kernels.index_cells(self._keys[: self._filled], self._index)
+        if self._filled:
+            _kernels.index_cells(self._keys[: self._filled], self._index)
 
     @property
     def log_width(self) -> float:
@@ -214,6 +215,8 @@ class Sketch:
         """Add cells that are at most as wide as these: group, number of items and the two limbs of each coordinate's sum."""
         from headcount.stream import _kernels
 
+        if not len(counts):
+            return
         V = _kernels.cell_means(counts, sums)
         self._add(_kernels.add_cells, V, groups, counts, sums, _kernels.lots(V, self._factors))
 
