@@ -143,10 +143,10 @@ def test_a_file_of_the_first_version_can_be_loaded():
     np.testing.assert_allclose(model.quantifier.predict(expected["texts"]), expected["shares"], atol=1e-9)
 
 
-def test_files_of_texts_and_numbers_are_written_as_in_the_first_version(model_path):
+def test_columns_of_one_kind_are_written_without_roles(model_path):
     with zipfile.ZipFile(model_path) as archive:
         fields = json.loads(archive.read("manifest.json"))
-    assert fields["version"] == 1
+    assert fields["version"] == 2
     assert fields["columns"] == {"kind": "numbers", "names": ["a", "b", "c", "d"], "label": "y"}
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "check_member", "checked", "columns_of", "described", "sealed"]
 
-FORMAT, VERSION, MIXED_VERSION = "headcount-model", 1, 2
-"""Files of mixed columns have a version of their own, as Headcount 0.1 can't read them."""
+FORMAT, VERSION = "headcount-model", 2
+_READ = (1, VERSION)
+"""Versions that can be read. In the first, a vocabulary is an object for each of its terms, and columns are of one kind."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 _NEEDED = {"members": dict, "columns": dict, "classes": list, "method": str, "learner": str, "source": dict}
 _NEEDED |= {"libraries": dict, "ranking": list, "skipped": list, "written": str}
@@ -29,7 +30,7 @@ def described(model: "Model", written: str) -> dict[str, Any]:
 
     return {
         "format": FORMAT,
-        "version": MIXED_VERSION if model.columns.kind == "mixed" else VERSION,
+        "version": VERSION,
         "headcount": version("headcount"),
         "libraries": {name: version(name) for name in _LIBRARIES},
         "written": written,
@@ -76,10 +77,10 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
         raise FileFormatError(f"{path} is damaged: its manifest is not JSON. Make the model again.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a model file of Headcount: its manifest does not say so.")
-    if manifest.get("version") not in (VERSION, MIXED_VERSION):
+    if manifest.get("version") not in _READ:
         raise FileFormatError(
             f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads versions "
-            f"{VERSION} and {MIXED_VERSION}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
+            f"{_READ[0]} and {_READ[1]}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
             "model again."
         )
     seal = manifest.pop("seal", None)
