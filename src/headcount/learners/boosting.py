@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, Items, Labels, RandomState
 from headcount._validation import Interval, integers_from
+from headcount.exceptions import DataError
 
 __all__ = ["BoostedTrees"]
 
@@ -107,6 +108,31 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
         )
         self.missing_left_ = nodes["missing_go_to_left"].astype(bool)
         return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "roots_" in state:
+            self._check_nodes()
+
+    def _check_nodes(self) -> None:
+        """Raise unless each node leads to later ones, by a feature that there is, or is a leaf: kernels read without looking."""
+        by_node = self.feature_, self.threshold_, self.value_, self.left_, self.right_, self.missing_left_
+        kinds = [array.dtype.kind for array in (*by_node, self.roots_, self.baseline_)]
+        n, row = len(self.feature_), np.arange(len(self.feature_))
+        inner = self.feature_ >= 0
+        below = [(side > row) & (side < n) for side in (self.left_, self.right_)]
+        sound = (
+            kinds == ["i", "f", "f", "i", "i", "b", "i", "f"]
+            and all(array.shape == (n,) for array in by_node)
+            and self.roots_.ndim == 2
+            and self.roots_.shape[1] == len(self.baseline_) == (1 if len(self.classes_) == 2 else len(self.classes_))
+            and bool(((self.roots_ >= 0) & (self.roots_ < n)).all())
+            and bool(np.where(inner, below[0] & below[1] & (self.feature_ < self.n_features_in_), True).all())
+        )
+        if not sound:
+            raise DataError(
+                "The trees do not fit together: a node leads nowhere, back, or by a feature that there is not."
+            )
 
     def decision_function(self, X: Items) -> FloatArray:
         """Return the sums of the trees' values: shape (n_items,) for two classes, else (n_items, n_classes)."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from headcount.modelfile.soundness import check_fitted_trees, check_npz, check_sparse, check_tree
+
 __all__ = ["KNOWN_LOADERS", "KNOWN_PROTOCOLS", "make_object"]
 
 KNOWN_PROTOCOLS = (0, 1, 2)
@@ -135,7 +137,11 @@ def _dtype(maker: _Maker, node: dict[str, Any]) -> Any:
 def _sparse(maker: _Maker, node: dict[str, Any]) -> Any:
     from scipy.sparse import load_npz
 
-    return load_npz(BytesIO(maker.bytes_of(node)))
+    content = maker.bytes_of(node)
+    check_npz(content)
+    matrix = load_npz(BytesIO(content))
+    check_sparse(matrix)
+    return matrix
 
 
 def _random_state(maker: _Maker, node: dict[str, Any]) -> Any:
@@ -157,8 +163,8 @@ def _tree(maker: _Maker, node: dict[str, Any]) -> Any:
     attributes, arguments = maker.make(node["content"]), maker.make(node["__reduce__"]["args"])
     if (node["__module__"], node["__class__"]) != ("sklearn.tree._tree", "Tree"):
         raise TypeError(f"{node['__module__']}.{node['__class__']} is not a tree")
-    instance = maker.type_of(node)(*arguments)
-    return _with_attributes(instance, attributes) if attributes else instance
+    check_tree(arguments, attributes)
+    return _with_attributes(maker.type_of(node)(*arguments), attributes)
 
 
 def _with_attributes(instance: Any, attributes: Any) -> Any:
@@ -166,6 +172,7 @@ def _with_attributes(instance: Any, attributes: Any) -> Any:
         instance.__setstate__(attributes)
     else:
         instance.__dict__.update(attributes)
+    check_fitted_trees(instance)
     return instance
 
 
