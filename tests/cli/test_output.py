@@ -8,6 +8,7 @@ import pandas as pd
 
 from headcount.cli.output import to_stdout
 from tests.cli.conftest import SCORED, scored_files
+from tests.test_writing import special_files
 
 
 def test_results_never_overwrite_inputs_or_each_other(tmp_path, refused):
@@ -51,3 +52,18 @@ def test_standard_output_without_a_binary_buffer(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out)
     to_stdout(b"shares\n")
     assert out.getvalue() == "shares\n"
+
+
+def test_commands_refuse_outputs_that_are_not_regular_files_or_are_inputs_by_another_name(tmp_path, refused):
+    scored_files(tmp_path)
+    special_files(tmp_path)
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "new.csv")
+    (tmp_path / "soft.svg").symlink_to("labelled.csv")
+    refused("is a device", *SCORED, "-o", "device.csv")
+    refused("is a pipe", *SCORED, "--html", "pipe.csv")
+    refused("is an input of this command", *SCORED, "-o", "hard.csv")
+    refused("is an input of this command", *SCORED, "--plot", "soft.svg")
+    refused("is an input of this command", *SCORED[:3], "n*.csv", *SCORED[4:], "-o", "hard.csv")
+    refused("is a socket", "compare", *SCORED[1:4], "new.csv", "--label", "y", "-o", "socket.csv")
+    refused("is a device", "fit", "labelled.csv", "--label", "y", "-o", "/dev/null")
+    refused("is an input of this command", "fit", "labelled.csv", "--label", "y", "-o", "soft.svg")

@@ -87,17 +87,15 @@ def fit(
             "With several labels, name the texts (--text COLUMN) or the columns of numbers (--features COLUMNS)."
         )
     targets = [output / f"{name}.headcount" for name in labels] if len(labels) > 1 else [output]
-    check_outputs(targets, (file,))
-    if jobs == 0:
-        raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
-    if budget is not None and not isfinite(budget):
-        raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
-    if len(labels) == 1 and (output.is_dir() or not output.name):
-        raise DataError(f"{output} is a folder: name a file to write the model to.")
     if len(labels) > 1 and output.is_file():
         raise DataError(f"{output} is a file: name a folder to write the models of {len(labels)} labels to.")
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
+    check_outputs(targets, (file,), folders=[output] if len(labels) > 1 else [])
+    if jobs == 0:
+        raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
+    if budget is not None and not isfinite(budget):
+        raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
     for name, target in zip(labels, targets, strict=True):
         model = fit_table(
             file,

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import typer
 
+from headcount._writing import check_outputs as check_outputs_written
 from headcount._writing import write_all
 from headcount.exceptions import DataError
 
@@ -42,22 +44,47 @@ _MAX_NAMES = 6
 """Groups that are named in a sentence."""
 
 
-def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None) -> None:
-    """Raise if a result would overwrite an input or another result, or if a table can't be written in a format."""
+def check_outputs(
+    outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None, folders: Sequence[Path] = ()
+) -> None:
+    """Raise if a result can't be written, would overwrite an input or another result, or has no format.
+
+    Parameters
+    ----------
+    outputs : sequence of paths
+        Files to write; None and ``-`` are skipped.
+    inputs : sequence of str
+        What the command reads: files, folders, patterns, parts of databases (``file.db::table``).
+    table : str, optional
+        A file for a table, whose format is told by its name.
+    folders : sequence of paths
+        Folders that are created if they do not exist.
+    """
     if table is not None:
         table_bytes([], table)
-    read = {Path(name).resolve() for name in inputs if name != "-"}
-    taken: set[Path] = set()
-    for output in (table, *outputs):
-        if output is None or str(output) == "-":
-            continue
-        path = Path(output).resolve()
-        in_read_folder = path.suffix.lower() in (".parquet", ".pq") and any(folder in read for folder in path.parents)
-        if path in read or in_read_folder:
-            raise DataError(f"{output} is an input of this command and would be overwritten: name another file.")
-        if path in taken:
-            raise DataError(f"Each output needs its own file; {output} is named twice.")
-        taken.add(path)
+    files = [Path(output) for output in (table, *outputs) if output is not None and str(output) != "-"]
+    read = [path for name in inputs if name != "-" for path in _files_read(name)]
+    check_outputs_written(files, folders, read)
+    for file in files:
+        path = Path(os.path.realpath(file))
+        if path.suffix.lower() in (".parquet", ".pq") and any(folder in map(Path.resolve, read) for folder in path.parents):
+            raise DataError(
+                f"{file} is in a folder that this command reads, and would be overwritten or read with it: name another file."
+            )
+
+
+def _files_read(name: str) -> list[Path]:
+    """Return the files, and the folder, that an argument names; none if there are none, which is found out later."""
+    from headcount.tables.tablefile import files_of
+
+    path = Path(name)
+    try:
+        if not path.exists() and "::" in name:
+            return [Path(name.partition("::")[0])]
+        models = list(path.glob("*.headcount")) if path.is_dir() else []
+        return [path, *models, *map(Path, files_of(name))]
+    except (DataError, OSError, ValueError):
+        return [path]
 
 
 def show_result(
