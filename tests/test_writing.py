@@ -39,20 +39,25 @@ def special_files(folder):
         listener.bind(str(folder / "socket.csv"))
     (folder / "device.csv").symlink_to(os.devnull)
     (folder / "loop.csv").symlink_to("loop.csv")
-    return {"pipe.csv": "a pipe", "socket.csv": "a socket", "device.csv": "a device", "loop.csv": "leads back to itself"}
+    return {
+        "pipe.csv": "a pipe",
+        "socket.csv": "a socket",
+        "device.csv": "a device",
+        "loop.csv": "leads back to itself",
+    }
 
 
 def test_only_regular_files_are_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     special = special_files(tmp_path)
-    kinds = {name: os.lstat(name).st_mode for name in special}
+    kinds = {name: Path(name).lstat().st_mode for name in special}
     for name, words in {**special, os.devnull: "a device"}.items():
         for act in (check_outputs, lambda files: write_all(dict.fromkeys(files, "figures"))):
             with pytest.raises(DataError, match=words):
                 act([Path(name)])
-    assert {name: os.lstat(name).st_mode for name in special} == kinds
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-    assert sorted(os.listdir()) == sorted(special)
+    assert {name: Path(name).lstat().st_mode for name in special} == kinds
+    assert Path(os.devnull).is_char_device()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(special)
 
 
 def test_the_file_that_a_link_leads_to_is_replaced(tmp_path):

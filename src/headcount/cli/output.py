@@ -1,7 +1,6 @@
 """Write results: tables for people, CSV, TSV, JSON and Parquet for programs."""
 
 import io
-import json
 import os
 import re
 import sys
@@ -11,12 +10,14 @@ from typing import Any
 
 import typer
 
+from headcount._escaping import escape_markdown, json_text, printable, spreadsheet_rows
 from headcount._writing import check_outputs as check_outputs_written
 from headcount._writing import write_all
 from headcount.exceptions import DataError
 
 __all__ = [
     "check_outputs",
+    "echo",
     "in_command_words",
     "json_bytes",
     "listed",
@@ -67,7 +68,9 @@ def check_outputs(
     check_outputs_written(files, folders, read)
     for file in files:
         path = Path(os.path.realpath(file))
-        if path.suffix.lower() in (".parquet", ".pq") and any(folder in map(Path.resolve, read) for folder in path.parents):
+        if path.suffix.lower() in (".parquet", ".pq") and any(
+            folder in map(Path.resolve, read) for folder in path.parents
+        ):
             raise DataError(
                 f"{file} is in a folder that this command reads, and would be overwritten or read with it: name another file."
             )
@@ -128,7 +131,7 @@ def show_result(
     else:
         print_text()
     for path in contents:
-        typer.echo(f"Written: {path}", err=True)
+        echo(f"Written: {path}", err=True)
 
 
 def check_format(form: str | None, as_json: bool, output: str | None) -> None:
@@ -147,7 +150,7 @@ def _markdown(records: Sequence[dict[str, Any]]) -> str:
     def text(value: Any) -> str:
         if value is None:
             return ""
-        return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|").replace("\n", " ")
+        return f"{value:.4g}" if isinstance(value, float) else escape_markdown(str(value))
 
     names = list(records[0]) if records else []
     numeric = [all(isinstance(record[name], int | float | None) for record in records) for name in names]
@@ -157,8 +160,10 @@ def _markdown(records: Sequence[dict[str, Any]]) -> str:
 
 
 def to_stdout(content: bytes) -> None:
-    """Write bytes to standard output."""
+    """Write bytes to standard output; a terminal gets no control characters."""
     sys.stdout.flush()
+    if sys.stdout.isatty():
+        content = _for_terminal(content.decode("utf-8", "surrogateescape")).encode()
     buffer: Any = getattr(sys.stdout, "buffer", None)
     if buffer is None:
         sys.stdout.write(content.decode())
@@ -167,16 +172,26 @@ def to_stdout(content: bytes) -> None:
         buffer.flush()
 
 
+def _for_terminal(text: str) -> str:
+    """Return a table as text for a terminal: lines and tabs as they are, all other control characters escaped."""
+    return "\t".join(printable(part, lines=True) for part in text.split("\t"))
+
+
+def echo(text: str = "", err: bool = False, nl: bool = True) -> None:
+    """Print text for people: all commands print through this, so that no name in a file can control the terminal."""
+    typer.echo(printable(text, lines=True), err=err, nl=nl)
+
+
 def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
     """Encode records as CSV, TSV, JSON or Parquet, by the ending of a file name."""
     import pandas as pd
 
     ending = Path(path).suffix.lower()
+    if path == "-" or ending in (".csv", ".tsv"):
+        frame = pd.DataFrame(spreadsheet_rows(records))
+        separator = "\t" if ending == ".tsv" else ","
+        return frame.to_csv(index=False, sep=separator, lineterminator="\n").encode("utf-8", "replace")
     frame = pd.DataFrame(list(records))
-    if path == "-" or ending == ".csv":
-        return frame.to_csv(index=False, lineterminator="\n").encode()
-    if ending == ".tsv":
-        return frame.to_csv(index=False, sep="\t", lineterminator="\n").encode()
     if ending == ".json":
         return json_bytes(list(records))
     if ending in (".parquet", ".pq"):
@@ -188,7 +203,7 @@ def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
 
 def json_bytes(value: Any) -> bytes:
     """Encode a plain value as JSON."""
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json_text(value, indent=1) + "\n").encode()
 
 
 def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
@@ -196,11 +211,11 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    table = Table(title=printable(title) or None, title_justify="left", box=None, pad_edge=False)
     for name, justify in columns:
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(printable(name), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(printable(cell, lines=True) for cell in row))
 
     class PipeConsole(Console):
         def on_broken_pipe(self) -> None:  # rich would exit with code 1; `main` exits with 0
@@ -226,7 +241,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
-    classes = [str(name) for name in groups.classes]
+    classes = [printable(str(name)) for name in groups.classes]
     one_group = len(groups) == 1 and groups.total is None
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS and not one_group
     means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
@@ -238,7 +253,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     rows: list[list[str]] = []
     for part in parts:
         for g, verdict in enumerate(part.verdicts):
-            head = [group_label(part.names[g]), f"{part.n_items[g]:,}"]
+            head = [printable(group_label(part.names[g])), f"{part.n_items[g]:,}"]
             mean, ends = mean_text(part, g)
             tail = [*([_with_ends((mean, ends)) or "-"] if means else []), verdict]
             figures = [_figures(part, g, j) for j in range(len(classes))]
@@ -261,8 +276,8 @@ def _figures(groups: Any, g: int, j: int) -> tuple[tuple[str, str], tuple[str, s
         return ("-", ""), ("", "")
     known = low == low
     return (
-        (f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}" if known else ""),
-        (f"{count:,.0f}", f"{least:,.0f} to {most:,.0f}" if known else ""),
+        (f"{100 * share:z.1f} %", f"{100 * low:z.1f} to {100 * high:z.1f}" if known else ""),
+        (f"{count:z,.0f}", f"{least:z,.0f} to {most:z,.0f}" if known else ""),
     )
 
 
@@ -292,16 +307,17 @@ def print_verdicts(
     from headcount.stream.verdicts import advice_by_reason, verdict_summary
 
     summary = verdict_summary(verdicts, advice)
-    typer.echo("\n".join(["", summary, *notes]))
+    echo("\n".join(["", summary, *notes]))
+    labels = list(map(printable, labels))
     spoken = [f"{by} {label}" if label.isdecimal() else label for label in labels] if by else labels
     reasons = advice_by_reason(spoken, verdicts, advice)
     for reason, groups in reasons[:_MAX_REASONS]:
         if reason in summary:
             continue
         about = [f"{name} ({figures})" if figures else name for name, figures in groups]
-        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if len(labels) > 1 else ""))
+        echo(f"- {reason}" + (f"\n  {listed(about)}" if len(labels) > 1 else ""))
     if len(reasons) > _MAX_REASONS:
-        typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
+        echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
 
 
 def p_text(p: float) -> str:
@@ -323,4 +339,4 @@ def in_command_words(text: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Name the first few, and count the rest."""
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+    return ", ".join(map(printable, names[:_MAX_NAMES])) + more

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._escaping import from_spreadsheet
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
 from headcount.tables.header import column_names
@@ -135,7 +136,7 @@ class Text:
         wrong = _NOT_UTF8.search("".join(names))
         if wrong:
             raise self._not_utf8("line 1", wrong)
-        return column_names(names, f"{self.name}, line 1")
+        return column_names(list(map(from_spreadsheet, names)), f"{self.name}, line 1")
 
     def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
         """Read some columns, numbers as floats and all others as texts.

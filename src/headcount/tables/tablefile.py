@@ -179,7 +179,10 @@ class TableFile:
     ) -> list[Batch]:
         columns = _with_constants(parse(), of_path, kinds)
         starts = range(0, columns.num_rows, rows)
-        return [Batch(self.name, columns.slice(start, rows), self.place, first + start) for start in starts]
+        return [
+            Batch(self.name, columns.slice(start, rows), self.place, first + start, self.text is not None)
+            for start in starts
+        ]
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
