@@ -47,6 +47,8 @@ app.add_typer(study_results.app, name="study")
 
 _QUICK = ("check", "compare", "estimate")
 """Commands that read a model and a table, and need neither pandas nor ``scipy.stats``."""
+_MAX_MESSAGE = 4_000
+"""Characters of a message; some quote what other libraries say, who quote a whole row."""
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
 
@@ -73,6 +75,9 @@ def options(
 
 def main() -> None:
     """Run the command line: a user's mistake is one line and exit code 2, a warning of Headcount one line."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, io.StringIO())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # characters that the terminal can't encode
     in_main_thread = threading.current_thread() is threading.main_thread()  # only there signals can be handled
@@ -101,6 +106,11 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
+        _discard_stdout()
+        return 0
+    except SystemExit as stop:  # typer exits with 1 where the reader of the output has gone, as in `| head -1`
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
         _discard_stdout()
         return 0
     except OSError as error:
@@ -140,5 +150,6 @@ def _sentence(text: str) -> str:
 
 
 def _report_mistake(message: str) -> int:
-    sys.stderr.write(f"headcount: {printable(message)}\n")
+    shown = message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} …"
+    sys.stderr.write(f"headcount: {printable(shown)}\n")
     return 2

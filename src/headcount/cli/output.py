@@ -69,7 +69,7 @@ def check_outputs(
     for file in files:
         path = Path(os.path.realpath(file))
         if path.suffix.lower() in (".parquet", ".pq") and any(
-            folder in map(Path.resolve, read) for folder in path.parents
+            str(folder) in map(os.path.realpath, read) for folder in path.parents
         ):
             raise DataError(
                 f"{file} is in a folder that this command reads, and would be overwritten or read with it: name another file."
