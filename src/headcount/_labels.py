@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray
-from headcount._validation import plain
+from headcount._validation import check_label_lengths, plain
 
 __all__ = ["class_positions", "label_text", "typed_labels"]
 
@@ -44,6 +44,7 @@ def class_positions(classes: Iterable[Any]) -> tuple[dict[str, int], Callable[[A
 def typed_labels(labels: list[str]) -> AnyArray:
     """Labels as integers if all of them are written as integers (so that they can be written back), else as strings."""
     values = set(labels)
+    check_label_lengths(values, "A label")
     if all(len(v) < 19 and v.removeprefix("-").isdecimal() and str(int(v)) == v for v in values):
         return np.array(labels, dtype=np.int64)
     return np.array(labels)

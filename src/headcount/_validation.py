@@ -14,6 +14,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, Ran
 from headcount.exceptions import DataError
 
 __all__ = [
+    "MAX_LABEL",
     "MIN_ITEMS_OF_A_CLASS",
     "HasMethods",
     "Interval",
@@ -23,6 +24,7 @@ __all__ = [
     "as_labels",
     "as_shares",
     "check_class_counts",
+    "check_label_lengths",
     "class_codes",
     "encode",
     "has_natural_order",
@@ -35,8 +37,14 @@ __all__ = [
     "seed_sequence",
 ]
 
+_QUOTED = 200
+"""Characters of a text that a message quotes."""
 _TABLE_LIMIT = 2**62
 """Integer labels from here on, positive or negative, are sorted and not encoded through a table, which computes in int64."""
+
+
+MAX_LABEL = 1_000
+"""Characters of a label: numpy stores each label of an array in as many as the longest takes, four bytes each."""
 
 
 def plain(value: Any) -> Any:
@@ -47,8 +55,23 @@ def plain(value: Any) -> Any:
 def quoted(values: Iterable[Any], most: int = 5) -> str:
     """Format values for a message: the first few, then the number of further ones."""
     values = list(values)
-    shown = ", ".join(repr(str(v) if isinstance(v, np.datetime64) else plain(v)) for v in values[:most])
+    shown = ", ".join(repr(str(v) if isinstance(v, np.datetime64) else _shortened(plain(v))) for v in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def _shortened(value: Any) -> Any:
+    """Return a value, or the beginning of a text that is too long for a message."""
+    return f"{value[:_QUOTED]}…" if isinstance(value, str) and len(value) > _QUOTED else value
+
+
+def check_label_lengths(labels: Iterable[Any], what: str) -> None:
+    """Raise if a label is too long, before an array is made of them."""
+    long = next((label for label in labels if isinstance(label, str) and len(label) > MAX_LABEL), None)
+    if long is not None:
+        raise DataError(
+            f"{what} has {len(long):,} characters and begins with {long[:40]!r}: a label has at most {MAX_LABEL:,}. Is this a "
+            "column of texts?"
+        )
 
 
 def _beginning(value: Any) -> Any:
@@ -110,6 +133,7 @@ def _narrow_objects(array: AnyArray, what: str) -> AnyArray:
     types = {type(value) for value in values}
     numeric = all(issubclass(t, bool | int | float | np.number | np.bool_) for t in types)
     if numeric or all(issubclass(t, str) for t in types):
+        check_label_lengths(values, f"A label of {what}")
         return np.array(values)
     if len(types) > 1:
         kinds = ", ".join(sorted(t.__name__ for t in types))

@@ -1,5 +1,8 @@
 """The application: version, help, exit codes, signals, closed pipes."""
 
+import errno
+import io
+import json
 import os
 import shlex
 import signal
@@ -133,3 +136,46 @@ def test_full_disks_and_closed_pipes_show_no_traceback(tmp_path, full):
     )
     assert "Traceback" not in done.stderr
     assert (done.returncode, "can't be used: No space left" in done.stderr) == ((2, True) if full else (0, False))
+
+
+def test_a_reader_of_the_output_that_has_gone_is_no_error(monkeypatch, capsys):
+    class Gone(io.StringIO):
+        def write(self, _):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    for arguments in (["--version"], ["methods"], ["--help"]):
+        monkeypatch.setattr(sys, "stdout", Gone())
+        code, shown = run_main(monkeypatch, capsys, *arguments)
+        assert (code, shown.err) == (0, "")
+
+
+def test_closed_streams_are_no_bugs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    scored_files(tmp_path)
+    monkeypatch.setattr(sys, "stdin", None)
+    code, shown = run_main(monkeypatch, capsys, *SCORED[:3], "-", *SCORED[4:])
+    assert (code, shown.err) == (2, "headcount: Standard input is closed: send a table to it, or name a file.\n")
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, None)
+        code, _ = run_main(monkeypatch, capsys, "inspect", "none.headcount")
+        assert code == 2
+
+
+def test_file_names_that_lead_nowhere_or_are_not_utf8(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    scored_files(tmp_path)
+    Path("loop.csv").symlink_to("loop.csv")
+    for output in ("s.csv", "s.parquet"):
+        code, shown = run_main(monkeypatch, capsys, *SCORED[:3], "loop.csv", *SCORED[4:], "-o", output)
+        assert (code, shown.err) == (2, "headcount: There is no file loop.csv.\n")
+    name = os.fsdecode(b"n\xff.csv")
+    Path("new.csv").rename(name)
+    code, shown = run_main(monkeypatch, capsys, *SCORED[:3], name, *SCORED[4:], "--json")
+    assert code == 0, shown.err
+    assert name in json.loads(shown.out)["from"].values()
+
+
+def test_a_message_is_of_bounded_length(monkeypatch, capsys):
+    code, shown = run_main(monkeypatch, capsys, "x" * 1_000_000)
+    assert code == 2
+    assert len(shown.err) < 5_000

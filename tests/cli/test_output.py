@@ -1,13 +1,22 @@
 """Files and tables that the commands write."""
 
 import io
+import json
+import re
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 
+from headcount.cli import output
 from headcount.cli.output import to_stdout
+from headcount.report.shares_page import _texts
+from headcount.tables import TableFile
 from tests.cli.conftest import SCORED, scored_files
+from tests.test_writing import special_files
 
 
 def test_results_never_overwrite_inputs_or_each_other(tmp_path, refused):
@@ -51,3 +60,77 @@ def test_standard_output_without_a_binary_buffer(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out)
     to_stdout(b"shares\n")
     assert out.getvalue() == "shares\n"
+
+
+def test_commands_refuse_outputs_that_are_not_regular_files_or_are_inputs_by_another_name(tmp_path, refused):
+    scored_files(tmp_path)
+    special_files(tmp_path)
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "new.csv")
+    (tmp_path / "soft.svg").symlink_to("labelled.csv")
+    refused("is a device", *SCORED, "-o", "device.csv")
+    refused("is a pipe", *SCORED, "--html", "pipe.csv")
+    refused("is an input of this command", *SCORED, "-o", "hard.csv")
+    refused("is an input of this command", *SCORED, "--plot", "soft.svg")
+    refused("is an input of this command", *SCORED[:3], "n*.csv", *SCORED[4:], "-o", "hard.csv")
+    refused("is a socket", "compare", *SCORED[1:4], "new.csv", "--label", "y", "-o", "socket.csv")
+    refused("is a device", "fit", "labelled.csv", "--label", "y", "-o", "/dev/null")
+    refused("is an input of this command", "fit", "labelled.csv", "--label", "y", "-o", "soft.svg")
+
+
+HOSTILE = {"neg": "\x1b[31mred", "pos": "=1+1", "a": "@sum\x9b", "b": "-\x07\n2", "c": "$\\frac{|<b>"}
+
+
+def hostile_files(folder):
+    """Tables whose classes and groups would control a terminal, or be formulas, in CSV that means just these names."""
+    scored_files(folder)
+    for name in ("labelled.csv", "new.csv"):
+        table = pd.read_csv(folder / name).rename(
+            columns={f"score_{old}": f"score_{new}" for old, new in HOSTILE.items()}
+        )
+        table[["y", "said", "g"]] = table[["y", "said", "g"]].replace(HOSTILE)
+        table.rename(columns={"g": "g\x1b]0;t\x07"}).to_csv(folder / name, index=False)
+
+
+def test_names_are_safe_wherever_they_go(tmp_path, run):
+    hostile_files(tmp_path)
+    outputs = "-o", "s.csv", "--html", "s.html", "--plot", "s.svg"
+    by = "--by", "g\x1b]0;t\x07"
+    code, out, err = run(*SCORED, *by, *outputs)
+    assert code == 0, err
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out + err)
+    assert "\\x1b[31mred" in out
+    assert "\\x07\\n2" in out
+    ElementTree.parse("s.svg")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", Path("s.html").read_text())
+    cells = pd.read_csv("s.csv")
+    assert set(cells["class"]) == {"\x1b[31mred", "'=1+1"}
+    assert set(cells["group"]) == {"'@sum\x9b", "'-\x07\n2", "$\\frac{|<b>"}
+    read_back = [
+        value for batch in TableFile("s.csv").batches({"group": "group"}) for value in batch.groups("group")[1]
+    ]
+    assert set(read_back) == {HOSTILE[name] for name in "abc"}
+    code, out, _ = run(*SCORED, *by, "--json")
+    assert set(json.loads(out)["groups"]) == {HOSTILE[name] for name in "abc"}
+    assert "\x9b" not in out
+    code, out, _ = run(*SCORED, *by, "--format", "markdown")
+    assert "$\\\\frac{\\|\\<b\\>" in out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out)
+    for command in (("check", *SCORED[1:]), ("compare", *SCORED[1:], "--against", "first")):
+        code, out, err = run(*command, *by)
+        assert code == 0, err
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", out + err)
+    code, out, err = run("estimate", "\x1b[31m.headcount", "new.csv")
+    assert (code, out) == (2, "")
+    assert "\x1b" not in err
+
+
+def test_no_command_prints_past_the_escaping():
+    for file in Path(output.__file__).parent.glob("*.py"):
+        assert file.read_text().count("typer.echo(") == (file.name == "output.py"), file.name
+
+
+def test_a_share_of_minus_nothing_is_printed_as_zero():
+    shares = np.array([[-1e-12, 1.0]])
+    groups = SimpleNamespace(shares=shares, low=shares, high=shares, counts=(-shares * 0.0, shares * 0, shares * 0))
+    assert output._figures(groups, 0, 0) == (("0.0 %", "0.0 to 0.0"), ("0", "0 to 0"))
+    assert _texts(-1e-12, -1e-12, 0.1, 3)["share"] == "0.0 %"

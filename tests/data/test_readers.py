@@ -2,6 +2,7 @@
 
 import gzip
 import sqlite3
+import tracemalloc
 from contextlib import closing
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from headcount import read_corpus
+from headcount._validation import as_labels
 from headcount.exceptions import DataError, FileFormatError
 
 LINES = "1\tgood film\n0\tbad film, very\tbad\n\n1\tçok iyi\r\n"
@@ -243,3 +245,21 @@ def test_the_real_sets_have_their_sizes_and_shares(data_dir, name, n_items, n_cl
 def test_a_real_table_with_a_header(data_dir):
     corpus = read_corpus(data_dir / "amazon_devices" / "all.tsv.gz", text="text", label="stars")
     assert corpus.classes.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_label_that_is_too_long_is_refused_before_arrays_are_made(tmp_path):
+    rows = ["text,label", *(f"word,{'ab'[i % 2]}" for i in range(20_000)), f"word,{'x' * 100_000}"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    (tmp_path / "t.txt").write_text("\n".join(f"{row.rpartition(',')[2]}\tword" for row in rows[1:]))
+    tracemalloc.start()
+    for name, words in (
+        ("t.csv", "line 20,002, column 'label': the label has 100,000 characters"),
+        ("t.txt", "A label has"),
+    ):
+        with pytest.raises(DataError, match=words) as caught:
+            read_corpus(tmp_path / name)
+        assert len(str(caught.value)) < 400
+    with pytest.raises(DataError, match="A label of y has 100,000 characters"):
+        as_labels([*("ab" * 10_000), "x" * 100_000])
+    assert tracemalloc.get_traced_memory()[1] < 100e6
+    tracemalloc.stop()

@@ -92,6 +92,7 @@ def test_networks_are_fitted_once_for_all_methods_that_share_them():
         (('names = ["PACC"]', 'names = ["PAC"]'), "There is no method 'PAC'. There are:"),
         (('names = ["PACC"]', 'names = ["CC"]'), "'CC' is named more than once"),
         (("runs = 2", "runs = 0"), "runs must be an integer"),
+        (("runs = 2", "runs = 10_000_000_000"), "runs must be an integer from 1 to 10,000"),
         (('targets = ["ae"]\nruns', 'targets = ["aee"]\nruns'), "aee"),
         (("LogisticRegression", "LogisticRegretion"), "can't be imported"),
         (("sklearn.linear_model", "no_such_module"), "can't be imported"),

@@ -195,3 +195,23 @@ def test_studies_can_be_imported_without_fcntl():
     """As on Windows."""
     code = "import sys; sys.modules['fcntl'] = None; import headcount.study"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"versions": None},
+        {"versions": {"numpy": 2}},
+        {"outcome": None},
+        {"outcome": {"members": [None]}},
+        {"seconds": "1"},
+        {"data": None},
+        {"code": 1},
+        {"earlier_code": {}},
+    ],
+)
+def test_values_of_another_type_are_noticed(tmp_path, changes):
+    store = Store(tmp_path)
+    store.write(record(**changes))
+    assert store.read(TASK) is None
+    assert "does not hold a result" in store.notices[0]

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import os
 import sys
 import tempfile
 from datetime import date, datetime
@@ -18,6 +19,7 @@ from pyarrow import parquet
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables import lines
 from headcount.tables import tablefile as module
+from headcount.tables import values as json_lines
 from headcount.tables.batch import Batch
 from headcount.tables.tablefile import TableFile, files_of
 
@@ -586,3 +588,38 @@ def test_many_different_texts_and_lengths():
         batch = Batch("t", pa.RecordBatch.from_arrays([pa.array(texts * 2)], ["g"]), str)
         codes, names = batch.groups("g")
         assert [names[code] for code in codes] == texts * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.csv", "x,y\n1,2\n3," + "z" * 9_000, "line 3 takes more than 4,096 characters"),
+        (
+            "t.csv",
+            'x,y\n1,2\n3,"' + "z\n" * 9_000,
+            "line 3: a field of the row that begins here takes more than 4,096 characters",
+        ),
+        ("t.tsv", "x\ty\n1\t" + "z" * 9_000, "line 2 takes more than 4,096 characters"),
+        ("t.jsonl", '{"x": 1}\n{"x": "' + "z" * 9_000, "line 2 takes more than 4,096 bytes"),
+    ],
+)
+def test_a_line_or_field_without_end_is_refused_before_it_is_read_whole(tmp_path, monkeypatch, name, content, words):
+    for where in (lines, json_lines):
+        monkeypatch.setattr(where, "LONGEST_LINE", 1 << 12)
+    monkeypatch.setattr(lines, "_BLOCK", 1 << 8)
+    monkeypatch.setattr(json_lines, "_BYTES", 1 << 4)
+    refused(write(tmp_path / name, content), words)
+
+
+def test_names_of_columns_without_end_are_refused(tmp_path):
+    for name, mark in (("t.csv", ","), ("t.tsv", "\t")):
+        refused(
+            write(tmp_path / name, mark.join(f"column{i}" for i in range(100_000))), "names of the columns take more"
+        )
+
+
+def test_a_folder_whose_name_is_not_utf8_is_no_value(tmp_path):
+    folder = tmp_path / os.fsdecode(b"shop=\xff")
+    folder.mkdir()
+    with pytest.raises(DataError, match="is not named in UTF-8"):
+        all_of(TableFile(write(folder / "t.csv", "x\n1\n")), {"shop": "group"})

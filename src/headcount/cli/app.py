@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headcount._escaping import printable
 from headcount._version import __version__
 from headcount.cli import data, study_results
 from headcount.cli.check import check
@@ -21,6 +22,7 @@ from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods
 from headcount.cli.open import open_page
+from headcount.cli.output import echo, in_command_words
 from headcount.cli.plain_values import take_plain_values
 from headcount.cli.sql import sql
 from headcount.exceptions import HeadcountError, HeadcountWarning
@@ -45,12 +47,14 @@ app.add_typer(study_results.app, name="study")
 
 _QUICK = ("check", "compare", "estimate")
 """Commands that read a model and a table, and need neither pandas nor ``scipy.stats``."""
+_MAX_MESSAGE = 4_000
+"""Characters of a message; some quote what other libraries say, who quote a whole row."""
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer does not export it
 
 
 def _show_version(requested: bool) -> None:
     if requested:
-        typer.echo(f"headcount {__version__}")
+        echo(f"headcount {__version__}")
         raise typer.Exit
 
 
@@ -64,13 +68,16 @@ def options(
 ) -> None:
     """Learning to quantify: how many of each kind are there?"""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        echo(context.get_help())
     elif context.invoked_subcommand in _QUICK:
         defer_slow_imports()
 
 
 def main() -> None:
     """Run the command line: a user's mistake is one line and exit code 2, a warning of Headcount one line."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, io.StringIO())
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # characters that the terminal can't encode
     in_main_thread = threading.current_thread() is threading.main_thread()  # only there signals can be handled
@@ -90,17 +97,20 @@ def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except HeadcountError as error:
-        from headcount.cli.output import in_command_words
-
         return _report_mistake(in_command_words(str(error)))
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(error.format_message())
+            echo(error.format_message())
             return 2
         return _report_mistake(f"{_sentence(error.format_message())} Try 'headcount --help'.")
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
+        _discard_stdout()
+        return 0
+    except SystemExit as stop:  # typer exits with 1 where the reader of the output has gone, as in `| head -1`
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
         _discard_stdout()
         return 0
     except OSError as error:
@@ -128,7 +138,7 @@ def _show_warning(show_other: Any) -> Any:
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
         if issubclass(category, HeadcountWarning):
-            sys.stderr.write(f"headcount: {message}\n")
+            sys.stderr.write(f"headcount: {printable(str(message))}\n")
         else:
             show_other(message, category, *args, **kwargs)
 
@@ -140,5 +150,6 @@ def _sentence(text: str) -> str:
 
 
 def _report_mistake(message: str) -> int:
-    sys.stderr.write(f"headcount: {message}\n")
+    shown = message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} …"
+    sys.stderr.write(f"headcount: {printable(shown)}\n")
     return 2

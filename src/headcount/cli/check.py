@@ -1,10 +1,10 @@
 """`headcount check`: whether the shares of new items can be trusted."""
 
-import typer
-
+from headcount._escaping import printable
 from headcount.cli import options
 from headcount.cli.model import model_from
 from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
+from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 
 __all__ = ["check"]
@@ -53,5 +53,5 @@ def check(
         p = record["p_corrected"]
         tested = n_tested > 1 and p is not None and record["verdict"] != "trust"
         corrected = f" (p {'= ' * (p >= 0.001)}{p_text(p)}, corrected for {n_tested} groups)" if tested else ""
-        typer.echo(f"{record['group']} ({record['n']:,} items): {record['verdict']}{corrected}")
+        echo(f"{printable(record['group'])} ({record['n']:,} items): {record['verdict']}{corrected}")
     print_verdicts(labels, verdicts, advice, grouping_title(rows.grouping))

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any
 
-import typer
-
+from headcount._escaping import printable
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from
 from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
+from headcount.cli.output import echo
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
 
@@ -118,7 +118,7 @@ def print_comparisons(result: Any) -> None:
     """Print the comparisons of many groups."""
     _print_changes(_family_title(result), result.records(), result.differences.level)
     if result.left_out:
-        typer.echo(_left_out_note(result))
+        echo(_left_out_note(result))
 
 
 def _family_title(result: Any) -> str:
@@ -141,12 +141,12 @@ def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> No
     """Print the slope of each class, and what it means in words."""
     from headcount.cli.output import listed, p_text, print_table
 
-    typer.echo(f"Trend over {len(result.names)} periods, {result.names[0]} to {result.names[-1]}")
+    echo(f"Trend over {len(result.names)} periods, {result.names[0]} to {result.names[-1]}")
     rows = [
         [
-            str(record["class"]),
-            f"{100 * record['slope']:+.2f} points",
-            f"{100 * record['low']:+.2f} to {100 * record['high']:+.2f}",
+            printable(str(record["class"])),
+            f"{100 * record['slope']:+z.2f} points",
+            f"{100 * record['low']:+z.2f} to {100 * record['high']:+z.2f}",
             p_text(record["p_value"]),
             "rises" if record["low"] > 0 else "falls" if record["high"] < 0 else "no clear trend",
         ]
@@ -155,7 +155,7 @@ def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> No
     figures = f"change per {result.unit}", f"{100 * level:g} % interval", "p"
     print_table("", [("class", "left"), *((name, "right") for name in figures), ("trend", "left")], rows)
     if result.left_out:
-        typer.echo(f"Left out, too few items (--min-items) or no time: {listed(result.left_out)}.")
+        echo(f"Left out, too few items (--min-items) or no time: {listed(result.left_out)}.")
 
 
 def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> None:
@@ -167,12 +167,12 @@ def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> N
     figures = "change", f"{100 * level:g} % interval", "p (corrected)" if several else "p"
     rows = [
         [
-            *(str(record[name]) for name in names),
-            f"{100 * record['change']:+.1f} points",
-            f"{100 * record['low']:+.1f} to {100 * record['high']:+.1f}",
+            *(printable(str(record[name])) for name in names),
+            f"{100 * record['change']:+z.1f} points",
+            f"{100 * record['low']:+z.1f} to {100 * record['high']:+z.1f}",
             p_text(record["p_value"]),
         ]
         for record in records
     ]
-    typer.echo(title)  # not the table's own title, which is wrapped to the width of the table
+    echo(printable(title))  # not the table's own title, which is wrapped to the width of the table
     print_table("", [*((name, "left") for name in names), *((name, "right") for name in figures)], rows)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from headcount.cli.options import option
+from headcount.cli.output import echo
 from headcount.exceptions import DataError
 
 __all__ = ["app"]
@@ -30,7 +31,7 @@ def list_(data_dir: _FOLDER = None) -> None:
     """
     from headcount.data import PAPER_SETS, STAND_INS, data_folder, find_files, list_sets
 
-    typer.echo(f"Data folder: {data_folder(data_dir)}")
+    echo(f"Data folder: {data_folder(data_dir)}")
     for name in list_sets(data_dir):
         files = find_files(name, data_dir)
         if name in STAND_INS:
@@ -39,7 +40,7 @@ def list_(data_dir: _FOLDER = None) -> None:
             location = f"{files[0]}, {files[1].name}"
         else:
             location = f"not there: headcount data fetch {name}" if name in PAPER_SETS else "not there"
-        typer.echo(f"  {name:<20} {location}")
+        echo(f"  {name:<20} {location}")
 
 
 @app.command()
@@ -70,7 +71,7 @@ def fetch(
                 bar.update(tasks[file], completed=done)  # type: ignore[arg-type]
 
             paths = fetch_set(name, data_dir, update)
-        typer.echo(f"{name}: {', '.join(str(path) for path in paths)}")
+        echo(f"{name}: {', '.join(str(path) for path in paths)}")
 
 
 @app.command()
@@ -87,13 +88,13 @@ def info(
     from headcount.data import load_set
 
     for part, corpus in zip(("train", "test"), load_set(name, data_dir), strict=True):
-        typer.echo(f"{part}: {corpus}")
-        typer.echo(f"  from {corpus.source}")
+        echo(f"{part}: {corpus}")
+        echo(f"  from {corpus.source}")
         if corpus.is_text:
             lengths = np.array([len(text.split()) for text in corpus.items])
             low, median, high = np.percentile(lengths, [5, 50, 95]).astype(int)
-            typer.echo(f"  words a document: median {median}, from {low} to {high} in nine of ten")
-        typer.echo(f"  fingerprint {corpus.fingerprint[:16]}")
+            echo(f"  words a document: median {median}, from {low} to {high} in nine of ten")
+        echo(f"  fingerprint {corpus.fingerprint[:16]}")
 
 
 @app.command()
@@ -132,9 +133,9 @@ def example(
     texts = {folder / file: text.encode() for file, text in chosen.make().items()}
     write_all(texts, [folder])
     for path in texts:
-        typer.echo(f"{path}: {chosen.contents[path.name]}")
+        echo(f"{path}: {chosen.contents[path.name]}")
     first, *more = ([] if folder == Path() else [f"cd {folder}"]) + list(chosen.commands)
-    typer.echo("\n".join([f"\nNext: {first}", *(f"      {command}" for command in more)]))
+    echo("\n".join([f"\nNext: {first}", *(f"      {command}" for command in more)]))
 
 
 def _check_is_folder(name: str, examples: list[str]) -> None:

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any, cast
 
-import typer
-
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from, models_in
 from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
+from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
 
@@ -113,12 +112,12 @@ def estimate(
     def print_estimates() -> None:
         for i, (title, (groups, comparisons)) in enumerate(answers.items()):
             if several:
-                typer.echo(f"\n{title}" if i else title)
+                echo(f"\n{title}" if i else title)
             print_shares(groups, by_title, models[title].columns.label or "")
             labels = [group_label(name) for name in groups.names]
             print_verdicts(labels, groups.verdicts, groups.advice, by_title, _notes(groups))
             if comparisons is not None:
-                typer.echo()
+                echo()
                 print_comparisons(comparisons)
 
     by_label = {title: _json_answer(*answer, by, facts[title]) for title, answer in answers.items()}

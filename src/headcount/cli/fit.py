@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from headcount._escaping import printable
 from headcount.cli.options import CLASSES, METHOD, option
+from headcount.cli.output import echo
 from headcount.exceptions import DataError
 
 __all__ = ["fit", "inspect"]
@@ -87,17 +89,15 @@ def fit(
             "With several labels, name the texts (--text COLUMN) or the columns of numbers (--features COLUMNS)."
         )
     targets = [output / f"{name}.headcount" for name in labels] if len(labels) > 1 else [output]
-    check_outputs(targets, (file,))
-    if jobs == 0:
-        raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
-    if budget is not None and not isfinite(budget):
-        raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
-    if len(labels) == 1 and (output.is_dir() or not output.name):
-        raise DataError(f"{output} is a folder: name a file to write the model to.")
     if len(labels) > 1 and output.is_file():
         raise DataError(f"{output} is a file: name a folder to write the models of {len(labels)} labels to.")
     if not output.parent.is_dir():
         raise DataError(f"{output} can't be written: there is no folder {output.parent}.")
+    check_outputs(targets, (file,), folders=[output] if len(labels) > 1 else [])
+    if jobs == 0:
+        raise DataError("--jobs must not be 0: use 1 for one job at a time, -1 for one on each core.")
+    if budget is not None and not isfinite(budget):
+        raise DataError("--budget must be a finite number of seconds; omit it to try everything.")
     for name, target in zip(labels, targets, strict=True):
         model = fit_table(
             file,
@@ -117,8 +117,8 @@ def fit(
         target.parent.mkdir(exist_ok=True)
         save_model(model, target)
         _print_model(model)
-        typer.echo(f"\nWritten: {target}\n" if len(labels) > 1 else f"\nWritten: {target}")
-    typer.echo(f"Next: headcount estimate {output} NEW.csv --by COLUMN")
+        echo(f"\nWritten: {target}\n" if len(labels) > 1 else f"\nWritten: {target}")
+    echo(f"Next: headcount estimate {output} NEW.csv --by COLUMN")
 
 
 def _check_method(name: str) -> None:
@@ -216,7 +216,7 @@ def _columns_read(columns: Any) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
-    return ", ".join(names[:_MAX_COLUMNS]) + more
+    return ", ".join(map(printable, names[:_MAX_COLUMNS])) + more
 
 
 def _print_model(model: Any) -> None:
@@ -225,20 +225,20 @@ def _print_model(model: Any) -> None:
     source = model.source
     order = {str(label): place for place, label in enumerate(model.classes)}
     known = sorted(source.get("shares", {}).items(), key=lambda pair: order.get(pair[0], len(order)))
-    shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in known)
+    shares = ", ".join(f"{printable(label)} {100 * share:z.1f} %" for label, share in known)
     lines = [
         f"Method     {model.method}" + (f" over {model.learner}" if model.learner else ""),
         f"Reads      {_columns_read(model.columns)}",
-        f"Labels     {model.columns.label}: {shares}",
+        f"Labels     {printable(str(model.columns.label))}: {shares}",
         f"Made from  {source.get('name', '')}, {source.get('rows', 0):,} rows, fingerprint "
         f"{source.get('fingerprint', '')[:16]}, seed {model.seed}",
     ]
     if model.written:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")
-    typer.echo("\n".join(lines) + "\n")
+    echo("\n".join(lines) + "\n")
     if model.columns.notes:
-        typer.echo("\n".join(model.columns.notes) + "\n")
+        echo("\n".join(model.columns.notes) + "\n")
     columns = [("", "left"), ("method", "left"), ("learner", "left")]
     columns += [(name, "right") for name in ("shares off by", "more than the best", "chance to be best")]
     kept = next((place for place, tried in enumerate(model.ranking) if tried.get("kept")), None)
@@ -255,10 +255,10 @@ def _print_model(model: Any) -> None:
     ]
     print_table("Tried on samples of labelled items with other shares", columns, rows)
     if kept is not None:
-        typer.echo(_why_kept(model.ranking, kept))
+        echo(_why_kept(model.ranking, kept))
     skipped = Counter(
         f"{' '.join(str(entry[key]) for key in ('method', 'learner') if key in entry)}: {entry['reason']}"
         for entry in model.skipped
     )
     for sentence, times in skipped.items():
-        typer.echo(f"Skipped {sentence}" + (f" ({times} settings)" if times > 1 else ""))
+        echo(f"Skipped {sentence}" + (f" ({times} settings)" if times > 1 else ""))

@@ -9,6 +9,7 @@ import typer
 from headcount.cli import options
 from headcount.cli.model import model_from
 from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
+from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 
 __all__ = ["open_page"]
@@ -59,6 +60,6 @@ def open_page(
     page = page_of_shares(groups, title=title, by=by_title, facts=provenance(loaded, files, model))
     with tempfile.NamedTemporaryFile("w", prefix="headcount-", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)
-    typer.echo(file.name)
+    echo(file.name)
     if not no_browser and not webbrowser.open(Path(file.name).as_uri()):
-        typer.echo("No browser could be opened: open this file in one.", err=True)
+        echo("No browser could be opened: open this file in one.", err=True)

@@ -1,7 +1,7 @@
 """Write results: tables for people, CSV, TSV, JSON and Parquet for programs."""
 
 import io
-import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,14 @@ from typing import Any
 
 import typer
 
+from headcount._escaping import escape_markdown, json_text, printable, spreadsheet_rows
+from headcount._writing import check_outputs as check_outputs_written
 from headcount._writing import write_all
 from headcount.exceptions import DataError
 
 __all__ = [
     "check_outputs",
+    "echo",
     "in_command_words",
     "json_bytes",
     "listed",
@@ -42,22 +45,49 @@ _MAX_NAMES = 6
 """Groups that are named in a sentence."""
 
 
-def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None) -> None:
-    """Raise if a result would overwrite an input or another result, or if a table can't be written in a format."""
+def check_outputs(
+    outputs: Sequence[Path | None], inputs: Sequence[str], table: str | None = None, folders: Sequence[Path] = ()
+) -> None:
+    """Raise if a result can't be written, would overwrite an input or another result, or has no format.
+
+    Parameters
+    ----------
+    outputs : sequence of paths
+        Files to write; None and ``-`` are skipped.
+    inputs : sequence of str
+        What the command reads: files, folders, patterns, parts of databases (``file.db::table``).
+    table : str, optional
+        A file for a table, whose format is told by its name.
+    folders : sequence of paths
+        Folders that are created if they do not exist.
+    """
     if table is not None:
         table_bytes([], table)
-    read = {Path(name).resolve() for name in inputs if name != "-"}
-    taken: set[Path] = set()
-    for output in (table, *outputs):
-        if output is None or str(output) == "-":
-            continue
-        path = Path(output).resolve()
-        in_read_folder = path.suffix.lower() in (".parquet", ".pq") and any(folder in read for folder in path.parents)
-        if path in read or in_read_folder:
-            raise DataError(f"{output} is an input of this command and would be overwritten: name another file.")
-        if path in taken:
-            raise DataError(f"Each output needs its own file; {output} is named twice.")
-        taken.add(path)
+    files = [Path(output) for output in (table, *outputs) if output is not None and str(output) != "-"]
+    read = [path for name in inputs if name != "-" for path in _files_read(name)]
+    check_outputs_written(files, folders, read)
+    for file in files:
+        path = Path(os.path.realpath(file))
+        if path.suffix.lower() in (".parquet", ".pq") and any(
+            str(folder) in map(os.path.realpath, read) for folder in path.parents
+        ):
+            raise DataError(
+                f"{file} is in a folder that this command reads, and would be overwritten or read with it: name another file."
+            )
+
+
+def _files_read(name: str) -> list[Path]:
+    """Return the files, and the folder, that an argument names; none if there are none, which is found out later."""
+    from headcount.tables.tablefile import files_of
+
+    path = Path(name)
+    try:
+        if not path.exists() and "::" in name:
+            return [Path(name.partition("::")[0])]
+        models = list(path.glob("*.headcount")) if path.is_dir() else []
+        return [path, *models, *map(Path, files_of(name))]
+    except (DataError, OSError, ValueError):
+        return [path]
 
 
 def show_result(
@@ -101,7 +131,7 @@ def show_result(
     else:
         print_text()
     for path in contents:
-        typer.echo(f"Written: {path}", err=True)
+        echo(f"Written: {path}", err=True)
 
 
 def check_format(form: str | None, as_json: bool, output: str | None) -> None:
@@ -120,7 +150,7 @@ def _markdown(records: Sequence[dict[str, Any]]) -> str:
     def text(value: Any) -> str:
         if value is None:
             return ""
-        return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|").replace("\n", " ")
+        return f"{value:.4g}" if isinstance(value, float) else escape_markdown(str(value))
 
     names = list(records[0]) if records else []
     numeric = [all(isinstance(record[name], int | float | None) for record in records) for name in names]
@@ -130,8 +160,10 @@ def _markdown(records: Sequence[dict[str, Any]]) -> str:
 
 
 def to_stdout(content: bytes) -> None:
-    """Write bytes to standard output."""
+    """Write bytes to standard output; a terminal gets no control characters."""
     sys.stdout.flush()
+    if sys.stdout.isatty():
+        content = _for_terminal(content.decode("utf-8", "surrogateescape")).encode()
     buffer: Any = getattr(sys.stdout, "buffer", None)
     if buffer is None:
         sys.stdout.write(content.decode())
@@ -140,16 +172,26 @@ def to_stdout(content: bytes) -> None:
         buffer.flush()
 
 
+def _for_terminal(text: str) -> str:
+    """Return a table as text for a terminal: lines and tabs as they are, all other control characters escaped."""
+    return "\t".join(printable(part, lines=True) for part in text.split("\t"))
+
+
+def echo(text: str = "", err: bool = False, nl: bool = True) -> None:
+    """Print text for people: all commands print through this, so that no name in a file can control the terminal."""
+    typer.echo(printable(text, lines=True), err=err, nl=nl)
+
+
 def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
     """Encode records as CSV, TSV, JSON or Parquet, by the ending of a file name."""
     import pandas as pd
 
     ending = Path(path).suffix.lower()
+    if path == "-" or ending in (".csv", ".tsv"):
+        frame = pd.DataFrame(spreadsheet_rows(records))
+        separator = "\t" if ending == ".tsv" else ","
+        return frame.to_csv(index=False, sep=separator, lineterminator="\n").encode("utf-8", "replace")
     frame = pd.DataFrame(list(records))
-    if path == "-" or ending == ".csv":
-        return frame.to_csv(index=False, lineterminator="\n").encode()
-    if ending == ".tsv":
-        return frame.to_csv(index=False, sep="\t", lineterminator="\n").encode()
     if ending == ".json":
         return json_bytes(list(records))
     if ending in (".parquet", ".pq"):
@@ -161,7 +203,7 @@ def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
 
 def json_bytes(value: Any) -> bytes:
     """Encode a plain value as JSON."""
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json_text(value, indent=1) + "\n").encode()
 
 
 def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
@@ -169,11 +211,11 @@ def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[S
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    table = Table(title=printable(title) or None, title_justify="left", box=None, pad_edge=False)
     for name, justify in columns:
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(printable(name), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(printable(cell, lines=True) for cell in row))
 
     class PipeConsole(Console):
         def on_broken_pipe(self) -> None:  # rich would exit with code 1; `main` exits with 0
@@ -199,7 +241,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
-    classes = [str(name) for name in groups.classes]
+    classes = [printable(str(name)) for name in groups.classes]
     one_group = len(groups) == 1 and groups.total is None
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS and not one_group
     means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
@@ -211,7 +253,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     rows: list[list[str]] = []
     for part in parts:
         for g, verdict in enumerate(part.verdicts):
-            head = [group_label(part.names[g]), f"{part.n_items[g]:,}"]
+            head = [printable(group_label(part.names[g])), f"{part.n_items[g]:,}"]
             mean, ends = mean_text(part, g)
             tail = [*([_with_ends((mean, ends)) or "-"] if means else []), verdict]
             figures = [_figures(part, g, j) for j in range(len(classes))]
@@ -234,8 +276,8 @@ def _figures(groups: Any, g: int, j: int) -> tuple[tuple[str, str], tuple[str, s
         return ("-", ""), ("", "")
     known = low == low
     return (
-        (f"{100 * share:.1f} %", f"{100 * low:.1f} to {100 * high:.1f}" if known else ""),
-        (f"{count:,.0f}", f"{least:,.0f} to {most:,.0f}" if known else ""),
+        (f"{100 * share:z.1f} %", f"{100 * low:z.1f} to {100 * high:z.1f}" if known else ""),
+        (f"{count:z,.0f}", f"{least:z,.0f} to {most:z,.0f}" if known else ""),
     )
 
 
@@ -265,16 +307,17 @@ def print_verdicts(
     from headcount.stream.verdicts import advice_by_reason, verdict_summary
 
     summary = verdict_summary(verdicts, advice)
-    typer.echo("\n".join(["", summary, *notes]))
+    echo("\n".join(["", summary, *notes]))
+    labels = list(map(printable, labels))
     spoken = [f"{by} {label}" if label.isdecimal() else label for label in labels] if by else labels
     reasons = advice_by_reason(spoken, verdicts, advice)
     for reason, groups in reasons[:_MAX_REASONS]:
         if reason in summary:
             continue
         about = [f"{name} ({figures})" if figures else name for name, figures in groups]
-        typer.echo(f"- {reason}" + (f"\n  {listed(about)}" if len(labels) > 1 else ""))
+        echo(f"- {reason}" + (f"\n  {listed(about)}" if len(labels) > 1 else ""))
     if len(reasons) > _MAX_REASONS:
-        typer.echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
+        echo(f"- ... and {len(reasons) - _MAX_REASONS} more reasons: see --json.")
 
 
 def p_text(p: float) -> str:
@@ -296,4 +339,4 @@ def in_command_words(text: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Name the first few, and count the rest."""
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+    return ", ".join(map(printable, names[:_MAX_NAMES])) + more

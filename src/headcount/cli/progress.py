@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from headcount._escaping import printable
+
 __all__ = ["progress_bar"]
 
 
@@ -18,5 +20,5 @@ def progress_bar(title: str) -> Iterator[Callable[[int], None] | None]:
 
     columns = SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} rows"), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(printable(title), total=None)
         yield lambda rows: bar.advance(task, rows)

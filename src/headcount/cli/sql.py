@@ -7,6 +7,7 @@ import typer
 from headcount.cli import options
 from headcount.cli.model import model_from
 from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
+from headcount.cli.output import echo
 from headcount.exceptions import DataError
 
 __all__ = ["sql"]
@@ -44,4 +45,4 @@ def sql(
         if scoring
         else statistics_sql(loaded, table, by=rows.grouping, where=rows.conditions, dialect=dialect)
     )
-    typer.echo(f"{query};")
+    echo(f"{query};")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount.cli.output import print_table
+from headcount.cli.output import echo, print_table
 from headcount.cli.plans import DATA_DIR, DEFAULT_STORE, JOBS, STORE, checked_jobs, option, plan_of, with_options_of
 
 __all__ = ["app"]
@@ -27,14 +27,14 @@ def plan(study_plan: Any) -> None:
     from headcount.study.counts import count
 
     counts = count(study_plan)
-    typer.echo(f"{study_plan.title}: {', '.join(study_plan.data_sets)}; seed {study_plan.seed}.\n")
+    echo(f"{study_plan.title}: {', '.join(study_plan.data_sets)}; seed {study_plan.seed}.\n")
     rows = [[c.learner, *(f"{n:,}" for n in (c.cells, c.fits, c.refits, c.each_use))] for c in counts]
     totals = [sum(getattr(c, name) for c in counts) for name in ("cells", "fits", "refits", "each_use")]
     figures = ("cells", "fits to choose", "refits, at most", "one fit for each use")
     columns = [("learner", "left"), *((name, "right") for name in figures)]
     print_table("", columns, [*rows, ["all", *(f"{n:,}" for n in totals)]])
     least, most = totals[1] / max(totals[3], 1), (totals[1] + totals[2]) / max(totals[3], 1)
-    typer.echo(f"\nEach fit is made once: {least:.0%} to {most:.0%} of one fit for each use.")
+    echo(f"\nEach fit is made once: {least:.0%} to {most:.0%} of one fit for each use.")
 
 
 @app.command()
@@ -53,18 +53,14 @@ def run(
     from headcount.study import run_study
 
     try:
-        summary = run_study(
-            study_plan, store, n_jobs=checked_jobs(jobs), dask=dask, data_dir=data_dir, notify=typer.echo
-        )
+        summary = run_study(study_plan, store, n_jobs=checked_jobs(jobs), dask=dask, data_dir=data_dir, notify=echo)
     except KeyboardInterrupt:
-        typer.echo(f"\nStopped. What was computed is kept in {store}; run the same command to go on.", err=True)
+        echo(f"\nStopped. What was computed is kept in {store}; run the same command to go on.", err=True)
         raise typer.Exit(130) from None
     for sentence in [*summary.notices, *(f"Failed: {failure}" for failure in summary.failures)]:
-        typer.echo(sentence, err=True)
+        echo(sentence, err=True)
     took = f"{summary.seconds:.0f} s" if summary.seconds < 120 else f"{summary.seconds / 60:.1f} min"
-    typer.echo(
-        f"Done in {took}: {summary.computed:,} tasks computed, {summary.kept:,} were in the store. Results: {store}"
-    )
+    echo(f"Done in {took}: {summary.computed:,} tasks computed, {summary.kept:,} were in the store. Results: {store}")
     if summary.failures:
         raise typer.Exit(1)
 
@@ -94,7 +90,7 @@ def status(study_plan: Any, store: STORE = DEFAULT_STORE) -> None:
     ]
     print_table("", columns, table)
     if shown:
-        typer.echo(
+        echo(
             "\nResults of other code, versions or data are not counted as done: the next run computes them again. Where only "
             "Headcount's code has changed, 'headcount study restamp' checks whether they can be kept."
         )
@@ -122,20 +118,20 @@ def restamp(
     from headcount.study import restamp as restamp_store
 
     found = restamp_store(
-        study_plan, store, per_kind=per_kind, n_jobs=checked_jobs(jobs), data_dir=data_dir, notify=typer.echo
+        study_plan, store, per_kind=per_kind, n_jobs=checked_jobs(jobs), data_dir=data_dir, notify=echo
     )
     for kind in found.kinds:
         verdict = "stamped" if not kind.differences else "NOT stamped"
         stage = "choosing" if kind.stage == "select" else "testing"
-        typer.echo(
+        echo(
             f"{stage}, {kind.learner}, {', '.join(kind.methods)}: {kind.checked:,} computed again, {kind.results:,} {verdict}"
         )
         for line in kind.differences[:3]:
-            typer.echo(f"    {line}")
-    typer.echo(
+            echo(f"    {line}")
+    echo(
         f"{found.stamped:,} results stamped, {found.refused:,} not, {found.kept:,} had the present code's version already."
     )
     if found.other:
-        typer.echo(f"{found.other:,} results were computed with other versions of libraries and are left as they are.")
+        echo(f"{found.other:,} results were computed with other versions of libraries and are left as they are.")
     if found.refused:
         raise typer.Exit(1)

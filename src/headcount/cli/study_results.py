@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headcount.cli.output import print_table
+from headcount.cli.output import echo, print_table
 from headcount.cli.plans import DEFAULT_STORE, ON, ONLY, PLAN, RUNS, STORE, option, results_of, with_options_of
 from headcount.cli.study import app
 from headcount.exceptions import DataError
@@ -65,7 +65,7 @@ def tables_(
     unknown = [n for n in number or () if n not in by_number]
     if unknown:
         raise DataError(f"There is no table {unknown[0]}; there are {', '.join(map(str, by_number))}.")
-    typer.echo("\n".join(getattr(by_number[n](), f"to_{form}")() for n in number or by_number), nl=False)
+    echo("\n".join(getattr(by_number[n](), f"to_{form}")() for n in number or by_number), nl=False)
     _print_missing(missing_of(results), 3)
 
 
@@ -84,12 +84,10 @@ def claims_(
     from headcount.report import claims, missing_of
 
     for claim in claims(results):
-        typer.echo(
-            f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)"
-        )
+        echo(f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)")
         if figures:
             listed = "; ".join(f"{figure.label} {figure.text()}" for figure in claim.figures)
-            typer.echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
+            echo(f"{'':22}Rule: {claim.rule}" + (f"\n{'':22}{listed}." if listed else ""))
     _print_missing(missing_of(results), 3)
 
 
@@ -108,7 +106,7 @@ def summary(
 
     Example: headcount study summary paper --store results -o studies/paper.md
     """
-    from headcount._writing import write_all
+    from headcount._writing import check_outputs, write_all
     from headcount.report import gather, overview_plots, pictures
     from headcount.report import summary as summary_of
 
@@ -116,22 +114,26 @@ def summary(
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
+    folder = Path() if output is None else output.parent / f"{output.stem}-pictures"
+    if output is not None:
+        check_outputs([output], [folder], _files_read(plan, results))
     contents = gather(results)
     if output is None:
-        typer.echo(summary_of(contents, command), nl=False)
+        echo(summary_of(contents, command), nl=False)
     else:
-        if not output.name or output.is_dir():
-            raise DataError(f"{output} is a folder: name a file to write to.")
-        sections, folder = overview_plots(contents), output.parent / f"{output.stem}-pictures"
+        sections = overview_plots(contents)
         texts = {output: summary_of(contents, command, sections, folder.name)}
         write_all(texts | {folder / name: svg for name, svg in pictures(sections).items()}, [folder])
-        typer.echo(f"Summary: {output.resolve()}")
+        echo(f"Summary: {output.resolve()}")
 
 
 @app.command()
-@with_options_of(results_of)
 def report(
-    results: Any,
+    plan: PLAN = "stand-ins",
+    store: STORE = DEFAULT_STORE,
+    only: ONLY = None,
+    runs: RUNS = None,
+    on: ON = None,
     output: Annotated[
         Path | None, option("--output", "-o", help="The page [default: report.html in the store].")
     ] = None,
@@ -149,25 +151,31 @@ def report(
     from headcount._writing import check_outputs, write_all
     from headcount.report import gather, render, to_csv, to_json
 
+    results = results_of(plan, store, only, runs, on)
     page, to_terminal = output or results.store.folder / "report.html", str(as_json) == "-"
     data = [] if as_json is None or to_terminal else [as_json]
-    check_outputs([page, *data], [] if as_csv is None else [as_csv])
+    check_outputs([page, *data], [] if as_csv is None else [as_csv], _files_read(plan, results))
     contents = gather(results)
     texts = {page: render(contents)} | {file: to_json(contents) for file in data}
     if as_csv is not None:
         texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
     write_all(texts, [] if as_csv is None else [as_csv])
     if to_terminal:
-        typer.echo(to_json(contents), nl=False)
+        echo(to_json(contents), nl=False)
     for figures in (as_csv, None if to_terminal else as_json):
         if figures is not None:
-            typer.echo(f"Figures: {figures.resolve()}", err=True)
+            echo(f"Figures: {figures.resolve()}", err=True)
     _print_missing(contents.missing, 5)
-    typer.echo(f"Page: {page.resolve()}", err=to_terminal)
+    echo(f"Page: {page.resolve()}", err=to_terminal)
+
+
+def _files_read(plan: str, results: Any) -> list[Path]:
+    """Return the files that a page or summary is made from: the plan and the results."""
+    return [Path(plan), results.store.folder / "plan.result", *results.store.records()]
 
 
 def _print_missing(sentences: list[str], most: int) -> None:
     for sentence in sentences[:most]:
-        typer.echo(f"Missing: {sentence}", err=True)
+        echo(f"Missing: {sentence}", err=True)
     if len(sentences) > most:
-        typer.echo(f"... and {len(sentences) - most} more like these.", err=True)
+        echo(f"... and {len(sentences) - most} more like these.", err=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from headcount._labels import label_text, typed_labels
 from headcount._typing import AnyArray
+from headcount._validation import MAX_LABEL, check_label_lengths
 from headcount.exceptions import DataError
 from headcount.tables import Batch, Kind, TableFile
 
@@ -71,6 +72,9 @@ def batch_labels(batch: Batch, column: str) -> list[Any]:
     rows = np.flatnonzero(np.isin(codes, missing))
     if rows.size:
         raise DataError(f"{batch.place(int(rows[0]), column)} has no label: drop such rows or label them.")
+    for position, value in enumerate(values):
+        if isinstance(value, str) and len(value) > MAX_LABEL:
+            check_label_lengths([value], f"{batch.place(int((codes == position).argmax()), column)}: the label")
     return [values[code] for code in codes.tolist()]
 
 

@@ -51,8 +51,8 @@ def _check_one_label_a_cell(
             continue
         first = min(several, key=lambda j: int(first_rows[j]))
         raise DataError(
-            f"{table.place(int(first_rows[first]), column)}: {classes[first]!r} looks like several labels in one cell, as in "
-            f"{n_cells:,} of {int(counts.sum()):,} rows. An item has one label: make a column of yes and no for each of "
+            f"{table.place(int(first_rows[first]), column)}: {quoted([classes[first]])} looks like several labels in one cell, as "
+            f"in {n_cells:,} of {int(counts.sum()):,} rows. An item has one label: make a column of yes and no for each of "
             f"{quoted(sorted({name for j in several for name in parts[j]}))}, and name these columns; or, if it is a class of its "
             f"own, write it without {mark!r}."
         )

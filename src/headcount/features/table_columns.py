@@ -1,5 +1,6 @@
 """`TableColumns`: columns of texts, numbers, categories, dates and embeddings, side by side in one matrix."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Self
@@ -237,10 +238,11 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         for name in self._columns("category"):
             values = records[name][:, 0]
             present = np.array([value is not None for value in values])
-            levels, counts = np.unique(values[present].astype(str), return_counts=True)
-            order = np.lexsort((levels, -counts))[:_MOST_CATEGORIES]
-            kept = sorted(levels[i] for i in order.tolist() if counts[i] >= self.min_count)
-            self.categories_[name] = [str(level) for level in kept]
+            levels = Counter(
+                map(str, values[present])
+            )  # an array would take four bytes a character of the longest in each row
+            most = sorted(levels, key=lambda level: (-levels[level], level))[:_MOST_CATEGORIES]
+            self.categories_[name] = kept = sorted(level for level in most if levels[level] >= self.min_count)
             further = {"other": len(kept) < len(levels), "missing": not present.all()}
             self.further_[name] = [which for which, is_there in further.items() if is_there]
 

@@ -1,7 +1,6 @@
 """What a reader of the page can save: tables as CSV, JSON and LaTeX, and everything in one zip file, as data links."""
 
 import csv
-import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from io import BytesIO, StringIO
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from headcount._escaping import json_text, spreadsheet_cell
 from headcount.report.page_contents import Contents
 from headcount.report.table import Table
 
@@ -78,7 +78,7 @@ def to_json(contents: Contents) -> str:
 
 
 def _as_json(data: Any) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    return json_text(data, indent=1, allow_nan=False, default=str) + "\n"
 
 
 def to_csv(contents: Contents) -> dict[str, str]:
@@ -112,5 +112,6 @@ def _as_csv(rows: list[dict[str, Any]]) -> str:
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({k: " ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in row.items()})
+        texts = {k: " ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in row.items()}
+        writer.writerow({k: spreadsheet_cell(v) for k, v in texts.items()})
     return text.getvalue()

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headcount._escaping import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -186,4 +188,4 @@ def to_svg(figure: "Figure", label: str) -> str:
     svg = re.sub(series, r'data-series-method="\1" data-series-learner="\2"', svg)
     svg = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{prefix}", svg)
     svg = re.sub(r"\n\s*", "\n", svg).replace(INK, "currentColor")
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
+    return printable(svg, lines=True).replace("<svg ", f'<svg role="img" aria-label="{escape(printable(label))}" ', 1)

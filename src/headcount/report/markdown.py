@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from headcount._escaping import escape_markdown
 from headcount.report.drawing import Plot
 from headcount.report.page import Section
 from headcount.report.page_contents import Contents
-from headcount.report.table import escape_markdown
 
 __all__ = ["pictures", "summary"]
 

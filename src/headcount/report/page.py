@@ -1,7 +1,6 @@
 """Write the page of a study as one self-contained HTML file."""
 
-import json
-
+from headcount._escaping import json_text, page_text
 from headcount.report.claims import HOLDS, HOLDS_NOT
 from headcount.report.curve_plots import diagonal_plots, prevalence_plots, shift_plots
 from headcount.report.downloads import archive_link, table_entry
@@ -41,6 +40,7 @@ def render(contents: Contents) -> str:
         loader=PackageLoader("headcount.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=page_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -74,5 +74,5 @@ def _points(sections: list[Section]) -> str:
         for name, _, plots in sections
         for i, plot in enumerate(plots)
     }
-    text = json.dumps(points, ensure_ascii=False, separators=(",", ":"))
+    text = json_text(points, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -1,11 +1,11 @@
 """The HTML page of an estimate: the answer, what to make of it, warnings, and the shares of each group to sort and filter."""
 
-import json
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from headcount._escaping import json_text, page_text
 from headcount._typing import FloatArray
 from headcount._validation import plain
 from headcount.report.shares_order import Order, order_of, top_moves
@@ -66,6 +66,7 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         loader=PackageLoader("headcount.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=page_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -138,8 +139,8 @@ def _texts(share: float, low: float, high: float, n: int) -> dict[str, str]:
     share, low, high = round(float(share), 6), round(float(low), 6), round(float(high), 6)
     known = low == low  # not NaN
     return {
-        "share": f"{100 * share:.1f} %",
-        "interval": f"{100 * low:.1f} to {100 * high:.1f}" if known else "",
+        "share": f"{100 * share:z.1f} %",
+        "interval": f"{100 * low:z.1f} to {100 * high:z.1f}" if known else "",
         "count": f"{round(n * share):,}",
         "count_interval": f"{round(n * low):,} to {round(n * high):,}" if known else "",
     }
@@ -171,7 +172,7 @@ def _move_rows(groups: GroupShares, order: Order) -> list[dict[str, Any]]:
             }
             for g in (move.first, move.last)
         )
-        change = f"{100 * move.change:+.1f}".replace("-", "\u2212")
+        change = f"{100 * move.change:+z.1f}".replace("-", "\u2212")
         rows.append(
             {
                 "series": move.series,
@@ -241,5 +242,5 @@ def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> 
         "members": order.members,
         "steps": order.steps,
     }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json_text(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._escaping import printable
 from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
 from headcount.stream.groups import group_label
@@ -57,8 +58,8 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
             figure = Figure(figsize=(width, 4.2), layout="constrained")
             _draw(figure.add_subplot(), groups)
         if title:
-            figure.suptitle(title, x=0.01, ha="left", color=_GREY)
-        figure.axes[-1].set_xlabel(x_label, color=_GREY)
+            figure.suptitle(printable(title), x=0.01, ha="left", color=_GREY)
+        figure.axes[-1].set_xlabel(printable(x_label), color=_GREY)
         picture = BytesIO()
         metadata: dict[str, Any] = dict.fromkeys(_OMITTED_METADATA[format])
         with warnings.catch_warnings():
@@ -149,7 +150,7 @@ def _style(axes: Any, top: float) -> None:
 
     axes.set_ylim(0.0, top)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 8):g} %")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 8):zg} %")
     axes.grid(axis="y", color=_GREY, alpha=0.25)
     axes.tick_params(colors=_GREY)
     for side, spine in axes.spines.items():
@@ -166,5 +167,5 @@ def _largest_classes(groups: GroupShares) -> list[int]:
 
 def _shorten(name: str) -> str:
     """Shorten a long name in the middle: names often differ only at the start or at the end."""
-    half = _MAX_NAME // 2
+    name, half = printable(name), _MAX_NAME // 2
     return name if len(name) <= _MAX_NAME else f"{name[: half - 1]}…{name[-half:]}"

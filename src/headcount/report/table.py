@@ -1,17 +1,18 @@
 """`Table`: cells with notes, marks and shades, written as terminal text, Markdown, LaTeX, HTML, CSV or a data frame."""
 
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from html import escape as escape_html
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+from headcount._escaping import escape_markdown, printable, spreadsheet_cell
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Column", "Table", "escape_markdown"]
+__all__ = ["Cell", "Column", "Table"]
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Table:
         """Return the table for a terminal, columns aligned."""
         lines = [
             [*self.labels, *self._names()],
-            *([*labels, *(cell.whole() for cell in cells)] for labels, cells in self.rows),
+            *([*map(printable, labels), *(cell.whole() for cell in cells)] for labels, cells in self.rows),
         ]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         n = len(self.labels)
@@ -203,7 +204,8 @@ class Table:
 
     def to_csv(self) -> str:
         """Return the figures, without notes and marks, and the exported details as CSV."""
-        return str(self.to_frame().to_csv(index=False, lineterminator="\n"))
+        frame = self.to_frame().map(spreadsheet_cell).rename(columns=spreadsheet_cell)
+        return str(frame.to_csv(index=False, lineterminator="\n"))
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each cell: its row and column, the figure, its mark and its details."""
@@ -253,18 +255,18 @@ _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 }
 
 
-def escape_markdown(text: str) -> str:
-    """Escape the characters that Markdown gives a meaning."""
-    return re.sub(r"([\\|<>*_`])", r"\\\1", text)
-
-
 def _keep_together(text: str) -> str:
     """Return text that is not broken into lines, unless it is long."""
     return text if len(text) > _LONGEST_LINE else text.replace(" ", _NO_BREAK)
 
 
+def escape(text: str) -> str:
+    """Escape the characters that HTML gives a meaning, and those that it does not allow."""
+    return escape_html(printable(text, lines=True))
+
+
 def _tex(text: str) -> str:
-    return "".join(_SPECIAL.get(sign, sign) for sign in text)
+    return "".join(_SPECIAL.get(sign, sign) for sign in printable(text))
 
 
 def _tex_cell(cell: Cell) -> str:

@@ -273,7 +273,8 @@ def decision_codes(batch: Batch, column: str, classes: Iterable[Any], origin: st
     if (decisions < 0).any():
         row = int((decisions < 0).argmax())
         raise DataError(
-            f"{batch.place(row, column)}: {values[codes[row]]!r} is not among the classes of {origin} ({quoted(positions, 10)})."
+            f"{batch.place(row, column)}: {quoted([values[codes[row]]])} is not among the classes of {origin} "
+            f"({quoted(positions, 10)})."
         )
     return decisions
 

@@ -15,6 +15,7 @@ from headcount.quantifiers import Quantifier, method_named
 
 __all__ = [
     "DEFAULT",
+    "MAX_RUNS",
     "OWN",
     "LearnerPlan",
     "MeasurePlan",
@@ -27,6 +28,8 @@ __all__ = [
 
 DEFAULT = "none"
 """The target of a method that is not optimised: the learner's defaults."""
+MAX_RUNS = 10_000
+"""Runs of a method: more can only be a typing mistake."""
 OWN = "own"
 """Name shown for the learner of a method that brings its own, or needs none."""
 
@@ -230,8 +233,8 @@ class Plan:
 
     def with_runs(self, runs: int) -> "Plan":
         """Return the plan with another number of runs for the methods that have more than one."""
-        if runs < 1:
-            raise DataError(f"There must be at least one run; got {runs}.")
+        if not 1 <= runs <= MAX_RUNS:
+            raise DataError(f"There must be from 1 to {MAX_RUNS:,} runs; got {runs}.")
         return replace(self, methods=tuple(replace(m, runs=runs if m.runs > 1 else 1) for m in self.methods))
 
 

@@ -13,6 +13,7 @@ from headcount.exceptions import DataError, UnknownNameError
 from headcount.quantifiers import list_methods, method_named
 from headcount.study.plan import (
     DEFAULT,
+    MAX_RUNS,
     OWN,
     LearnerPlan,
     MeasurePlan,
@@ -117,7 +118,7 @@ _METHODS = {
     "method": _NAME,
     "learners": _NAMES,
     "targets": _NAMES,
-    "runs": _integer(1),
+    "runs": _integer(1, MAX_RUNS),
 } | {name: _LEARNER[name] for name in ("representation", "parameters", "grid")}
 _VARIANT = {"name": _NAME, "method": _NAME, "parameters": _parameters}
 _MEASURE = {

@@ -90,6 +90,17 @@ class Record:
         return {name: f"{was[name]}, now {now.get(name)}" for name in names if was[name] != now.get(name)}
 
 
+_RECORD_TYPES: dict[str, Any] = {
+    "task": dict,
+    "data": str,
+    "outcome": dict,
+    "seconds": (int, float),
+    "versions": dict,
+    "code": str,
+    "earlier_code": list,
+}
+
+
 class Store:
     """A folder of results.
 
@@ -271,7 +282,21 @@ def existing_store(folder: str | Path) -> Store:
 
 def load(path: Path, form: str = FORMAT) -> Record:
     """Read and check a file of the store."""
-    record: Record = _checked(path, "a result", lambda content: Record(**content), (form,))
+    record: Record = _checked(path, "a result", _record_of, (form,))
+    return record
+
+
+def _record_of(content: Any) -> Record:
+    """Return a record whose values have the types that they are used with."""
+    record = Record(**content)
+    for name, kinds in _RECORD_TYPES.items():
+        if not isinstance(getattr(record, name), kinds):
+            raise TypeError(f"{name} is of type {type(getattr(record, name)).__name__}")
+    if not all(isinstance(number, str) for number in record.versions.values()):
+        raise TypeError("versions are not texts")
+    members = record.outcome.get("members", [{}])
+    if not isinstance(members, list) or not all(isinstance(member, dict) for member in members):
+        raise TypeError("its members are not a list of tables")
     return record
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._escaping import from_spreadsheet
 from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
@@ -39,12 +40,15 @@ class Batch:
         Words where a row is in the file, given its number and maybe a column.
     first : int
         What `locate` counts before the first row of this batch.
+    of_text : bool
+        Whether values are from a text file, in which a name that looks like a formula is written with an apostrophe before it.
     """
 
     file: str
     columns: Any
     locate: Callable[[int, str | None], str]
     first: int = 0
+    of_text: bool = False
 
     def __len__(self) -> int:
         return int(self.columns.num_rows)
@@ -60,7 +64,7 @@ class Batch:
         def locate(row: int, column: str | None) -> str:
             return self.place(int(rows[row]), column)
 
-        return Batch(self.file, self.columns.take(pa.array(rows)), locate)
+        return Batch(self.file, self.columns.take(pa.array(rows)), locate, of_text=self.of_text)
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN where it is empty."""
@@ -86,7 +90,8 @@ class Batch:
 
     def groups(self, name: str) -> tuple[AnyArray, list[Any]]:
         """Return each row's position in the list of distinct values of a column, and that list; a missing value is None."""
-        return _encoded(self._flat(name))
+        codes, values = _encoded(self._flat(name))
+        return codes, list(map(from_spreadsheet, values)) if self.of_text else values
 
     def days(self, name: str) -> tuple[AnyArray, list[Any]]:
         """Encode dates and times by local calendar day; other values stay as they are."""

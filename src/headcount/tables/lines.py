@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from headcount._escaping import from_spreadsheet
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
 from headcount.tables.header import column_names
 
-__all__ = ["BOM", "DAMAGE", "Text", "check_is_file", "itself", "unpacked_name"]
+__all__ = ["BOM", "DAMAGE", "LONGEST_LINE", "Text", "check_is_file", "itself", "unpacked_name"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BOM = b"\xef\xbb\xbf"
@@ -45,6 +46,8 @@ _BLOCK = 6 << 20
 """Bytes that are parsed at a time."""
 _LONGEST = 8
 """Blocks that a row may begin in the first of; longer ones are left to Python, which does not begin anew at each block."""
+LONGEST_LINE = 1 << 25
+"""Characters of a line, and of a field with line breaks: more are a quote that is not closed, or not a table."""
 _LAST = "\x01the table ends here\x01"
 
 
@@ -101,7 +104,7 @@ class Text:
         if self.delimiter != "\t":
             return True
         lines = self._beginning.splitlines()
-        lines = lines if self._all_seen else lines[:-1]
+        lines = lines if self._all_seen or len(lines) == 1 else lines[:-1]
         quoted = [field for line in lines for field in line.split(b"\t") if field[:1] == b'"']
         if quoted and all(_WRAPPED.fullmatch(field) for field in quoted):
             return self._all_seen or not self._raw_quotes()
@@ -116,6 +119,8 @@ class Text:
                 lines, end, rest = (rest + content).rpartition(b"\n")
                 if _RAW.search(lines + end):
                     return True
+                if len(rest) > LONGEST_LINE:
+                    return False  # reading it raises
         return bool(_RAW.search(rest))
 
     def guessed(self) -> str:
@@ -135,7 +140,7 @@ class Text:
         wrong = _NOT_UTF8.search("".join(names))
         if wrong:
             raise self._not_utf8("line 1", wrong)
-        return column_names(names, f"{self.name}, line 1")
+        return column_names(list(map(from_spreadsheet, names)), f"{self.name}, line 1")
 
     def parts(self, kinds: Mapping[str, str], rows: int) -> Iterator[tuple[int, Callable[[], Any]]]:
         """Read some columns, numbers as floats and all others as texts.
@@ -262,20 +267,40 @@ class Text:
         """Yield the line that each row of the file, or of a block without the header, begins in, and its fields."""
         file = self.opened() if block is None else io.BytesIO(block)
         with io.TextIOWrapper(file, "utf-8" if block else "utf-8-sig", errors="surrogateescape", newline="") as lines:
-            reader = self._reader(lines)
-            if block is None:
-                next(reader, [])
-            begins = reader.line_num + 1
-            for fields in reader:
-                if fields == [_LAST]:
-                    return
-                if fields or len(self.columns) == 1:
-                    yield begins, fields or [""]
+            reader, begins = self._reader(self._short_lines(lines)), 1
+            try:
+                if block is None:
+                    next(reader, [])
                 begins = reader.line_num + 1
+                for fields in reader:
+                    if fields == [_LAST]:
+                        return
+                    if fields or len(self.columns) == 1:
+                        yield begins, fields or [""]
+                    begins = reader.line_num + 1
+            except csv.Error as error:
+                if "field limit" not in str(error):
+                    raise
+                raise FileFormatError(
+                    f"{self.name}, line {begins:,}: a field of the row that begins here takes more than {LONGEST_LINE:,} "
+                    "characters. Is a quote not closed?"
+                ) from error
+
+    def _short_lines(self, file: io.TextIOWrapper) -> Iterator[str]:
+        """Yield lines; raise at one that is too long, before it fills the memory."""
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise FileFormatError(
+                    f"{self.name}, line {number:,} takes more than {LONGEST_LINE:,} characters: this is not a table of text. See "
+                    "whether the file is complete, and what its format is."
+                )
+            yield line
 
     def _reader(self, lines: Any) -> Any:
         """Python's reader of a table, whose last row is `_LAST` unless a quote is open there."""
-        csv.field_size_limit(2**31 - 1)
+        csv.field_size_limit(LONGEST_LINE)
         return csv.reader(
             chain(lines, [_LAST]),
             delimiter=self.delimiter,
@@ -286,7 +311,7 @@ class Text:
         """Return the line at which a row, counted from 0, begins; a text with line breaks makes it more than the row's number."""
         try:
             found = next(islice(self._lines(), row, None), None)
-        except (*DAMAGE, csv.Error):
+        except (*DAMAGE, csv.Error, FileFormatError):
             found = None
         return found[0] if found else row + 2
 

@@ -179,7 +179,10 @@ class TableFile:
     ) -> list[Batch]:
         columns = _with_constants(parse(), of_path, kinds)
         starts = range(0, columns.num_rows, rows)
-        return [Batch(self.name, columns.slice(start, rows), self.place, first + start) for start in starts]
+        return [
+            Batch(self.name, columns.slice(start, rows), self.place, first + start, self.text is not None)
+            for start in starts
+        ]
 
     def no_rows(self) -> "NoRowsError":
         """Word that there are no rows."""
@@ -193,6 +196,10 @@ def _with_constants(columns: Any, values: Mapping[str, str], kinds: Mapping[str,
     for name, value in values.items():
         try:
             constant = pa.scalar(float(value) if kinds[name] == "number" else value)
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"The folder {name}={value} is not named in UTF-8, and can't be a value: rename it."
+            ) from error
         except ValueError as error:
             raise DataError(f"The folder {name}={value} does not name a number.") from error
         columns = columns.append_column(name, pa.repeat(constant, columns.num_rows))
@@ -256,6 +263,8 @@ def _kept_input(source: str | Path) -> tuple[Path, str]:
     with tempfile.NamedTemporaryFile(prefix="headcount-", delete=False) as file:
         kept = Path(file.name)
         atexit.register(kept.unlink, missing_ok=True)
+        if str(source) == STDIN and sys.stdin is None:
+            raise DataError("Standard input is closed: send a table to it, or name a file.")
         with nullcontext(sys.stdin.buffer) if str(source) == STDIN else path.open("rb") as stream:
             shutil.copyfileobj(stream, file, 1 << 20)
     return kept, "standard input" if str(source) == STDIN else str(source)

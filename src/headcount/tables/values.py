@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import ROWS_OF_PYTHON, batches_of_rows
 from headcount.tables.header import column_names
-from headcount.tables.lines import BOM, DAMAGE, Text
+from headcount.tables.lines import BOM, DAMAGE, LONGEST_LINE, Text
 from headcount.tables.typed import quoted_name, table_or_query, unreadable
 
 __all__ = ["ExcelSheet", "JsonLines", "SqliteTable"]
@@ -68,12 +69,24 @@ class JsonLines(_Values):
         try:
             with self._text.opened() as file:
                 before = 0
-                while lines := file.readlines(_BYTES):
+                while lines := self._next_lines(file, before):
                     lines[0] = lines[0].removeprefix(b"" if before else BOM)
                     yield from self._parsed(lines, before)
                     before += len(lines)
         except DAMAGE as error:
             raise self._text.cut_off(error) from error
+
+    def _next_lines(self, file: Any, before: int) -> list[bytes]:
+        """Read some lines; raise at one that is too long, before it fills the memory."""
+        content = file.read(_BYTES)
+        rest = b"" if content[-1:] in (b"", b"\n") else file.readline(LONGEST_LINE)
+        lines = BytesIO(content + rest).readlines()
+        if len(rest) == LONGEST_LINE:
+            number = before + len(lines)
+            raise FileFormatError(
+                f"{self.name}, line {number:,} takes more than {LONGEST_LINE:,} bytes: this is not a table."
+            )
+        return lines
 
     def _parsed(self, lines: Sequence[bytes], before: int) -> list[dict[str, Any]]:
         full = [(number, line) for number, line in enumerate(lines, start=before + 1) if line.strip()]

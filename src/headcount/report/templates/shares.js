@@ -318,6 +318,9 @@
   };
 
   // Downloads: one line for each group and class.
+  // A text that a spreadsheet would run as a formula begins with an apostrophe, as in the tables of `headcount estimate -o`.
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?$/;
+  const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
     const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
@@ -330,7 +333,7 @@
         lines.push([names[g], ...parts, data.classes[j], ...ends, ...counts, data.n[g], verdict(g), data.p[g], ...data.mean[g]]);
       }
     }
-    return lines.map((line) => line.map((entry) => field(String(entry ?? ""))).join(",")).join("\n") + "\n";
+    return lines.map((line) => line.map((entry) => field(cell(entry))).join(",")).join("\n") + "\n";
   };
   const save = (text) => {
     // The byte order mark makes spreadsheets read UTF-8.
