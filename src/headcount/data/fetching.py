@@ -1,13 +1,17 @@
 """Download the paper's data sets from Zenodo; downloads are resumed, and checked before they are used."""
 
+import contextlib
 import http.client
+import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from email.message import Message
 from pathlib import Path
 from typing import TypeAlias
 
 from headcount._validation import quoted
+from headcount.data.digests import RECORD, SHIPPED, check_digest, expected_digest, record_digests, sha256_of
 from headcount.data.readers import read_corpus
 from headcount.data.sets import PAPER_SETS, ZENODO, data_folder
 from headcount.exceptions import DataError, UnknownNameError
@@ -25,6 +29,9 @@ def fetch_set(
     name: str, folder: str | Path | None = None, progress: Progress | None = None, base: str = f"{ZENODO}/files"
 ) -> list[Path]:
     """Download the training and test file of a data set of the paper; an interrupted download is resumed.
+
+    The SHA-256 of the files is recorded in ``sha256.json`` in the data folder; from then on other bytes are refused, on
+    this machine or from the server.
 
     Parameters
     ----------
@@ -45,11 +52,17 @@ def fetch_set(
         raise UnknownNameError(f"{name!r} can't be fetched; the sets to fetch are {quoted(list(PAPER_SETS))}.")
     target = data_folder(folder)
     paths = [target / f"{name}_{part}.txt" for part in ("train", "test")]
+    for path in paths:
+        if path.is_file():
+            check_digest(path)
     if all(path.is_file() for path in paths):
+        with contextlib.suppress(DataError):  # the folder may be read-only
+            record_digests(target, {path.name: sha256_of(path) for path in paths})
         return paths
     try:
         target.mkdir(parents=True, exist_ok=True)
-        parts = [path if path.is_file() else _download(path.name, target, base, progress) for path in paths]
+        files = [path if path.is_file() else _download(path.name, target, base, progress) for path in paths]
+        digests = {path.name: sha256_of(file) for path, file in zip(paths, files, strict=True)}
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
@@ -59,40 +72,122 @@ def fetch_set(
     except OSError as error:
         raise DataError(f"{target} can't be written to: {error}. Name another folder with --data-dir.") from error
     try:
-        PAPER_SETS[name].check(*(read_corpus(part, format="lines") for part in parts))
+        for file_name, digest in digests.items():
+            _check_download(f"{base}/{file_name}", target, file_name, digest)
+        PAPER_SETS[name].check(*(read_corpus(file, format="lines") for file in files))
     except DataError:
-        for part in set(parts) - set(paths):  # a wrong file must not be resumed
-            part.unlink()
+        for path in set(paths) - set(files):  # a wrong file must not be resumed
+            _Part(path).remove()
         raise
-    for part, path in zip(parts, paths, strict=True):
-        part.replace(path)
+    record_digests(target, digests)
+    for file, path in zip(files, paths, strict=True):
+        if file != path:
+            file.replace(path)
+            _Part(path).remove()
     return paths
+
+
+def _check_download(address: str, folder: Path, file_name: str, digest: str) -> None:
+    """Raise if a downloaded file is not the version that is known by its SHA-256."""
+    expected = expected_digest(folder, file_name)
+    if expected is not None and digest != expected:
+        accept = f"; if you trust the new version, delete the line {file_name} from {folder / RECORD} first"
+        raise DataError(
+            f"{address} has changed, or was changed on the way: its SHA-256 is {digest[:16]}..., and {expected[:16]}... is "
+            f"expected. Nothing of it is kept. Try again later or from another network{'' if file_name in SHIPPED else accept}."
+        )
+
+
+class _Part:
+    """A file while it is downloaded: ``NAME.part``, and ``NAME.part.json``, which says what version it is a part of.
+
+    Attributes
+    ----------
+    path : Path
+        The part.
+    version : str
+        Strong ETag or date of the version, for the header ``If-Range``; empty if unknown.
+    total : int
+        Bytes of the whole file; 0 if unknown.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.with_name(f"{path.name}.part")
+        self._state = path.with_name(f"{path.name}.part.json")
+        try:
+            state = json.loads(self._state.read_bytes())
+            self.version, self.total = str(state["version"]), int(state["total"])
+        except (OSError, ValueError, LookupError, TypeError):
+            self.version, self.total = "", 0
+
+    @property
+    def size(self) -> int:
+        """Bytes downloaded so far."""
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    @property
+    def is_whole(self) -> bool:
+        return 0 < self.total == self.size
+
+    def start(self, version: str, total: int) -> None:
+        """Begin a version anew. The part is emptied first: no bytes are ever beside the name of another version."""
+        self.path.write_bytes(b"")
+        self.version, self.total = version, total
+        self._state.write_text(json.dumps({"version": version, "total": total}))
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._state.unlink(missing_ok=True)
 
 
 def _download(file_name: str, folder: Path, base: str, progress: Progress | None) -> Path:
     """Download a file to its name with ``.part``, under which it stays until it is checked."""
-    part = folder / f"{file_name}.part"
-    done = part.stat().st_size if part.is_file() else 0
-    request = urllib.request.Request(f"{base}/{file_name}", headers={"Range": f"bytes={done}-"} if done else {})
+    part = _Part(folder / file_name)
+    if part.is_whole:
+        return part.path
+    if part.size and not (part.version and part.size < part.total):
+        part.remove()  # of an unknown version, or too long
+    done = part.size
+    headers = {"Range": f"bytes={done}-", "If-Range": part.version} if done else {}
+    request = urllib.request.Request(f"{base}/{file_name}", headers=headers)
     try:
         response = urllib.request.urlopen(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # range not satisfiable: the part is complete, or too long
+        if error.code != 416 or not done:  # range not satisfiable
             raise
-        if error.headers.get("Content-Range", f"/{done}").rpartition("/")[2] == str(done):
-            return part
-        part.unlink()
+        part.remove()
         return _download(file_name, folder, base, progress)
-    with response, part.open("ab" if response.status == 206 else "wb") as file:
+    with response:
+        if response.status == 206 and not _continues(response.headers, part, done):
+            part.remove()
+            return _download(file_name, folder, base, progress)
         if response.status != 206:
+            length = response.headers.get("Content-Length")
+            part.start(_version(response.headers), int(length) if length else 0)
             done = 0
-        length = response.headers.get("Content-Length")
-        total = done + int(length) if length else 0
-        while block := response.read(_BLOCK):
-            file.write(block)
-            done += len(block)
-            if progress is not None:
-                progress(file_name, done, total)
-    if total and done < total:
-        raise ConnectionError(f"{file_name} ended after {done:,} of {total:,} bytes")
-    return part
+        with part.path.open("ab") as file:
+            while block := response.read(_BLOCK):
+                file.write(block)
+                done += len(block)
+                if progress is not None:
+                    progress(file_name, done, part.total)
+        if not part.total and response.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            part.remove()  # whether all of it has come can't be told
+            raise ConnectionError(f"{file_name} was sent without its length")
+    if part.total and part.size != part.total:
+        raise ConnectionError(f"{file_name} ended after {part.size:,} of {part.total:,} bytes")
+    return part.path
+
+
+def _version(headers: Message) -> str:
+    """Name of a version that ``If-Range`` accepts: a strong ETag, else the date of the last change."""
+    tag = headers.get("ETag", "")
+    return tag if tag.startswith('"') else headers.get("Last-Modified", "")
+
+
+def _continues(headers: Message, part: _Part, done: int) -> bool:
+    """Whether a response is the rest of a part; a server that ignores ``If-Range`` may send that of another version."""
+    return (
+        _version(headers) in ("", part.version)
+        and headers.get("Content-Range") == f"bytes {done}-{part.total - 1}/{part.total}"
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headcount._validation import quoted
 from headcount.data.corpus import Corpus
+from headcount.data.digests import check_digest
 from headcount.data.readers import FORMATS, read_corpus
 from headcount.data.synthetic import STAND_INS
 from headcount.exceptions import DataError, FileFormatError, UnknownNameError
@@ -125,6 +126,9 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
             f"There is no data set {name!r}: {data_folder(folder)} has no folder of this name with a train and a test file "
             f"(e.g. train.txt and test.txt). There are: {quoted(list_sets(folder), 50)}."
         )
+    if name in PAPER_SETS:
+        for path in files:
+            check_digest(path)
     train, test = (read_corpus(path) for path in files)
     for corpus in (train, test):
         if corpus.labels is None:
