@@ -96,7 +96,7 @@ def test_unusable_new_tables_and_options_are_refused(model, refused):
     refused("plots are written as .svg", "estimate", "m.headcount", "new.csv", "--plot", "p.gif")
     refused("level must be between 0 and 1", "estimate", "m.headcount", "new.csv", "--level", "95")
     refused(
-        "no/p.html can't be written: No such file",
+        "no/p.html can't be written: there is no folder",
         "estimate",
         "m.headcount",
         "new.csv",

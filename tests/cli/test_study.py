@@ -120,7 +120,7 @@ def test_mistakes_are_one_line_and_exit_2(folder):
     assert "--only takes dataset=NAME and learner=NAME" in headcount("study", "plan", plan, "--only", "lr", ok=False)
     assert "no learner 'knn'" in headcount("study", "plan", plan, "--only", "learner=knn", ok=False)
     assert "--jobs must not be 0" in headcount("study", "run", plan, "--jobs", 0, "--store", folder / "s", ok=False)
-    assert "at least one run" in headcount("study", "plan", plan, "--runs", 0, ok=False)
+    assert "from 1 to 10,000 runs; got 0" in headcount("study", "plan", plan, "--runs", 0, ok=False)
     assert "There is no data set 'small'" in headcount(
         "study", "run", plan, "--store", folder / "s", "--data-dir", folder, ok=False
     )

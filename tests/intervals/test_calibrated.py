@@ -108,7 +108,7 @@ def test_a_sample_of_one_item_does_not_change_the_other_intervals():
     q, target = fitted(3), target_sample(300, 3)
     alone = estimate(q, target, Samples.from_lists([range(200)]))
     both = estimate(q, target, Samples.from_lists([range(200), [250]]))
-    np.testing.assert_array_equal(both.low[0], alone.low[0])
+    np.testing.assert_allclose(both.low[0], alone.low[0], rtol=1e-12)  # products of matrices round by their shape
     assert both.low[1].max() == 0.0
 
 

@@ -131,7 +131,7 @@ def test_names_can_not_break_out_of_the_page():
     page.encode()
     assert page.count("<script") == 3
     assert "<!--" not in page
-    assert [name for [name] in data_of(page)["names"]] == [*nasty[:3], "? half", nasty[4]]
+    assert [name for [name] in data_of(page)["names"]] == nasty
 
 
 def test_a_thousand_groups_of_ten_classes_are_less_than_a_megabyte():

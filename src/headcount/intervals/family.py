@@ -220,7 +220,7 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
     scale = 1.0 / np.sqrt(np.maximum(variance, 1e-300))
     largest = np.empty(_DRAWS)
     chunk = max(1, int(2e6) // (len(pairs) * k))
-    influence = np.asarray(np.linalg.qr(np.concatenate(gaps, axis=1), mode="r"))  # the same covariance from fewer draws
+    influence = _with_fewest_rows(np.concatenate(gaps, axis=1))
     for start in range(0, _DRAWS, chunk):
         stop = min(start + chunk, _DRAWS)
         errors = np.stack([generator.standard_normal((stop - start, root.shape[1])) @ root.T for root in roots], axis=1)
@@ -239,9 +239,27 @@ def target_root(evidence: Evidence, shares: FloatArray) -> FloatArray:
     covariance = B @ np.einsum("l,lab->ab", shares, evidence.S[0]) @ B.T / n
     if not evidence.within:
         covariance = covariance + (np.diag(shares) - np.outer(shares, shares)) / n
+    return symmetric_root(covariance)
+
+
+def symmetric_root(covariance: FloatArray) -> FloatArray:
+    """Return the symmetric square root of a covariance.
+
+    Of all roots it alone is unique and continuous: a factor from eigenvectors or from a QR decomposition has signs that depend on
+    the processor, so that the same seed would draw other errors.
+
+    >>> symmetric_root(np.array([[2.5, 1.5], [1.5, 2.5]])).round(6).tolist()
+    [[1.5, 0.5], [0.5, 1.5]]
+    """
     values, axes = np.linalg.eigh(covariance)
-    root: FloatArray = axes * np.sqrt(np.maximum(values, 0.0))
+    root: FloatArray = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
     return root
+
+
+def _with_fewest_rows(influence: FloatArray) -> FloatArray:
+    """Return a matrix F for which F'F is the same, with no more rows than columns, so that fewer errors are drawn."""
+    n_rows, n_columns = influence.shape
+    return influence if n_rows <= n_columns else symmetric_root(influence.T @ influence)
 
 
 def labelled_influence(evidence: Evidence) -> FloatArray:

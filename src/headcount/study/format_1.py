@@ -13,7 +13,7 @@ from headcount.study.description import stored_path
 
 __all__ = ["described", "description_of"]
 
-_ADDED_PARAMETERS: dict[str, Any] = {"classes": None, "refit": False}
+_ADDED_PARAMETERS: dict[str, Any] = {"classes": None, "refit": False, "smoothing": 0.0}
 """Parameters of Headcount's estimators that stored descriptions do not have, with the default at which they are omitted."""
 
 
