@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from headcount import SLD
+from headcount.cli.output import table_bytes
 from headcount.modelfile import Columns, Model, save_model
 from tests.cli.conftest import SCORED, scored_files, scored_table
 from tests.conftest import blobs
@@ -61,11 +62,25 @@ def test_all_input_and_output_formats_agree(model, run, monkeypatch):
     first = pd.read_csv(io.StringIO(base)).iloc[0]
     assert answer["groups"]["x"]["shares"]["bad"]["share"] == pytest.approx(first.share)
     assert answer["groups"]["x"]["shares"]["bad"]["count_high"] == first.count_high
-    for name in ("s.tsv", "s.json", "s.parquet"):
+    for name in ("s.tsv", "s.json", "s.parquet", "s.xlsx"):
         assert run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", name)[0] == 0
     assert pd.read_csv("s.tsv", sep="\t").share[0] == pytest.approx(first.share)
     assert json.loads((model.parent / "s.json").read_text())[0]["share"] == pytest.approx(first.share)
     assert pd.read_parquet("s.parquet").share[0] == pytest.approx(first.share)
+    pd.testing.assert_frame_equal(
+        pd.read_excel("s.xlsx", engine="calamine"), pd.read_csv("s.tsv", sep="\t"), check_dtype=False
+    )
+
+
+def test_texts_of_an_excel_sheet_are_no_formulas(tmp_path):
+    import openpyxl
+
+    names = ["=1+1", "-5", "https://example.com", "\x1b[31mred"]
+    (tmp_path / "t.xlsx").write_bytes(table_bytes([{"=class": name, "share": 0.5} for name in names], "t.xlsx"))
+    header, *rows = openpyxl.load_workbook(tmp_path / "t.xlsx").active.iter_rows()
+    assert [(cell.value, cell.data_type) for cell in header] == [("=class", "s"), ("share", "s")]
+    assert [row[0].value for row in rows] == [*names[:3], "\\x1b[31mred"]
+    assert {(row[0].data_type, row[0].hyperlink, row[1].value) for row in rows} == {("s", None, 0.5)}
 
 
 def test_unusable_new_tables_and_options_are_refused(model, refused):
@@ -92,7 +107,7 @@ def test_unusable_new_tables_and_options_are_refused(model, refused):
     cut = (folder / "new.parquet").read_bytes()
     (folder / "cut.parquet").write_bytes(cut[: len(cut) // 2])
     refused("ends in the middle", "estimate", "m.headcount", "cut.parquet", *out)
-    refused("results are written as .csv", "estimate", "m.headcount", "new.csv", "-o", "shares.xlsx")
+    refused("results are written as .csv", "estimate", "m.headcount", "new.csv", "-o", "shares.xls")
     refused("plots are written as .svg", "estimate", "m.headcount", "new.csv", "--plot", "p.gif")
     refused("level must be between 0 and 1", "estimate", "m.headcount", "new.csv", "--level", "95")
     refused(

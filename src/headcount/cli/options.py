@@ -56,7 +56,9 @@ COMPARE = Annotated[
 FORMAT = Annotated[
     str | None, option("--format", help="Print the table as csv, tsv, json or markdown instead of text.")
 ]
-OUTPUT = Annotated[str | None, option("--output", "-o", help="Write .csv, .tsv, .json or .parquet; - prints CSV.")]
+OUTPUT = Annotated[
+    str | None, option("--output", "-o", help="Write .csv, .tsv, .json, .parquet or .xlsx; - prints CSV.")
+]
 HTML = Annotated[Path | None, option("--html", help="Write a page to read and share.")]
 PLOT = Annotated[Path | None, option("--plot", help="Write a plot: .svg, .png or .pdf.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -1,4 +1,4 @@
-"""Write results: tables for people, CSV, TSV, JSON and Parquet for programs."""
+"""Write results: tables for people, CSV, TSV, JSON, Parquet and Excel for programs."""
 
 import io
 import os
@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from headcount._escaping import escape_markdown, json_text, printable, spreadshe
 from headcount._writing import check_outputs as check_outputs_written
 from headcount._writing import write_all
 from headcount.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "check_outputs",
@@ -183,7 +186,7 @@ def echo(text: str = "", err: bool = False, nl: bool = True) -> None:
 
 
 def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
-    """Encode records as CSV, TSV, JSON or Parquet, by the ending of a file name."""
+    """Encode records as CSV, TSV, JSON, Parquet or Excel, by the ending of a file name."""
     import pandas as pd
 
     ending = Path(path).suffix.lower()
@@ -198,7 +201,27 @@ def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
         return buffer.getvalue()
-    raise DataError(f"-o {path}: results are written as .csv, .tsv, .json or .parquet; name such a file.")
+    if ending == ".xlsx":
+        return _excel_bytes(frame, path)
+    raise DataError(f"-o {path}: results are written as .csv, .tsv, .json, .parquet or .xlsx; name such a file.")
+
+
+def _excel_bytes(frame: "pd.DataFrame", path: str) -> bytes:
+    """Encode a table as an Excel sheet with a fixed header; texts stay texts, also those that look like formulas or links."""
+    import pandas as pd
+
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
+    buffer = io.BytesIO()
+    text = frame.map(lambda value: printable(value, lines=True) if isinstance(value, str) else value)
+    try:
+        with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}) as writer:
+            text.rename(columns=printable).to_excel(writer, index=False, sheet_name="headcount", freeze_panes=(1, 0))
+            writer.sheets["headcount"].autofit()
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"-o {path}: Excel files need the package XlsxWriter: pip install 'headcount[excel]'; or write .csv."
+        ) from error
+    return buffer.getvalue()
 
 
 def json_bytes(value: Any) -> bytes:
