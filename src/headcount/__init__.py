@@ -38,7 +38,7 @@ _HOME = {
     "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
+_MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "plots", "significance", "simplex", "stream")
 
 __all__ = [
     "ACC",

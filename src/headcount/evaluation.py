@@ -18,6 +18,7 @@ from headcount.quantifiers import Quantifier
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -74,6 +75,12 @@ class Evaluation:
         for kind, shares in (("true", self.true), ("estimated", self.estimated)):
             columns |= {f"{kind}_{label}": shares[:, j] for j, label in enumerate(self.classes)}
         return pd.DataFrame(columns | {name: self.error(name) for name in errors})
+
+    def plot(self, label: Any = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw estimated against true shares of a class (`headcount.plots.diagonal`)."""
+        from headcount.plots import diagonal
+
+        return diagonal(self, label, ax=ax)
 
     def __len__(self) -> int:
         return len(self.true)

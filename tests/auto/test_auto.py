@@ -280,7 +280,7 @@ def test_invalid_input_raises_a_sentence():
         quick_auto(learners=["x"]).fit(X, Y)
     with pytest.raises(DataError, match="learners is empty"):
         quick_auto(learners=[]).fit(X, Y)
-    with pytest.raises(DataError, match="MLPE can't be tried"):
+    with pytest.raises(UnknownNameError, match="MLPE can't be tried"):
         quick_auto(methods=["MLPE"]).fit(X, Y)
     with pytest.raises(DataError, match="no method left to try of 'HDy' for 3"):
         quick_auto(methods=["HDy"]).fit(*blobs(300, 3, 0))

@@ -33,7 +33,7 @@ from headcount.auto.ranking import optimism, ranked
 from headcount.auto.reference import held_out_scores
 from headcount.auto.trials import draw_trials
 from headcount.checks.report import separation_of
-from headcount.exceptions import DataError, SearchError
+from headcount.exceptions import DataError, SearchError, UnknownNameError
 from headcount.learners import VALIDATION_CONSTRAINTS, Outputs, validation_parts
 from headcount.learners.fit_params import cut_fit_params
 from headcount.protocols import Protocol
@@ -331,7 +331,7 @@ def _quantifier_named(name: Any) -> Quantifier:
     method = method_named(str(name))
     quantifier = method.for_tables()
     if method.brings_learner or "classifier" not in quantifier.get_params(deep=False):
-        raise DataError(
+        raise UnknownNameError(
             f"{method.name} can't be tried here, since it brings its own learner or none: choose one of "
             f"{quoted(_suggested_methods(), 10)}, or a method of your own over a classifier."
         )

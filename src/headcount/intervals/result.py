@@ -15,6 +15,7 @@ from headcount.intervals.inversion import class_intervals, mean_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Estimate", "MeanEstimate", "check_level", "class_values"]
 
@@ -105,6 +106,12 @@ class Estimate:
         low, high = np.minimum(low, estimated), np.maximum(high, estimated)
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
+
+    def plot(self, labels: Any = None, *, names: Any = None, ax: "Axes | None" = None) -> "Axes":
+        """Draw the shares of each sample with their intervals (`headcount.plots.intervals`)."""
+        from headcount.plots import intervals
+
+        return intervals(self, labels, names=names, ax=ax)
 
     def covariance(self) -> FloatArray:
         """Return the covariance matrix of the errors of one sample's shares, those of the labelled side included.

@@ -3,5 +3,16 @@
 from headcount.significance.paired import PairedTest, holm, paired_t
 from headcount.significance.pool_and_runs import LuckTest, combined_test, luck_test
 from headcount.significance.pool_membership import PoolMembership
+from headcount.significance.ranks import RankComparison, compare_ranks
 
-__all__ = ["LuckTest", "PairedTest", "PoolMembership", "combined_test", "holm", "luck_test", "paired_t"]
+__all__ = [
+    "LuckTest",
+    "PairedTest",
+    "PoolMembership",
+    "RankComparison",
+    "combined_test",
+    "compare_ranks",
+    "holm",
+    "luck_test",
+    "paired_t",
+]
