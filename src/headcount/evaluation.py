@@ -18,7 +18,6 @@ from headcount.quantifiers import Quantifier
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -76,7 +75,7 @@ class Evaluation:
             columns |= {f"{kind}_{label}": shares[:, j] for j, label in enumerate(self.classes)}
         return pd.DataFrame(columns | {name: self.error(name) for name in errors})
 
-    def plot(self, label: Any = None, *, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, label: Any = None, *, ax: Any = None) -> Any:
         """Draw estimated against true shares of a class (`headcount.plots.diagonal`)."""
         from headcount.plots import diagonal
 

@@ -15,7 +15,6 @@ from headcount.intervals.inversion import class_intervals, mean_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["Estimate", "MeanEstimate", "check_level", "class_values"]
 
@@ -107,7 +106,7 @@ class Estimate:
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
 
-    def plot(self, labels: Any = None, *, names: Any = None, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, labels: Any = None, *, names: Any = None, ax: Any = None) -> Any:
         """Draw the shares of each sample with their intervals (`headcount.plots.intervals`)."""
         from headcount.plots import intervals
 

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from headcount._typing import FloatArray
 from headcount.exceptions import DataError
 from headcount.significance.paired import holm
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["RankComparison", "compare_ranks"]
 
@@ -86,7 +83,7 @@ class RankComparison:
             f"Mean ranks: {ranked}."
         )
 
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, *, ax: Any = None) -> Any:
         """Draw the critical difference diagram (`headcount.plots.critical_difference`)."""
         from headcount.plots import critical_difference
 
@@ -163,11 +160,13 @@ def compare_ranks(
     difference = float(studentized_range.ppf(1.0 - alpha, k, np.inf) / np.sqrt(2.0) * unit)
     pairs = list(combinations(range(k), 2))
     if test == "wilcoxon":
-        p = holm([_signed_rank(E[:, a] - E[:, b]) for a, b in pairs])
+        p_values = holm([_signed_rank(E[:, a] - E[:, b]) for a, b in pairs])
     else:
-        p = [float(studentized_range.sf(abs(means[a] - means[b]) / unit * np.sqrt(2.0), k, np.inf)) for a, b in pairs]
+        p_values = np.array(
+            [float(studentized_range.sf(abs(means[a] - means[b]) / unit * np.sqrt(2.0), k, np.inf)) for a, b in pairs]
+        )
     p_pairs = np.ones((k, k))
-    for (a, b), value in zip(pairs, p, strict=True):
+    for (a, b), value in zip(pairs, p_values, strict=True):
         p_pairs[a, b] = p_pairs[b, a] = value
     return RankComparison(names, means, n, float(statistic), p_value, difference, p_pairs, test, alpha)
 
