@@ -4,11 +4,10 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from headcount import CC, PACC, PCC, ArtificialPrevalence, evaluate
+from headcount import CC, PACC, PCC, ArtificialPrevalence, evaluate, plots
 
 
 def main(picture: str) -> None:
@@ -19,15 +18,7 @@ def main(picture: str) -> None:
     protocol = ArtificialPrevalence(21, repeats=100, sample_size=500, random_state=0)
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots(figsize=(4.6, 4.4))
-        axes.plot([0, 1], [0, 1], ":", color="#808080")
-        for result in evaluate(fitted, X[2000:], y[2000:], protocol):
-            true_shares = np.unique(result.true[:, 1])
-            estimates = [result.estimated[result.true[:, 1] == share, 1] for share in true_shares]
-            low, median, high = np.array([np.percentile(e, [10, 50, 90]) for e in estimates]).T
-            axes.fill_between(true_shares, low, high, alpha=0.2, linewidth=0)
-            axes.plot(true_shares, median, label=f"{result.name}: mean AE {result.ae.mean():.3f}")
-        axes.set(xlabel="true share of the second class", ylabel="estimated share", xlim=(0, 1), ylim=(0, 1))
-        axes.legend()
+        plots.diagonal(evaluate(fitted, X[2000:], y[2000:], protocol), ax=axes)
         figure.savefig(picture, metadata={"Date": None})
 
 

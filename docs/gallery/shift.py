@@ -4,11 +4,10 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from headcount import CC, MLPE, PACC, PCC, SLD, ArtificialPrevalence, evaluate
+from headcount import CC, MLPE, PACC, PCC, SLD, ArtificialPrevalence, evaluate, plots
 
 
 def main(picture: str) -> None:
@@ -20,15 +19,8 @@ def main(picture: str) -> None:
     protocol = ArtificialPrevalence(21, repeats=50, sample_size=500, random_state=0)
     with plt.style.context(Path(__file__).with_name("plain.mplstyle")):
         figure, axes = plt.subplots()
-        for result in evaluate(fitted, X[2000:], y[2000:], protocol):
-            shift = np.abs(result.true[:, 1] - y[:2000].mean())
-            bins = (shift / 0.05).astype(int)
-            occupied = np.unique(bins)
-            errors = [result.ae[bins == b].mean() for b in occupied]
-            axes.plot(0.05 * (occupied + 0.5), errors, marker=".", label=result.name)
-        axes.set(xlabel="shift: |share − training share|", ylabel="mean absolute error")
-        axes.set_ylim(bottom=0)
-        axes.legend()
+        results = evaluate(fitted, X[2000:], y[2000:], protocol)
+        plots.error_by_shift(results, [1 - y[:2000].mean(), y[:2000].mean()], n_bins=14, ax=axes)
         figure.savefig(picture, metadata={"Date": None})
 
 
