@@ -1,4 +1,4 @@
-"""Settings that must precede the import of torch, the compilation of kernels, examples that need torch, and coverage of parallel test processes."""
+"""Settings before the import of torch; kernels are compiled; examples that need torch; coverage of parallel test processes."""
 
 import os
 import sys

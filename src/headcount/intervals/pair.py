@@ -106,7 +106,7 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
     degrees = 1.0 / min(max(inverse_degrees, 1e-12), 1.0)
 
     def excess(z: float) -> float:
-        shift = _profile_kernels.skewness_shift(z, third, along)
+        shift = run(_profile_kernels.skewness_shift, 10.0, z, third, along)
         return float(-stdtrit(degrees, float(ndtr(-z))) + np.copysign(shift, shift * root) - abs(root))
 
     if excess(0.0) >= 0.0:
