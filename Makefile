@@ -15,7 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 NOTE_ON_BROWSER = command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
 	echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
 
-.PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table docs clean
+.PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table docs clean \
+	package sdist-test lowest newer
 
 help:            ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -73,6 +74,43 @@ coverage: $(VENV)/.dev  ## run the same tests with branch coverage
 slow: $(VENV)/.dev  ## run the long simulations, one after another: one of them measures memory
 	$(BIN)/python -m pytest -q -m slow tests
 
+# The tests of a row of versions: most of the package in about two minutes, without torch, databases' servers and long simulations.
+ROW_TESTS = README.md tests/laws tests/quantifiers tests/cli tests/desk tests/tables tests/modelfile tests/intervals \
+	tests/stream tests/features tests/test_public_face.py tests/test_interpreted.py
+ROW_NEEDS = pytest pytest-xdist hypothesis duckdb python-calamine sqlglot openpyxl polars pyyaml
+
+lowest:          ## test with the lowest versions that pyproject.toml admits, in .venv-lowest (long)
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable . $(ROW_NEEDS)
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m $(PYTEST) $(ROW_TESTS)
+
+newer:           ## test on Python 3.12 and 3.13, where they are found, with the newest versions (long)
+	@for version in 3.12 3.13; do \
+		python=$$(ls -d $$(command -v python$$version) /opt/python$$version/bin/python $(HOME)/.pyenv/versions/$$version.*/bin/python \
+			2>/dev/null | while read -r found; do "$$found" -c '' 2>/dev/null && echo "$$found" && break; done); \
+		if [ -z "$$python" ]; then echo "SKIPPED: there is no Python $$version here, so nothing was tested on it" >&2; continue; fi; \
+		echo "Python $$version: $$python"; \
+		"$$python" -m venv .venv-$$version || exit 1; \
+		.venv-$$version/bin/python -m pip install --quiet --editable . $(ROW_NEEDS) || exit 1; \
+		OMP_NUM_THREADS=1 .venv-$$version/bin/python -m $(PYTEST) $(ROW_TESTS) || exit 1; \
+	done
+
+dist: $(VENV)/.run  # a new one each time
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --outdir dist .
+.PHONY: dist
+
+package: dist    ## build sdist and wheel; in a bare environment, install the wheel and run README's first minute
+	rm -rf .venv-bare
+	$(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python -m pip install --quiet dist/*.whl
+	.venv-bare/bin/python .ci/first_minute.py README.md
+
+sdist-test: dist $(VENV)/.dev  ## run the tests of the sdist in the folder that it unpacks to (long)
+	rm -rf dist/unpacked && mkdir dist/unpacked && tar --extract --gzip --file dist/*.tar.gz --directory dist/unpacked --strip-components 1
+	cd dist/unpacked && PYTHONPATH=$$PWD/src:$$PWD OMP_NUM_THREADS=1 $(abspath $(BIN))/python -m $(PYTEST)
+
 study: $(VENV)/.run  ## run (or continue) the study on synthetic stand-ins; print table 6 and the claims; write the page
 	@status=0; $(BIN)/headcount study run stand-ins --store study-store || status=$$?; \
 	for show in 'tables --number 6' claims report; do \
@@ -101,5 +139,5 @@ docs: $(VENV)/.docs  ## build the documentation site with its pictures: site/ind
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:           ## remove the environment and all caches
-	rm -rf site $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
+	rm -rf site dist $(VENV) .venv-lowest .venv-bare .venv-3.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Settings that must precede the import of torch, examples that need torch, and coverage of parallel test processes."""
+"""Settings before the import of torch; kernels are compiled; examples that need torch; coverage of parallel test processes."""
 
 import os
 import sys
@@ -21,3 +21,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         measurement = sys.modules["coverage"].Coverage.current()
         if measurement is not None:
             measurement.save()
+
+
+def pytest_configure() -> None:
+    """Compile all kernels: what they compute as plain Python is tested beside (tests/test_interpreted.py)."""
+    from headcount import _interpreted
+
+    _interpreted.MOST_STEPS = 0

@@ -74,6 +74,11 @@ class _CompiledKernels(FunctionCache):
         )
 
     @property
+    def is_filled(self) -> bool:
+        """Whether the cache holds the kernel for any types of arguments."""
+        return bool(self._cache_file._load_index())  # type: ignore[no-untyped-call]
+
+    @property
     def source_stamp(self) -> Any:
         """What changes with the code of the kernel, or of those that it calls."""
         return self._cache_file._source_stamp

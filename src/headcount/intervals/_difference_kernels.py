@@ -14,11 +14,11 @@ from headcount.intervals._profile_kernels import (
     bracket,
     covariance,
     is_found,
+    move_share,
     nearest_mixture,
     nearest_shares,
     next_end,
     whiten,
-    with_share,
 )
 
 
@@ -74,36 +74,40 @@ def _signed_root_of_difference(
     d, k = G.shape[1], G.shape[2]
     least = max(0.0, -delta)
     first = min(max((p[0, j] + p[1, j] - delta) / 2.0, least), 1.0 - max(delta, 0.0))
-    p[0] = with_share(p[0], j, first)
-    p[1] = with_share(p[1], j, first + delta)
+    move_share(p[0], j, first)
+    move_share(p[1], j, first + delta)
     m = 2 * k - 1
     C, X = np.empty((2 * d, 2 * d)), np.empty((2 * d, 2 * k + 1))
     tied, x, y = np.empty((2 * d, m)), np.empty(m), np.empty(2 * d)
-    E = np.zeros((2, m))
-    E[0, :k] = 1.0
+    E, e = np.zeros((2, m)), np.empty(2)
+    for l in range(k):  # noqa: E741 (the class)
+        E[0, l] = 1.0
+        E[1, k - 1 + l] = 1.0
+    E[1, k - 1] = 0.0
     E[1, 0] = 1.0
-    E[1, k:] = 1.0
-    e = np.array([1.0 - least, 1.0 - least - delta])
+    e[0], e[1] = 1.0 - least, 1.0 - least - delta
     at = 0.0
     for _ in range(ROUNDS):
         _joint_covariance(p, G, S, shared, sizes, n, within, C)
-        X[:, :] = 0.0
         for i in range(2):
             for a in range(d):
-                for l in range(k):  # noqa: E741 (the class)
+                for l in range(k):  # noqa: E741
                     X[i * d + a, i * k + l] = G[i, a, l]
+                    X[i * d + a, (1 - i) * k + l] = 0.0
                 X[i * d + a, 2 * k] = z[i, a]
         whiten(C, X)
-        tied[:, 0] = X[:, j] + X[:, k + j]
+        for a in range(2 * d):
+            tied[a, 0] = X[a, j] + X[a, k + j]
+            y[a] = X[a, 2 * k] - least * X[a, j] - (least + delta) * X[a, k + j]
         x[0] = p[0, j] - least
         c = 1
         for i in range(2):
             for l in range(k):  # noqa: E741
                 if l != j:
-                    tied[:, c] = X[:, i * k + l]
+                    for a in range(2 * d):
+                        tied[a, c] = X[a, i * k + l]
                     x[c] = p[i, l]
                     c += 1
-        y[:] = X[:, 2 * k] - least * X[:, j] - (least + delta) * X[:, k + j]
         at = nearest_mixture(tied, y, E, e, x)
         p[0, j], p[1, j] = x[0] + least, x[0] + least + delta
         c = 1
@@ -112,13 +116,16 @@ def _signed_root_of_difference(
                 if l != j:
                     p[i, l] = x[c]
                     c += 1
-    E2 = np.zeros((2, 2 * k))
-    E2[0, :k] = 1.0
-    E2[1, k:] = 1.0
-    best = np.empty(2 * k)
-    best[:k] = p[0]
-    best[k:] = p[1]
-    lowest = nearest_mixture(np.ascontiguousarray(X[:, : 2 * k]), X[:, 2 * k].copy(), E2, np.ones(2), best)
+    columns, both, best = np.empty((2 * d, 2 * k)), np.zeros((2, 2 * k)), np.empty(2 * k)
+    for i in range(2):
+        for l in range(k):  # noqa: E741
+            both[i, i * k + l] = 1.0
+            best[i * k + l] = p[i, l]
+    for a in range(2 * d):
+        for c in range(2 * k):
+            columns[a, c] = X[a, c]
+        y[a] = X[a, 2 * k]
+    lowest = nearest_mixture(columns, y, both, np.ones(2), best)
     return np.copysign(np.sqrt(max(at - lowest, 0.0)), best[k + j] - best[j] - delta)  # type: ignore[no-any-return]
 
 
@@ -145,25 +152,29 @@ def shape_of_difference(
             variance += v * (1.0 - v) / n[i]
         for l in range(k):  # noqa: E741
             off = 0.0 if within else (1.0 - v if l == j else -v)
-            skewed += sign * p[i, l] * (third[i, l] + 3.0 * off * spread[i, l] + off**3) / n[i] ** 2
+            skewed += sign * p[i, l] * (third[i, l] + 3.0 * off * spread[i, l] + off * off * off) / (n[i] * n[i])
     for l in range(k):  # noqa: E741
         target = p[0, l] * spread[0, l] / n[0] + p[1, l] * spread[1, l] / n[1]
         if together:
-            labelled = p[0, l] ** 2 * spread[0, l] + p[1, l] ** 2 * spread[1, l] - 2.0 * p[0, l] * p[1, l] * common[l]
+            labelled = (
+                p[0, l] * p[0, l] * spread[0, l]
+                + p[1, l] * p[1, l] * spread[1, l]
+                - 2.0 * p[0, l] * p[1, l] * common[l]
+            )
             part = target + max(labelled, 0.0) / sizes[0, l]
             noise += part * part / max(sizes[0, l] - 1.0, 1.0)
             gap, mean_third = p[1, l] - p[0, l], (third[0, l] + third[1, l]) / 2.0
-            skewed -= gap**3 * mean_third / sizes[0, l] ** 2
+            skewed -= gap * gap * gap * mean_third / (sizes[0, l] * sizes[0, l])
             along -= gap * mean_third / sizes[0, l] * (p[0, l] / n[0] + p[1, l] / n[1] + gap * gap / sizes[0, l])
             variance += part
             continue
         for i in range(2):
-            part = (p[i, l] / n[i] + p[i, l] ** 2 / sizes[i, l]) * spread[i, l]
+            part = (p[i, l] / n[i] + p[i, l] * p[i, l] / sizes[i, l]) * spread[i, l]
             variance += part
             noise += part * part / max(sizes[i, l] - 1.0, 1.0)
             sign = 2.0 * i - 1.0
-            skewed -= sign * p[i, l] ** 3 * third[i, l] / sizes[i, l] ** 2
-            along -= sign * p[i, l] ** 2 * third[i, l] / sizes[i, l] * (1.0 / n[i] + p[i, l] / sizes[i, l])
+            skewed -= sign * p[i, l] * p[i, l] * p[i, l] * third[i, l] / (sizes[i, l] * sizes[i, l])
+            along -= sign * p[i, l] * p[i, l] * third[i, l] / sizes[i, l] * (1.0 / n[i] + p[i, l] / sizes[i, l])
     if variance <= 0.0:
         return 0.0, 0.0, 0.0
     scale = variance * np.sqrt(variance)

@@ -125,8 +125,10 @@ def moments(
     T = np.empty(k)
     for s in range(shares.shape[0]):
         total = 0.0
-        first[s] = 0.0
-        second[s] = 0.0
+        for c in range(k):
+            first[s, c] = 0.0
+            for e in range(k):
+                second[s, c, e] = 0.0
         for i in range(indptr[s], indptr[s + 1]):
             w = factors[i] if factors.size else 1.0
             if w == 0.0:
@@ -174,13 +176,17 @@ def _constrained_maximum(F: FloatArray, w: FloatArray, j: int, v: float, p: Floa
     for c in range(k):
         p[c] = (0.9 * p[c] / rest + 0.1 / m) * (1.0 - v) if rest > 0.0 else (1.0 - v) / m
     p[j] = v
-    others = np.array([c for c in range(k) if c != j])
-    E, e = np.ones((1, m)), np.array([1.0 - v])
+    others, E, e = np.empty(m, dtype=np.int64), np.ones((1, m)), np.ones(1)
+    for a in range(m):
+        others[a] = a + 1 if a >= j else a
+    e[0] = 1.0 - v
     best = _log_likelihood(F, w, p)
     H, g, x, T = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(k)
     for _ in range(_MAX_STEPS):
-        H[:, :] = 0.0
-        g[:] = 0.0
+        for a in range(m):
+            g[a] = 0.0
+            for b in range(m):
+                H[a, b] = 0.0
         for i in range(F.shape[0]):
             mixed = 0.0
             for c in range(k):
@@ -194,7 +200,10 @@ def _constrained_maximum(F: FloatArray, w: FloatArray, j: int, v: float, p: Floa
             for b in range(a):
                 H[b, a] = H[a, b]
             x[a] = p[others[a]]
-        minimise_quadratic(H, g + H @ x, E, e, x)
+        for a in range(m):
+            for b in range(m):
+                g[a] += H[a, b] * x[b]
+        minimise_quadratic(H, g, E, e, x)
         step, gained = 1.0, False
         moved = p.copy()
         for _ in range(30):
@@ -203,7 +212,8 @@ def _constrained_maximum(F: FloatArray, w: FloatArray, j: int, v: float, p: Floa
             value = _log_likelihood(F, w, moved)
             if value >= best:
                 gained = value - best > 1e-9 * max(1.0, abs(best))
-                p[:] = moved
+                for c in range(k):
+                    p[c] = moved[c]
                 best = value
                 break
             step *= 0.5

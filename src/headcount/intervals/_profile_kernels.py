@@ -28,7 +28,9 @@ def covariance(
 ) -> None:
     """Write C(p)."""
     d, k = G.shape
-    C[:, :] = 0.0
+    for a in range(d):
+        for b in range(d):
+            C[a, b] = 0.0
     for j in range(k):
         factor = p[j] / n + p[j] * p[j] / sizes[j]
         if factor != 0.0:
@@ -36,7 +38,10 @@ def covariance(
                 for b in range(a + 1):
                     C[a, b] += factor * S[j, a, b]
     if not within:
-        mean = G @ p
+        mean = np.zeros(d)
+        for a in range(d):
+            for j in range(k):
+                mean[a] += G[a, j] * p[j]
         for a in range(d):
             for b in range(a + 1):
                 product = -mean[a] * mean[b]
@@ -78,16 +83,55 @@ def whiten(C: FloatArray, X: FloatArray) -> None:
 
 
 @kernel(error_model="numpy")
+def solve_system(K: FloatArray, x: FloatArray) -> None:
+    """Solve K x = x in place by Gaussian elimination with row pivots; K is overwritten.
+
+    Not by LAPACK, which numba takes seconds to compile calls of, and whose last bits depend on the library.
+    """
+    m = x.size
+    for c in range(m):
+        pivot = c
+        for a in range(c + 1, m):
+            if abs(K[a, c]) > abs(K[pivot, c]):
+                pivot = a
+        if pivot != c:
+            for b in range(c, m):
+                held = K[c, b]
+                K[c, b] = K[pivot, b]
+                K[pivot, b] = held
+            held = x[c]
+            x[c] = x[pivot]
+            x[pivot] = held
+        for a in range(c + 1, m):
+            factor = K[a, c] / K[c, c]
+            if factor != 0.0:
+                for b in range(c + 1, m):
+                    K[a, b] -= factor * K[c, b]
+                x[a] -= factor * x[c]
+    for c in range(m - 1, -1, -1):
+        value = x[c]
+        for b in range(c + 1, m):
+            value -= K[c, b] * x[b]
+        x[c] = value / K[c, c]
+
+
+@kernel(error_model="numpy")
 def minimise_quadratic(H: FloatArray, g: FloatArray, E: FloatArray, e: FloatArray, x: FloatArray) -> None:
     """Minimise x' H x / 2 - g' x over x >= 0 with E x = e, by an active-set method; x holds a feasible start, then the answer."""
     m, r = H.shape[0], E.shape[0]
     scale = 1e-300
     for i in range(m):
         scale = max(scale, H[i, i])
-    free = x > 0.0
+    free = np.empty(m, dtype=np.bool_)
+    for i in range(m):
+        free[i] = x[i] > 0.0
+    index = np.empty(m, dtype=np.int64)
     for _ in range(10 * m + 20):
-        index = np.flatnonzero(free)
-        f = index.size
+        f = np.int64(0)
+        for i in range(m):
+            if free[i]:
+                index[f] = i
+                f += 1
         K, solution = np.zeros((f + r, f + r)), np.empty(f + r)
         for a in range(f):
             for b in range(f):
@@ -100,7 +144,7 @@ def minimise_quadratic(H: FloatArray, g: FloatArray, E: FloatArray, e: FloatArra
         for c in range(r):
             K[f + c, f + c] = -1e-13
             solution[f + c] = e[c]
-        solution = np.linalg.solve(K, solution)
+        solve_system(K, solution)
         step, blocking = 1.0, -1
         for a in range(f):
             here = x[index[a]]
@@ -130,7 +174,14 @@ def minimise_quadratic(H: FloatArray, g: FloatArray, E: FloatArray, e: FloatArra
 @kernel(error_model="numpy")
 def nearest_mixture(X: FloatArray, y: FloatArray, E: FloatArray, e: FloatArray, x: FloatArray) -> float:
     """Write to x the x >= 0 with E x = e for which X x is nearest to y; return the squared distance."""
-    minimise_quadratic(X.T @ X, X.T @ y, E, e, x)
+    d, m = X.shape
+    H, g = np.zeros((m, m)), np.zeros(m)
+    for a in range(d):  # row by row, in the order of memory
+        for i in range(m):
+            g[i] += X[a, i] * y[a]
+            for j in range(m):
+                H[i, j] += X[a, i] * X[a, j]
+    minimise_quadratic(H, g, E, e, x)
     distance = 0.0
     for a in range(y.size):
         off = y[a]
@@ -141,18 +192,16 @@ def nearest_mixture(X: FloatArray, y: FloatArray, E: FloatArray, e: FloatArray, 
 
 
 @kernel(error_model="numpy")
-def with_share(p: FloatArray, j: int, v: float) -> FloatArray:
-    """Return shares with v for class j and the others in proportion."""
+def move_share(p: FloatArray, j: int, v: float) -> None:
+    """Replace shares by those with v for class j and the others in proportion."""
     k = p.size
     rest = 0.0
     for i in range(k):
         if i != j:
             rest += p[i]
-    moved = np.empty(k)
     for i in range(k):
-        moved[i] = p[i] * (1.0 - v) / rest if rest > 0.0 else (1.0 - v) / (k - 1)
-    moved[j] = v
-    return moved
+        p[i] = p[i] * (1.0 - v) / rest if rest > 0.0 else (1.0 - v) / (k - 1)
+    p[j] = v
 
 
 @kernel(error_model="numpy")
@@ -166,17 +215,29 @@ def write_beside(G: FloatArray, z: FloatArray, X: FloatArray) -> None:
 
 
 @kernel(error_model="numpy")
+def nearest_of_all(X: FloatArray, p: FloatArray) -> float:
+    """Write to p the shares for which the mixture of all columns of X but the last is nearest to the last; return its distance."""
+    d, k = X.shape[0], X.shape[1] - 1
+    columns, y = np.empty((d, k)), np.empty(d)
+    for a in range(d):
+        for j in range(k):
+            columns[a, j] = X[a, j]
+        y[a] = X[a, k]
+    return nearest_mixture(columns, y, np.ones((1, k)), np.ones(1), p)  # type: ignore[no-any-return]
+
+
+@kernel(error_model="numpy")
 def nearest_shares(
     z: FloatArray, G: FloatArray, S: FloatArray, sizes: FloatArray, n: float, within: bool, p: FloatArray
 ) -> None:
     """Replace shares p by those of the nearest mixture; the covariance follows the shares."""
     d, k = G.shape
-    C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((1, k)), np.ones(1)
+    C, X = np.empty((d, d)), np.empty((d, k + 1))
     for _ in range(ROUNDS):
         covariance(p, G, S, sizes, n, within, C)
         write_beside(G, z, X)
         whiten(C, X)
-        nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
+        nearest_of_all(X, p)
 
 
 @kernel(error_model="numpy")
@@ -197,8 +258,10 @@ def _signed_root(
     against v. Both distances are measured by the covariance at the nearest shares with p_j = v.
     """
     d, k = G.shape
-    p[:] = with_share(p, j, v)
-    C, X, E = np.empty((d, d)), np.empty((d, k + 1)), np.ones((1, k))
+    move_share(p, j, v)
+    C, X = np.empty((d, d)), np.empty((d, k + 1))
+    E, e = np.ones((1, k - 1)), np.ones(1)
+    e[0] = 1.0 - v
     others, place = np.empty((d, k - 1)), np.empty(k - 1)
     at = 0.0
     y = np.empty(d)
@@ -209,19 +272,20 @@ def _signed_root(
         c = 0
         for i in range(k):
             if i != j:
-                others[:, c] = X[:, i]
+                for a in range(d):
+                    others[a, c] = X[a, i]
                 place[c] = p[i]
                 c += 1
         for a in range(d):
             y[a] = X[a, k] - v * X[a, j]
-        at = nearest_mixture(others, y, E[:, : k - 1].copy(), np.array([1.0 - v]), place)
+        at = nearest_mixture(others, y, E, e, place)
         c = 0
         for i in range(k):
             if i != j:
                 p[i] = place[c]
                 c += 1
     best = p.copy()
-    least = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, np.ones(1), best)
+    least = nearest_of_all(X, best)
     return np.copysign(np.sqrt(max(at - least, 0.0)), best[j] - v)  # type: ignore[no-any-return]
 
 
@@ -266,12 +330,12 @@ def root_shape(
         variance += part + p[i] * off * off / n
         noise += part * part / max(sizes[i] - 1.0, 1.0)
         mixed += p[i] * (third[i] + 3.0 * off * spread[i] + off * off * off)
-        labelled += p[i] ** 3 * third[i] / sizes[i] ** 2
-        along -= p[i] ** 2 * third[i] / sizes[i] * (1.0 / n + p[i] / sizes[i])
+        labelled += p[i] * p[i] * p[i] * third[i] / (sizes[i] * sizes[i])
+        along -= p[i] * p[i] * third[i] / sizes[i] * (1.0 / n + p[i] / sizes[i])
     if variance <= 0.0:
         return 0.0, 0.0, 0.0
     scale = variance * np.sqrt(variance)
-    return noise / (variance * variance), (mixed / n**2 - labelled) / scale, along / scale
+    return noise / (variance * variance), (mixed / (n * n) - labelled) / scale, along / scale
 
 
 @kernel(error_model="numpy")
@@ -311,7 +375,9 @@ def _excess(
 @kernel(error_model="numpy")
 def bracket(inside: float, below: float, bound: float) -> FloatArray:
     """Return a bracket of an interval's end: a value inside and its excess, the bound and its excess, the side moved last."""
-    return np.array([inside, below, bound, np.inf, 0.0])
+    b = np.empty(5)
+    b[0], b[1], b[2], b[3], b[4] = inside, below, bound, np.inf, 0.0
+    return b
 
 
 @kernel(error_model="numpy")

@@ -12,6 +12,7 @@ from headcount.intervals._profile_kernels import (
     covariance,
     is_found,
     nearest_mixture,
+    nearest_of_all,
     nearest_shares,
     next_end,
     root_shape,
@@ -21,17 +22,17 @@ from headcount.intervals._profile_kernels import (
 
 
 @kernel(error_model="numpy")
-def _with_mean(p: FloatArray, values: FloatArray, v: float) -> FloatArray:
-    """Return shares with mean v, between p and the class of the least or the greatest value."""
+def _move_mean(p: FloatArray, values: FloatArray, v: float) -> None:
+    """Replace shares by those with mean v, between p and the class of the least or the greatest value."""
     mean = 0.0
     for i in range(p.size):
         mean += p[i] * values[i]
     extreme = np.argmax(values) if v > mean else np.argmin(values)
     off = values[extreme] - mean
     step = min(max((v - mean) / off, 0.0), 1.0) if off != 0.0 else 0.0
-    moved = p * (1.0 - step)
-    moved[extreme] += step
-    return moved
+    for i in range(p.size):
+        p[i] *= 1.0 - step
+    p[extreme] += step
 
 
 @kernel(error_model="numpy")
@@ -48,17 +49,24 @@ def _signed_root(
 ) -> float:
     """Return the signed root of the distance at the mean v beyond the least one; p holds a start, then the nearest shares."""
     d, k = G.shape
-    p[:] = _with_mean(p, values, v)
-    C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((2, k)), np.array([1.0, v])
-    E[1] = values
+    _move_mean(p, values, v)
+    C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((2, k)), np.ones(2)
+    columns, y = np.empty((d, k)), np.empty(d)
+    e[1] = v
+    for j in range(k):
+        E[1, j] = values[j]
     at = 0.0
     for _ in range(ROUNDS):
         covariance(p, G, S, sizes, n, within, C)
         write_beside(G, z, X)
         whiten(C, X)
-        at = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E, e, p)
+        for a in range(d):
+            for j in range(k):
+                columns[a, j] = X[a, j]
+            y[a] = X[a, k]
+        at = nearest_mixture(columns, y, E, e, p)
     best = p.copy()
-    least = nearest_mixture(np.ascontiguousarray(X[:, :k]), X[:, k].copy(), E[:1].copy(), e[:1].copy(), best)
+    least = nearest_of_all(X, best)
     mean = 0.0
     for i in range(k):
         mean += best[i] * values[i]

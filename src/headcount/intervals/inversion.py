@@ -7,11 +7,12 @@ Directions in which the class means do not differ leave the distance unchanged: 
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
 from headcount._distributions import normal_tail, student_quantile
+from headcount._interpreted import run
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
@@ -48,10 +49,14 @@ def mean_intervals(evidence: Evidence, values: FloatArray, z: float) -> tuple[Fl
 
     least, width = values.min(), np.ptp(values)
     scaled = (values - least) / width
-    kernel = partial(mean_bounds, scaled)
-    low, high = _inverted(kernel, evidence, *evidence.along(scaled), z, evidence.shares.shape[:1])
+    low, high = _inverted(mean_bounds, evidence, *evidence.along(scaled), z, evidence.shares.shape[:1], scaled)
     nothing = np.broadcast_to(evidence.rank == 0, len(low))
     return least + width * np.where(nothing, 0.0, low), least + width * np.where(nothing, 1.0, high)
+
+
+def inversion_steps(d: int, k: int) -> float:
+    """Return about how many steps it takes to find both ends of an interval, with vectors of d coordinates and k shares."""
+    return 60.0 * (d + k + 1) ** 3
 
 
 def _inverted(
@@ -61,15 +66,24 @@ def _inverted(
     third: FloatArray,
     z: float,
     shape: tuple[int, ...],
+    *values: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the ends that a kernel finds for each sample; ``spread`` and ``third`` are those of the tested directions."""
+    """Return the ends that a kernel finds for each sample; ``spread`` and ``third`` are those of the tested directions.
+
+    ``values`` are the classes' values, for a kernel of their mean.
+    """
     low, high = np.empty(shape), np.empty(shape)
     table = student_table(float(normal_tail(z)))
     one = len(evidence.G) == 1
+    d, k = evidence.G.shape[1:]
+    steps = inversion_steps(d, k) * (low[0].size if len(low) else 0)
 
     def invert(a: int, b: int) -> None:
         part = slice(0, 1) if one else slice(a, b)
-        kernel(
+        run(
+            kernel,
+            steps * (b - a),
+            *values,
             evidence.z[a:b],
             evidence.G[part],
             evidence.S[part],

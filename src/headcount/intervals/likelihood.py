@@ -6,6 +6,7 @@ more than the quantile of chi-squared (Wilks 1938). Shares are confined to the s
 
 import numpy as np
 
+from headcount._interpreted import run
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
 from headcount.intervals.bootstrap import resample
@@ -129,7 +130,17 @@ def moments(F: FloatArray, samples: Samples, shares: FloatArray) -> tuple[FloatA
 
     def add_up(a: int, b: int) -> None:
         ends = samples.indptr[a : b + 1]
-        _kernels.moments(F, samples.indices, ends, factors, shares[a:b], first[a:b], second[a:b])
+        run(
+            _kernels.moments,
+            float(ends[-1] - ends[0]) * k * k,
+            F,
+            samples.indices,
+            ends,
+            factors,
+            shares[a:b],
+            first[a:b],
+            second[a:b],
+        )
 
     in_chunks(add_up, n, _chunk(samples))
     return first, second

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 
+from headcount._interpreted import run
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
-from headcount.intervals.inversion import student_table
+from headcount.intervals.inversion import inversion_steps, student_table
 
 __all__ = ["Pair"]
 
@@ -55,6 +56,11 @@ class Pair:
         sizes = np.stack([first.sizes, second.sizes])
         return z, G, S, self.shared, spread, third, common, sizes, n, shares
 
+    def _steps(self) -> float:
+        """Return about how many steps the kernels take: a class's difference is inverted over the shares of both samples."""
+        d, k = self.both[0].z.shape[1], self.k
+        return float(k * inversion_steps(2 * d, 2 * k))
+
     @property
     def identified(self) -> bool:
         """Whether the classes are told apart at all in both samples."""
@@ -68,7 +74,17 @@ class Pair:
         if self.identified:
             *arrays, shares = self._arrays
             table = student_table(float(ndtr(-z)))
-            _difference_kernels.difference_bounds(*arrays, self.both[0].within, z, table, shares, low, high)
+            run(
+                _difference_kernels.difference_bounds,
+                self._steps(),
+                *arrays,
+                self.both[0].within,
+                z,
+                table,
+                shares,
+                low,
+                high,
+            )
         return low, high
 
     def p_values(self) -> FloatArray:
@@ -79,7 +95,7 @@ class Pair:
             return np.ones(self.k)
         *arrays, shares = self._arrays
         roots, shapes = np.empty(self.k), np.empty((self.k, 3))
-        _difference_kernels.no_difference(*arrays, self.both[0].within, shares, roots, shapes)
+        run(_difference_kernels.no_difference, self._steps(), *arrays, self.both[0].within, shares, roots, shapes)
         return np.array([_p_value(root, *shape) for root, shape in zip(roots.tolist(), shapes.tolist(), strict=True)])
 
 
@@ -90,7 +106,7 @@ def _p_value(root: float, inverse_degrees: float, third: float, along: float) ->
     degrees = 1.0 / min(max(inverse_degrees, 1e-12), 1.0)
 
     def excess(z: float) -> float:
-        shift = _profile_kernels.skewness_shift(z, third, along)
+        shift = run(_profile_kernels.skewness_shift, 10.0, z, third, along)
         return float(-stdtrit(degrees, float(ndtr(-z))) + np.copysign(shift, shift * root) - abs(root))
 
     if excess(0.0) >= 0.0:

@@ -100,7 +100,8 @@ def sum_rows(units: FloatArray, indices: IntArray, indptr: IntArray, out: IntArr
     block = np.zeros(k)
     for s in range(out.shape[0]):
         for low in range(indptr[s], indptr[s + 1], BLOCK):
-            block[:] = 0.0
+            for c in range(k):
+                block[c] = 0.0
             high = min(low + BLOCK, indptr[s + 1])
             fours = low + (high - low) // 4 * 4
             for t in range(low, fours, 4):

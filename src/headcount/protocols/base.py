@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from headcount._interpreted import run
 from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels, RandomState
 from headcount._validation import as_classes, class_codes, encode, integers_from, quoted, seed_sequence
@@ -115,8 +116,15 @@ def draw_items(counts: IntArray, groups: Samples, seed: np.random.SeedSequence, 
         chunk_seed = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, start // chunk))
         state = np.random.SFC64(chunk_seed).state["state"]["state"]
         with np.errstate(over="ignore"):  # uncompiled, the generator's modular arithmetic would warn of overflow
-            _kernels.draw(
-                state, replace, counts[start:stop], groups.indices, groups.indptr, indices[start * size : stop * size]
+            run(
+                _kernels.draw,
+                10.0 * (stop - start) * size,
+                state,
+                replace,
+                counts[start:stop],
+                groups.indices,
+                groups.indptr,
+                indices[start * size : stop * size],
             )
 
     in_chunks(draw, n_samples, chunk)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from headcount._interpreted import run
 from headcount._threads import in_chunks
 from headcount._typing import AnyArray, FloatArray, IntArray, Labels
 from headcount._validation import class_codes, plain
@@ -303,11 +304,26 @@ class Samples:
         if self.factors is None:
             counts = np.zeros((len(self), n_codes), dtype=np.int64)
             kernel = _kernels.count_codes if codes.ndim == 1 else _kernels.count_many_codes
-            self._over_chunks(lambda a, b: kernel(codes, self.indices, self.indptr[a : b + 1], counts[a:b]))
+            n_columns = codes.size // max(1, len(codes))
+            self._over_chunks(
+                lambda a, b: run(
+                    kernel, self._items(a, b) * n_columns, codes, self.indices, self.indptr[a : b + 1], counts[a:b]
+                )
+            )
             return ExactSums.from_counts(counts)
         each = ExactSums.from_floats(_exact_factors(self.factors, 2.0**42))
         sums, columns = ExactSums.zeros((len(self), n_codes)), codes.reshape(len(codes), -1)
-        _kernels.count_units(columns, self.indices, self.indptr, each.high, each.low, sums.high, sums.low)
+        run(
+            _kernels.count_units,
+            float(self.indices.size * columns.shape[1]),
+            columns,
+            self.indices,
+            self.indptr,
+            each.high,
+            each.low,
+            sums.high,
+            sums.low,
+        )
         return sums
 
     def sum(self, rows: AnyArray) -> FloatArray:
@@ -330,11 +346,26 @@ class Samples:
         if self.factors is None and self.sizes.max(initial=0) <= _ITEMS_PER_SUM:
             added = np.zeros((len(self), units.shape[1]), dtype=np.int64)
             kernel = _kernels.sum_pairs if units.shape[1] == 2 else _kernels.sum_rows
-            self._over_chunks(lambda a, b: kernel(units, self.indices, self.indptr[a : b + 1], added[a:b]))
+            n_columns = units.shape[1]
+            self._over_chunks(
+                lambda a, b: run(
+                    kernel, self._items(a, b) * n_columns, units, self.indices, self.indptr[a : b + 1], added[a:b]
+                )
+            )
             return ExactSums.from_units(added)
         factors = np.empty(0) if self.factors is None else _exact_factors(self.factors, 2.0**19)
         sums = ExactSums.zeros((len(self), units.shape[1]))
-        _kernels.sum_units(units, self.indices, self.indptr, factors, LIMB_BITS, sums.high, sums.low)
+        run(
+            _kernels.sum_units,
+            3.0 * self.indices.size * units.shape[1],
+            units,
+            self.indices,
+            self.indptr,
+            factors,
+            LIMB_BITS,
+            sums.high,
+            sums.low,
+        )
         return sums
 
     def to_frame(self) -> "pd.DataFrame":
@@ -351,6 +382,9 @@ class Samples:
 
         names: Any = range(len(self)) if self.names is None else self.names
         return html_frame(repr(self), pd.DataFrame({"sample": names, "items": self.sizes}))
+
+    def _items(self, start: int, stop: int) -> float:
+        return float(self.indptr[stop] - self.indptr[start])
 
     def _over_chunks(self, work: Any) -> None:
         mean_size = max(1, self.indices.size // max(1, len(self)))

@@ -148,7 +148,7 @@ def _solve(H: FloatArray, b: FloatArray, free: IntArray, size: int, L: FloatArra
 def _quadratic(H: FloatArray, b: FloatArray, x: FloatArray, free: IntArray, L: FloatArray, z: FloatArray) -> None:
     """Minimise x'Hx / 2 - b'x over x >= 0 from a feasible x, by Lawson and Hanson's active sets (1974)."""
     k = x.size
-    size = 0
+    size = np.int64(0)  # not the literal 0, for which _solve would be compiled once more
     for c in range(k):
         if x[c] > 0.0:
             free[size] = c
@@ -161,7 +161,7 @@ def _quadratic(H: FloatArray, b: FloatArray, x: FloatArray, free: IntArray, L: F
                 if z[i] <= 0.0:
                     have = x[free[i]]
                     step = min(step, have / (have - z[i]))
-            kept = 0
+            kept = np.int64(0)
             for i in range(size):
                 c = free[i]
                 moved = x[c] + step * (z[i] - x[c])
@@ -203,7 +203,9 @@ def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_ite
     g, b, z, new, trial = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     H, L = np.empty((k, k)), np.empty((k, k))
     free = np.empty(k, dtype=np.int64)
-    total = w.sum()
+    total = 0.0
+    for i in range(n):
+        total += w[i]
     _weigh(R, w, p, inverse, u, g)
     for _ in range(FIRST_ROUNDS):
         for c in range(k):
@@ -260,7 +262,9 @@ def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: in
     """Run SLD's own rounds from p, in place, until a change is below tol after more than min_iter of them."""
     k, n = R.shape
     inverse, u, g = np.empty(n), np.empty(n), np.empty(k)
-    total = w.sum()
+    total = 0.0
+    for i in range(n):
+        total += w[i]
     change = 1.0
     for iteration in range(1, max_iter + 1):
         _weigh(R, w, p, inverse, u, g)
@@ -275,13 +279,100 @@ def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: in
 
 
 @kernel(error_model="numpy")
-def most_likely(
+def _weighted_items(
+    F: FloatArray, indices: IntArray, factors: FloatArray, first: int, last: int, w: FloatArray
+) -> FloatArray:
+    """Return the densities of a sample's items, one column each, and write their weights to w.
+
+    Items without weight have no say, whatever their densities.
+    """
+    k, n = F.shape[1], np.int64(0)
+    for t in range(first, last):
+        if factors.size == 0 or factors[t] > 0.0:
+            w[n] = factors[t] if factors.size else 1.0
+            n += 1
+    R = np.empty((k, n))
+    i = np.int64(0)
+    for t in range(first, last):
+        if factors.size == 0 or factors[t] > 0.0:
+            for c in range(k):
+                R[c, i] = F[indices[t], c]
+            i += 1
+    return R
+
+
+@kernel()
+def _largest(indptr: IntArray) -> int:
+    largest = np.int64(0)
+    for s in range(indptr.size - 1):
+        largest = max(largest, indptr[s + 1] - indptr[s])
+    return int(largest)
+
+
+@kernel()
+def _write_shares(p: FloatArray, shares: FloatArray, s: int) -> None:
+    total = 0.0
+    for c in range(p.size):
+        total += p[c]
+    for c in range(p.size):
+        shares[s, c] = p[c] / total
+
+
+# One kernel for each way, because a kernel with all of them takes twice as long to compile.
+
+
+@kernel(error_model="numpy")
+def most_likely_two(
     F: FloatArray,
     start: FloatArray,
     indices: IntArray,
     indptr: IntArray,
     factors: FloatArray,
-    newton: bool,
+    tol: float,
+    max_iter: int,
+    shares: FloatArray,
+    n_iter: IntArray,
+    changes: FloatArray,
+) -> None:
+    """Find the most likely shares of two classes for each sample, by Newton steps."""
+    w, p = np.empty(_largest(indptr)), np.empty(2)
+    for s in range(shares.shape[0]):
+        R = _weighted_items(F, indices, factors, indptr[s], indptr[s + 1], w)
+        p[1], n_iter[s], changes[s] = newton_two(R, w[: R.shape[1]], start[1], tol, max_iter)
+        p[0] = 1.0 - p[1]
+        _write_shares(p, shares, s)
+
+
+@kernel(error_model="numpy")
+def most_likely_many(
+    F: FloatArray,
+    start: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    factors: FloatArray,
+    tol: float,
+    max_iter: int,
+    shares: FloatArray,
+    n_iter: IntArray,
+    changes: FloatArray,
+) -> None:
+    """Find the most likely shares for each sample, by Newton steps from the given start."""
+    w, p = np.empty(_largest(indptr)), np.empty(start.size)
+    for s in range(shares.shape[0]):
+        R = _weighted_items(F, indices, factors, indptr[s], indptr[s + 1], w)
+        for c in range(p.size):
+            p[c] = start[c]
+        n_iter[s], changes[s] = newton_many(R, w[: R.shape[1]], p, tol, max_iter)
+        _write_shares(p, shares, s)
+
+
+@kernel(error_model="numpy")
+def most_likely_by_rounds(
+    F: FloatArray,
+    start: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    factors: FloatArray,
     tol: float,
     min_iter: int,
     max_iter: int,
@@ -289,33 +380,11 @@ def most_likely(
     n_iter: IntArray,
     changes: FloatArray,
 ) -> None:
-    """Find the most likely shares of each sample, by Newton steps or by rounds, from the given start."""
-    k = F.shape[1]
-    largest = 0
+    """Find the most likely shares for each sample, by rounds of expectation maximisation from the given start."""
+    w, p = np.empty(_largest(indptr)), np.empty(start.size)
     for s in range(shares.shape[0]):
-        largest = max(largest, indptr[s + 1] - indptr[s])
-    buffer = np.empty(k * largest)
-    ones = np.ones(largest)
-    p = np.empty(k)
-    for s in range(shares.shape[0]):
-        rows = indices[indptr[s] : indptr[s + 1]]
-        w = ones[: rows.size]
-        if factors.size:
-            w = factors[indptr[s] : indptr[s + 1]]
-            counted = w > 0.0  # items without weight have no say, whatever their densities
-            rows, w = rows[counted], w[counted]
-        n = rows.size
-        R = buffer[: k * n].reshape(k, n)
-        gather(F, rows, R)
-        for c in range(k):
+        R = _weighted_items(F, indices, factors, indptr[s], indptr[s + 1], w)
+        for c in range(p.size):
             p[c] = start[c]
-        if newton and k == 2:
-            p[1], n_iter[s], changes[s] = newton_two(R, w, start[1], tol, max_iter)
-            p[0] = 1.0 - p[1]
-        elif newton:
-            n_iter[s], changes[s] = newton_many(R, w, p, tol, max_iter)
-        else:
-            n_iter[s], changes[s] = rounds(R, w, p, tol, min_iter, max_iter)
-        total = p.sum()
-        for c in range(k):
-            shares[s, c] = p[c] / total
+        n_iter[s], changes[s] = rounds(R, w[: R.shape[1]], p, tol, min_iter, max_iter)
+        _write_shares(p, shares, s)

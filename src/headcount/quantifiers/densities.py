@@ -261,7 +261,13 @@ def most_likely(
     def search(first: int, last: int) -> None:
         part, ends = slice(first, last), samples.indptr[first : last + 1]
         results = shares[part], n_iter[part], change[part]
-        _kernels.most_likely(F, start, samples.indices, ends, factors, newton, tol, min_iter, max_iter, *results)
+        given = F, start, samples.indices, ends, factors, tol
+        if not newton:
+            _kernels.most_likely_by_rounds(*given, min_iter, max_iter, *results)
+        elif F.shape[1] == 2:
+            _kernels.most_likely_two(*given, max_iter, *results)
+        else:
+            _kernels.most_likely_many(*given, max_iter, *results)
 
     in_chunks(search, len(samples), max(1, _ITEMS_PER_CHUNK * len(samples) // max(1, samples.indices.size)))
     return Convergence(shares, n_iter, change, change < tol)

@@ -108,7 +108,7 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
                 for i in range(size):
                     if target[i] <= 0.0 and w[i] - target[i] > 0.0:
                         step = min(step, w[i] / (w[i] - target[i]))
-                kept = 0
+                kept = np.int64(0)  # not the literal 0, for which three kernels would be compiled once more
                 for i in range(size):
                     moved = w[i] + step * (target[i] - w[i])
                     if target[i] > 0.0 or moved > 1e-15:

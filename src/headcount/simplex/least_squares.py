@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headcount._interpreted import run
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
 from headcount.exceptions import DataError
@@ -66,7 +67,8 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     P = np.empty((len(Q), M.shape[1]))
 
     def solve(start: int, stop: int) -> None:
-        _kernels.nearest_mixtures(M, Q[start:stop], _GAP, P[start:stop])
+        steps = (stop - start) * M.size * M.shape[1] * 2.0
+        run(_kernels.nearest_mixtures, steps, M, Q[start:stop], _GAP, P[start:stop])
 
     in_chunks(solve, len(Q), _CHUNK)
     return P

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._interpreted import run
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.protocols.exact import ExactSums
@@ -92,7 +93,7 @@ class Sketch:
         )
         self._index = np.zeros(slots, dtype=np.int32)
         if self._filled:
-            _kernels.index_cells(self._keys[: self._filled], self._index)
+            run(_kernels.index_cells, 5.0 * self._filled, self._keys[: self._filled], self._index)
 
     @property
     def log_width(self) -> float:
@@ -133,7 +134,16 @@ class Sketch:
             room = max(_FIRST_SLOTS, 3 * len(self._bits) * self.cells_per_group // 2)
             table = self._index, self._keys[:room], self._groups, self._counts, self._sums, self._rest
             with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too
-                done, self._filled = kernel(*entries, _bounds(self._halvings), done, self._bits, self._filled, *table)
+                done, self._filled = run(
+                    kernel,
+                    20.0 * entries[0].size,
+                    *entries,
+                    _bounds(self._halvings),
+                    done,
+                    self._bits,
+                    self._filled,
+                    *table,
+                )
             if done == entries[0].shape[1]:
                 return
             self._make_room()
@@ -165,8 +175,8 @@ class Sketch:
         """Return the means of all cells, in units, and their lots."""
         from headcount.stream import _kernels
 
-        V = _kernels.cell_means(*self._cells()[1:])
-        return V, _kernels.lots(V, self._factors)
+        V = run(_kernels.cell_means, 6.0 * self._filled * self.n_classes, *self._cells()[1:])
+        return V, run(_kernels.lots, 4.0 * V.size, V, self._factors)
 
     def _coarsen(self, group: int, V: FloatArray, lots: IntArray) -> None:
         """Set the width and the bound of a group to the least that leave it no more cells than it may have."""
@@ -176,7 +186,7 @@ class Sketch:
 
         def hashes(bits: int) -> AnyArray:
             with np.errstate(over="ignore"):
-                found: AnyArray = _kernels.cell_hashes(V, same_group, np.array([bits]))
+                found: AnyArray = run(_kernels.cell_hashes, 6.0 * V.size, V, same_group, np.array([bits]))
             return found
 
         def fits(bits: int) -> bool:
@@ -203,8 +213,17 @@ class Sketch:
         self._index[:] = 0
         table = self._index, self._keys, self._groups, self._counts, self._sums, self._rest
         with np.errstate(over="ignore"):
-            _, self._filled = _kernels.add_cells(
-                V, *self._cells(), lots, _bounds(self._halvings), 0, self._bits, 0, *table
+            _, self._filled = run(
+                _kernels.add_cells,
+                20.0 * V.size,
+                V,
+                *self._cells(),
+                lots,
+                _bounds(self._halvings),
+                0,
+                self._bits,
+                0,
+                *table,
             )
 
     def _cells(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -217,8 +236,9 @@ class Sketch:
 
         if not len(counts):
             return
-        V = _kernels.cell_means(counts, sums)
-        self._add(_kernels.add_cells, V, groups, counts, sums, _kernels.lots(V, self._factors))
+        V = run(_kernels.cell_means, 3.0 * sums.size, counts, sums)
+        lots = run(_kernels.lots, 4.0 * V.size, V, self._factors)
+        self._add(_kernels.add_cells, V, groups, counts, sums, lots)
 
     def cells(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return group, weight and mean vector of each cell, group by group, in an order that the items determine.
@@ -234,7 +254,8 @@ class Sketch:
         np.add.at(totals, groups, np.column_stack([counts, sums]))
         sampled = np.flatnonzero(self._rest[:, 0])
         with np.errstate(over="ignore"):  # of the means alone: the order in which groups came does not matter
-            hashes = _kernels.cell_hashes(_kernels.cell_means(counts, sums), np.zeros_like(groups), np.array([52]))
+            V = run(_kernels.cell_means, 3.0 * sums.size, counts, sums)
+            hashes = run(_kernels.cell_hashes, 6.0 * V.size, V, np.zeros_like(groups), np.array([52]))
         hashes = np.append(hashes, np.zeros(len(sampled), dtype=np.uint64))
         groups = np.append(groups, sampled.astype(np.int32))
         means = np.vstack([_vectors(sums, counts), _vectors(self._rest[sampled, 1:], self._rest[sampled, 0])])

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from headcount._escaping import from_spreadsheet
+from headcount._interpreted import run
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import MISSING_NUMBERS, ROWS_OF_PYTHON, batches_of_rows
 from headcount.tables.header import column_names
@@ -177,7 +178,14 @@ class Text:
                 part = file.read(_BLOCK)
                 block = rest + (part or b"\n"[: rest[-1:] not in b"\n"])  # the last row may lack its line end
                 with np.errstate(over="ignore"):  # as plain Python, which warns where a byte borrows
-                    end, found = whole_rows(np.frombuffer(block, np.uint8), edges, quote, len(self.columns) == 1)
+                    end, found = run(
+                        whole_rows,
+                        1.5 * len(block),
+                        np.frombuffer(block, np.uint8),
+                        edges,
+                        quote,
+                        len(self.columns) == 1,
+                    )
                 if end < 0 or len(rest) > _LONGEST * _BLOCK:
                     break
                 if rows + found > 0:
