@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         svmperf_path,
     )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
+    from headcount.quantifiers import ACC, BBSE, CC, ELM, FM, MLPE, PACC, PCC, RLLS, RUN, SELSE, SLD, SMM, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -35,19 +35,41 @@ _HOME = {
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
+    "quantifiers": (
+        "ACC",
+        "BBSE",
+        "CC",
+        "ELM",
+        "FM",
+        "MLPE",
+        "PACC",
+        "PCC",
+        "RLLS",
+        "RUN",
+        "SELSE",
+        "SLD",
+        "SMM",
+        "HDy",
+        "QuaNet",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
 
 __all__ = [
     "ACC",
+    "BBSE",
     "CC",
     "ELM",
+    "FM",
     "MLPE",
     "PACC",
     "PCC",
+    "RLLS",
+    "RUN",
+    "SELSE",
     "SLD",
+    "SMM",
     "ArtificialPrevalence",
     "AutoQuantifier",
     "CNNClassifier",
