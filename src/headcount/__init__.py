@@ -22,7 +22,15 @@ if TYPE_CHECKING:
         SVMperf,
         svmperf_path,
     )
-    from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
+    from headcount.protocols import (
+        ArtificialPrevalence,
+        DirichletPrevalence,
+        DomainMixture,
+        NaturalPrevalence,
+        ReadyMadeSamples,
+        Samples,
+        UniformPrevalence,
+    )
     from headcount.quantifiers import ACC, BBSE, CC, ELM, FM, MLPE, PACC, PCC, RLLS, RUN, SELSE, SLD, SMM, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
@@ -33,7 +41,15 @@ _HOME = {
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
-    "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
+    "protocols": (
+        "ArtificialPrevalence",
+        "DirichletPrevalence",
+        "DomainMixture",
+        "NaturalPrevalence",
+        "ReadyMadeSamples",
+        "Samples",
+        "UniformPrevalence",
+    ),
     "selection": ("QuantifierSearch",),
     "quantifiers": (
         "ACC",
@@ -74,6 +90,8 @@ __all__ = [
     "AutoQuantifier",
     "CNNClassifier",
     "Corpus",
+    "DirichletPrevalence",
+    "DomainMixture",
     "Estimate",
     "Evaluation",
     "HDy",
@@ -84,6 +102,7 @@ __all__ = [
     "Outputs",
     "QuaNet",
     "QuantifierSearch",
+    "ReadyMadeSamples",
     "SVMperf",
     "Samples",
     "TableColumns",

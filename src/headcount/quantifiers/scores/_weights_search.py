@@ -18,8 +18,12 @@ _SMALL = 1e-12
 def regularised_weights(C: FloatArray, Q: FloatArray, rho: float) -> FloatArray:
     """Return the minimisers, a row for each row of Q."""
     k = C.shape[1]
-    W, exact = _exact_weights(C, Q, rho)
-    rows = np.flatnonzero(~exact)
+    W, found = _exact_weights(C, Q, rho)
+    # Weights of 1 are optimal where the first norm falls more slowly than the second rises.
+    residual = Q - C.sum(axis=1)
+    ones = np.linalg.norm(residual @ C, axis=1) <= rho * np.linalg.norm(residual, axis=1)
+    W[ones] = 1.0
+    rows = np.flatnonzero(~(found | ones))
     if not rows.size:
         return W
     q, H = Q[rows], C.T @ C

@@ -57,6 +57,7 @@ class _AnyVectors(LeastSquares):
     "Friedman 2014",
     group="adjusting",
     needs="posteriors, validation part",
+    aliases=("Friedman",),
 )
 class FM(SumsQuantifier):
     r"""Friedman's method: how often the posterior of each class exceeds its training share, corrected as in ACC.

@@ -12,6 +12,8 @@ __all__ = ["PENALTIES", "RegularisedLeastSquares", "RegularisedLikelihood", "pen
 
 PENALTIES = ("norm", "differences", "curvature")
 _SAMPLES_PER_CHUNK = 256
+_ROUNDING = 4e-16
+"""Relative error of the objective, by which a step near the minimum may seem to raise it."""
 _GAP, _STEPS, _HALVINGS = 1e-11, 100, 40
 """Duality gap at which the search ends, and the most steps and halvings of a step."""
 
@@ -130,7 +132,8 @@ def _newton(M: FloatArray, Q: FloatArray, penalty: FloatArray, P: FloatArray) ->
         step, open_ = np.ones(len(rows)), np.ones(len(rows), dtype=bool)
         for _ in range(_HALVINGS):
             trial = _objective(M, q[open_], penalty, p[open_] + step[open_, None] * direction[open_])
-            enough = trial <= value[rows[open_]] + 1e-4 * step[open_] * slope[open_]
+            before = value[rows[open_]]
+            enough = trial <= before + 1e-4 * step[open_] * slope[open_] + _ROUNDING * (1.0 + np.abs(before))
             taken = np.flatnonzero(open_)[enough]
             P[rows[taken]] = p[taken] + step[taken, None] * direction[taken]
             value[rows[taken]] = trial[enough]
