@@ -45,7 +45,7 @@ class DomainMixture(Protocol):
     >>> true[:, 1].tolist()
     [0.5, 0.5, 0.5]
     >>> [int((rows < 60).sum()) for rows in samples]                # items from the first domain
-    [10, 6, 0]
+    [10, 5, 0]
     """
 
     domains: Any
