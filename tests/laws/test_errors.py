@@ -12,7 +12,6 @@ from headcount.exceptions import DataError
 from headcount.selection.scoring import measures_of
 
 
-
 def with_equal_training_shares(measure):
     """Return the measure with training shares that are equal, if it needs any: then the order of the classes does not matter."""
     if not measure.needs_training:

@@ -86,7 +86,12 @@ def test_ready_made_samples_come_from_arrays_and_files(tmp_path):
     path = tmp_path / "samples.txt"
     path.write_text("# drawn on Monday\n0 1 2\n\n3,4, 5 6\n0 0 # twice\n")
     y = ["a", "a", "b", "b", "b", "a", "a"]
-    for given in (path, str(path), [[0, 1, 2], [3, 4, 5, 6], [0, 0]], Samples([0, 1, 2, 3, 4, 5, 6, 0, 0], [0, 3, 7, 9])):
+    for given in (
+        path,
+        str(path),
+        [[0, 1, 2], [3, 4, 5, 6], [0, 0]],
+        Samples([0, 1, 2, 3, 4, 5, 6, 0, 0], [0, 3, 7, 9]),
+    ):
         samples, true = ReadyMadeSamples(given).draw(y)
         assert [rows.tolist() for rows in samples] == [[0, 1, 2], [3, 4, 5, 6], [0, 0]]
         np.testing.assert_allclose(true, [[2 / 3, 1 / 3], [0.5, 0.5], [1, 0]])

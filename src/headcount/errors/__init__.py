@@ -5,7 +5,14 @@ one row per sample, and returns one value per sample. Averages are left to the c
 """
 
 from headcount.errors.decisions import accuracy_error, f1_error, minority_class
-from headcount.errors.registry import ErrorMeasure, check_comparable, check_order, get_error, list_errors, register_error
+from headcount.errors.registry import (
+    ErrorMeasure,
+    check_comparable,
+    check_order,
+    get_error,
+    list_errors,
+    register_error,
+)
 from headcount.errors.shares import ae, aqe, bias, kld, md, nae, nkld, nmd, nrae, rae, se, smooth, sre
 
 __all__ = [

@@ -96,9 +96,7 @@ _BUILT_IN = (
     _of_shares("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True),
     _of_shares("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0),
     _of_shares("bias", "bias", "signed error of the second of two classes", shares.bias, signed=True, upper=1.0),
-    _of_shares(
-        "aqe", "AQE", "Aitchison distance", shares.aqe, needs_sample_size=True, reference="Aitchison 1986"
-    ),
+    _of_shares("aqe", "AQE", "Aitchison distance", shares.aqe, needs_sample_size=True, reference="Aitchison 1986"),
     _of_shares(
         "sre", "SRE", "squared ratio error, of weights", shares.sre, needs_training=True, reference="Lipton et al. 2018"
     ),

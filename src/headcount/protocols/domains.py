@@ -98,7 +98,9 @@ class DomainMixture(Protocol):
             return np.linspace(1.0, 0.0, self.n_mixtures)
         parts = np.asarray(self.n_mixtures, dtype=np.float64)
         if parts.ndim != 1 or parts.size == 0 or not ((parts >= 0.0) & (parts <= 1.0)).all():
-            raise DataError(f"n_mixtures must be a whole number of at least 2, or parts from 0 to 1; got {self.n_mixtures!r}.")
+            raise DataError(
+                f"n_mixtures must be a whole number of at least 2, or parts from 0 to 1; got {self.n_mixtures!r}."
+            )
         return parts
 
     def _prevalence(self, k: int) -> FloatArray:

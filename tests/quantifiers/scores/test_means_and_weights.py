@@ -32,7 +32,9 @@ def test_fm_counts_posteriors_above_the_training_shares(k):
     codes, P = scored_items(400, k, 0, separation=1.2, shares=shares)
     q = FM(frozen(range(k)), prior="train").fit(P, codes)
     prior = np.array([(codes == j).mean() for j in range(k)])
-    M = np.array([[np.mean([P[i, a] > prior[a] for i in np.flatnonzero(codes == b)]) for b in range(k)] for a in range(k)])
+    M = np.array(
+        [[np.mean([P[i, a] > prior[a] for i in np.flatnonzero(codes == b)]) for b in range(k)] for a in range(k)]
+    )
     np.testing.assert_allclose(q.M_, M, atol=1e-11)
     pool = scored_items(200, k, 1, separation=1.2)[1]
     samples = samples_of(200)
@@ -130,8 +132,16 @@ def objective(C, q, rho, w):
 
 def least(C, q, rho, k):
     """Minimise by an optimiser, from several starts and at the point where the objective has a kink."""
-    starts = [np.full(k, 0.9), np.full(k, 1.5), *(0.1 + k * np.eye(k)), np.maximum(np.linalg.lstsq(C, q, rcond=None)[0], 0)]
-    found = [minimize(lambda w: objective(C, q, rho, w), s, bounds=[(0, None)] * k, method="L-BFGS-B", tol=1e-14) for s in starts]
+    starts = [
+        np.full(k, 0.9),
+        np.full(k, 1.5),
+        *(0.1 + k * np.eye(k)),
+        np.maximum(np.linalg.lstsq(C, q, rcond=None)[0], 0),
+    ]
+    found = [
+        minimize(lambda w: objective(C, q, rho, w), s, bounds=[(0, None)] * k, method="L-BFGS-B", tol=1e-14)
+        for s in starts
+    ]
     return min(objective(C, q, rho, np.ones(k)), *(r.fun for r in found))
 
 
@@ -175,7 +185,9 @@ def test_rlls_has_the_published_regularisation_and_shrinks_towards_the_training_
     assert distances[0] > 0.5
     assert distances[-1] < 1e-9
     unregularised = RLLS(frozen(range(3)), alpha=0.0).fit(P, codes).predict(target)
-    np.testing.assert_allclose(unregularised, BBSE(frozen(range(3)), confusion="soft").fit(P, codes).predict(target), atol=1e-9)
+    np.testing.assert_allclose(
+        unregularised, BBSE(frozen(range(3)), confusion="soft").fit(P, codes).predict(target), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("quantifier", [FM, BBSE, RLLS])

@@ -45,11 +45,15 @@ def test_both_losses_reach_the_least_of_a_fine_grid_of_shares(kind, strength):
     penalties = strength * np.array([penalty_of(p, kind) for p in points])
     squares, likelihood = RegularisedLeastSquares(strength, kind), RegularisedLikelihood(strength, kind)
     for row, a, b in zip(q, squares.solve(q, M), likelihood.solve(q, M), strict=True):
+
         def by_squares(p, row=row):
             return ((M @ p - row) ** 2).sum() + strength * penalty_of(p, kind)
 
         def by_likelihood(p, row=row):
-            return -sum(x * np.log(m) for x, m in zip(row, M @ p, strict=True) if x > 0) + strength * penalty_of(p, kind) / 2
+            return (
+                -sum(x * np.log(m) for x, m in zip(row, M @ p, strict=True) if x > 0)
+                + strength * penalty_of(p, kind) / 2
+            )
 
         assert by_squares(a) <= (((points @ M.T - row) ** 2).sum(axis=1) + penalties).min() + 1e-12
         assert by_likelihood(b) <= min(by_likelihood(p) for p in points if (M @ p)[row > 0].min() > 0) + 1e-12
@@ -144,7 +148,9 @@ def test_smooth_shares_of_ordered_classes_are_found_better_with_curvature():
 def test_the_strength_is_found_by_a_search():
     X, y = blobs(300, 3, 0)
     protocol = DirichletPrevalence(1.0, n_samples=20, sample_size=50, random_state=0)
-    search = QuantifierSearch(RUN(Linear(), random_state=0), {"strength": [0.0, 0.1]}, protocol=protocol, random_state=0)
+    search = QuantifierSearch(
+        RUN(Linear(), random_state=0), {"strength": [0.0, 0.1]}, protocol=protocol, random_state=0
+    )
     assert search.fit(X, y).best_params_["strength"] in (0.0, 0.1)
 
 
@@ -152,7 +158,9 @@ def test_a_penalised_estimate_has_the_interval_without_penalty():
     X, y = blobs(400, 3, 0)
     for loss, vectors in (("likelihood", "cells"), ("squares", "posteriors")):
         free, penalised = (
-            estimate(RUN(Linear(), strength=s, loss=loss, vectors=vectors, random_state=0).fit(X[:200], y[:200]), X[200:])
+            estimate(
+                RUN(Linear(), strength=s, loss=loss, vectors=vectors, random_state=0).fit(X[:200], y[:200]), X[200:]
+            )
             for s in (0.0, 0.5)
         )
         assert (penalised.low <= penalised.shares).all()

@@ -55,7 +55,9 @@ def by_loops(F_sample, F_labelled, codes, folds, pilot):
     G = np.empty((k, k))
     for j in range(k):
         of_folds = [
-            np.mean([F_labelled[i] / (w @ F_labelled[i]) for i in np.flatnonzero((codes == j) & (folds == fold))], axis=0)
+            np.mean(
+                [F_labelled[i] / (w @ F_labelled[i]) for i in np.flatnonzero((codes == j) & (folds == fold))], axis=0
+            )
             for fold in np.unique(folds[codes == j])
         ]
         G[:, j] = np.mean(of_folds, axis=0)
@@ -105,7 +107,9 @@ def test_items_that_count_nothing_change_nothing():
     out = q.outputs(scored_items(60, 3, 1)[1])
     counts = np.repeat([1.0, 0.0], 30)
     np.testing.assert_allclose(
-        q.aggregate(out, Samples(np.arange(60), [0, 60], counts=counts)), q.aggregate(out.take(np.arange(30))), atol=1e-10
+        q.aggregate(out, Samples(np.arange(60), [0, 60], counts=counts)),
+        q.aggregate(out.take(np.arange(30))),
+        atol=1e-10,
     )
 
 

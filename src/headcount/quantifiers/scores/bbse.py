@@ -8,8 +8,9 @@ from headcount._typing import FloatArray, RandomState
 from headcount.learners import Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.scores.weights import WeightsQuantifier
+from headcount.quantifiers.scores.weights import ImportanceWeights
 from headcount.quantifiers.solvers import LeastSquares, Solver
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["BBSE", "Inverse"]
 
@@ -38,7 +39,7 @@ class Inverse(LeastSquares):
     group="adjusting",
     needs="decisions (or posteriors), validation part",
 )
-class BBSE(WeightsQuantifier):
+class BBSE(ImportanceWeights, SumsQuantifier):
     r"""Black box shift estimation: importance weights from the inverse of the joint confusion matrix.
 
     With :math:`C_{ij}` the share of validation items of class j that are decided for class i, among all of them, and q the shares of
@@ -92,8 +93,9 @@ class BBSE(WeightsQuantifier):
     [0.0, 1.0]
     """
 
+    adjusts_for_shift = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **WeightsQuantifier._parameter_constraints,
+        **ImportanceWeights._parameter_constraints,
         "constrained": ["boolean"],
     }
 

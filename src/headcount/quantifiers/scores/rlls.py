@@ -12,8 +12,9 @@ from headcount.learners import Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.scores._weights_search import regularised_weights
-from headcount.quantifiers.scores.weights import WeightsQuantifier
+from headcount.quantifiers.scores.weights import ImportanceWeights
 from headcount.quantifiers.solvers import LeastSquares, Solver
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["RLLS", "RegularisedWeights"]
 
@@ -56,7 +57,7 @@ class RegularisedWeights(LeastSquares):
     group="adjusting",
     needs="posteriors (or decisions), validation part",
 )
-class RLLS(WeightsQuantifier):
+class RLLS(ImportanceWeights, SumsQuantifier):
     r"""Regularised learning under label shift: the weights of :class:`BBSE`, drawn towards 1.
 
     The weights are :math:`w = 1 + \theta`, where :math:`\theta` minimises
@@ -118,8 +119,9 @@ class RLLS(WeightsQuantifier):
     [0.0, 1.0]
     """
 
+    adjusts_for_shift = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **WeightsQuantifier._parameter_constraints,
+        **ImportanceWeights._parameter_constraints,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
     }

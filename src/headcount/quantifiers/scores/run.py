@@ -104,8 +104,9 @@ class RUN(SumsQuantifier):
     vectors : {"cells", "decisions", "posteriors"}, default="cells"
         What an item is: the cell of its decision and of the bin of its largest posterior, its decision alone, or, with
         ``loss="squares"``, its posteriors.
-    n_bins : int, default=4
-        Bins of the largest posterior, from 1 / n_classes to 1, with ``vectors="cells"``.
+    n_bins : int, default=2
+        Bins of the largest posterior, from 1 / n_classes to 1, with ``vectors="cells"``. More of them use more of the posteriors,
+        and need more labelled items.
     validation : int, float or splitter, default=5
         A number of folds or a splitter, or a fraction to hold out, as for :class:`ACC`.
     refit : bool, default=False
@@ -156,7 +157,7 @@ class RUN(SumsQuantifier):
         penalty: str = "curvature",
         loss: str = "likelihood",
         vectors: str = "cells",
-        n_bins: int = 4,
+        n_bins: int = 2,
         validation: Validation = DEFAULT_VALIDATION,
         refit: bool = False,
         random_state: RandomState = None,

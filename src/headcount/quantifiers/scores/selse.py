@@ -1,16 +1,12 @@
 """SELSE: the linear equations between sample and classes whose solution varies least."""
 
-from typing import Any, ClassVar
+import numpy as np
 
-from sklearn.utils.validation import check_is_fitted
-
-from headcount._typing import FloatArray, RandomState
-from headcount.learners import Validation
-from headcount.quantifiers.base import DEFAULT_VALIDATION
+from headcount._typing import FloatArray, IntArray
+from headcount.learners import BiasCorrectedTemperature, Outputs
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.densities import DensitiesQuantifier
 from headcount.quantifiers.scores.least_variance import LabelledDensities
-from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.statistics import SampleItems
 
 __all__ = ["SELSE"]
@@ -22,7 +18,7 @@ __all__ = ["SELSE"]
     group="adjusting",
     needs="posteriors, validation part",
 )
-class SELSE(SLD):
+class SELSE(DensitiesQuantifier):
     r"""Least variance among the methods that solve linear equations between the sample and the classes.
 
     ACC, PACC and their relatives choose functions h of an item and solve
@@ -84,29 +80,30 @@ class SELSE(SLD):
     """
 
     adjusts_for_shift = True
-    interval_refusal = DensitiesQuantifier.interval_refusal
-    prior = "train"
-    calibration = "bcts"
-    _parameter_constraints: ClassVar[dict[str, Any]] = DensitiesQuantifier._parameter_constraints
+    prior_: FloatArray
+    calibration_: BiasCorrectedTemperature
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        validation: Validation = DEFAULT_VALIDATION,
-        refit: bool = False,
-        random_state: RandomState = None,
-        classes: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.validation = validation
-        self.refit = refit
-        self.random_state = random_state
-        self.classes = classes
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
+        self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
+        self.calibration_ = BiasCorrectedTemperature.learnt(outputs.need("posteriors"), codes)
+
+    def densities(self, outputs: Outputs) -> FloatArray:
+        """Return calibrated posteriors divided by the labelled items' shares: densities, up to a factor for each item."""
+        F: FloatArray = self.calibration_.posteriors(outputs.need("posteriors")) / self.prior_
+        return F
+
+    def validation_densities(self) -> FloatArray:
+        """Return the densities of the validation items, for each of them calibrated by the others."""
+        P, codes = self.validation_outputs_.need("posteriors"), self.validation_codes_
+        F: FloatArray = self.calibration_.jackknifed_posteriors(P, codes) / self.prior_
+        return F
+
+    def starting_shares(self) -> FloatArray:
+        """Return the shares at which the search for the most likely ones begins."""
+        return self.prior_
 
     def solve(self, statistics: SampleItems) -> FloatArray:
         """Solve the equations of each sample, with weights at its most likely shares."""
-        check_is_fitted(self)
         pilot = super().solve(statistics)
         labelled = LabelledDensities(
             self.validation_densities(), self.validation_codes_, self.validation_folds_, self.validation_repeats_

@@ -1,22 +1,22 @@
-"""`WeightsQuantifier`: what BBSE and RLLS share, which were published as estimators of importance weights."""
+"""`ImportanceWeights`: what BBSE and RLLS share, which were published as estimators of importance weights."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray, Items
+from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount._validation import StrOptions
 from headcount.learners import Fits
 from headcount.quantifiers.representations import Decisions, Posteriors, Representation
 from headcount.quantifiers.sums import SumsQuantifier
 
-__all__ = ["WeightsQuantifier"]
+__all__ = ["ImportanceWeights"]
 
 
-class WeightsQuantifier(SumsQuantifier):
-    """Base of the methods that estimate importance weights: shares divided by the shares among the labelled items.
+class ImportanceWeights:
+    """Mixin of methods over sums that estimate importance weights: shares divided by the shares among the labelled items.
 
-    A subclass has the parameter ``confusion``, "hard" or "soft": whether its confusion matrix is made of decisions or of posteriors.
+    The method has the parameter ``confusion``, "hard" or "soft": whether its confusion matrix is made of decisions or of posteriors.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class WeightsQuantifier(SumsQuantifier):
         The class shares among the labelled items.
     """
 
-    adjusts_for_shift = True
+    classes_: AnyArray
     confusion: str
     prior_: FloatArray
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -33,18 +33,18 @@ class WeightsQuantifier(SumsQuantifier):
     }
 
     @property
-    def representation(self) -> Representation:  # type: ignore[override]
+    def representation(self) -> Representation:
         """Decisions for the hard confusion matrix, posteriors for the soft one."""
         return Posteriors() if self.confusion == "soft" else Decisions()
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
-        super()._learn(fits, codes)
+        super()._learn(fits, codes)  # type: ignore[misc]
 
     def importance_weights(self, X: Items) -> FloatArray:
         """Return for each class its estimated share among these items divided by its share among the labelled ones.
 
         They are the weights with which labelled items stand for the new ones when a classifier is trained for these.
         """
-        weights: FloatArray = self.predict(X) / self.prior_
+        weights: FloatArray = self.predict(X) / self.prior_  # type: ignore[attr-defined]
         return weights
