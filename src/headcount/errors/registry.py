@@ -172,8 +172,8 @@ def check_comparable(measure: ErrorMeasure) -> None:
     """Raise if means of the measure over samples do not rank methods: it is signed, or needs the class shares in training."""
     if measure.signed:
         raise DataError(
-            f"{measure.label} is a signed error, whose mean may be 0 though every sample is far off: choose by another measure, such "
-            "as 'ae', and look at the bias afterwards."
+            f"{measure.label} is a signed error, whose mean may be 0 though every sample is far off: choose by another measure, "
+            "such as 'ae', and look at the bias afterwards."
         )
     if measure.needs_training:
         raise DataError(

@@ -114,8 +114,8 @@ def bias(true: Any, estimated: Any) -> Any:
     p, p_hat = _check_pair(true, estimated)
     if p.shape[-1] != 2:
         raise DataError(
-            f"The bias is defined for two classes; the shares are of {p.shape[-1]}. Take the mean of estimated - true over samples, "
-            "class by class."
+            f"The bias is defined for two classes; the shares are of {p.shape[-1]}. Take the mean of estimated - true over "
+            "samples, class by class."
         )
     return (p_hat - p)[..., 1]
 
@@ -192,7 +192,8 @@ def aqe(true: Any, estimated: Any, sample_size: Any) -> Any:
 
     .. math:: \sqrt{ \sum_y \left( \log \frac{\hat p_y}{p_y} - \frac{1}{n} \sum_c \log \frac{\hat p_c}{p_c} \right)^2 }
 
-    It is a distance of ratios between classes, whatever their sum. Aitchison (1986), "The statistical analysis of compositional data".
+    It is a distance of ratios between classes, whatever their sum. Aitchison (1986), "The statistical analysis of compositional
+    data".
 
     >>> float(aqe([0.5, 0.5], [0.2, 0.8], sample_size=float("inf")).round(6))
     0.980258

@@ -18,8 +18,8 @@ __all__ = ["DirichletPrevalence"]
 class DirichletPrevalence(Protocol):
     r"""Draw samples whose class shares follow the Dirichlet distribution :math:`\mathrm{Dir}(\alpha)`.
 
-    The density is proportional to :math:`\prod_y p_y^{\alpha_y - 1}`. With all alphas 1 it is that of `UniformPrevalence`; larger ones
-    keep the shares near :math:`\alpha / \sum \alpha`, smaller ones make a few classes dominate. Shares are rounded to
+    The density is proportional to :math:`\prod_y p_y^{\alpha_y - 1}`. With all alphas 1 it is that of `UniformPrevalence`; larger
+    ones keep the shares near :math:`\alpha / \sum \alpha`, smaller ones make a few classes dominate. Shares are rounded to
     whole numbers of items by largest remainders. Items of a class are drawn without replacement if the pool has enough of them,
     with replacement otherwise.
 
@@ -64,8 +64,8 @@ class DirichletPrevalence(Protocol):
             raise DataError(
                 f"alpha must be one number above 0, or one for each of the {n_classes} classes; got {self.alpha!r}."
             )
-        # Gamma variables divided by their sum, as logarithms: with tiny alphas all may be 0 in doubles. A gamma variable of shape a is
-        # one of shape a + 1 times a uniform number to the power of 1 / a.
+        # Gamma variables divided by their sum, as logarithms: with tiny alphas all may be 0 in doubles. A gamma variable of shape
+        # a is one of shape a + 1 times a uniform number to the power of 1 / a.
         shape = np.broadcast_to(alpha, n_classes)
         size = (self.n_samples, n_classes)
         logs = np.log(generator.gamma(shape + 1.0, size=size)) + np.log1p(-generator.random(size)) / shape

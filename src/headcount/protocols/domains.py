@@ -19,15 +19,15 @@ __all__ = ["DomainMixture"]
 class DomainMixture(Protocol):
     r"""Draw samples that mix two domains: a part of the items comes from one, the rest from the other.
 
-    The class shares are the same in all samples, and in both parts of each up to rounding, so that errors show what a change within the classes does
-    to a method, apart from a change of shares. Items are drawn without replacement if a class has enough of them
-    in the domain, with replacement otherwise.
+    The class shares are the same in all samples, and in both parts of each up to rounding, so that errors show what a change
+    within the classes does to a method, apart from a change of shares. Items are drawn without replacement if a class has enough
+    of them in the domain, with replacement otherwise.
 
     Parameters
     ----------
     domains : sequence of labels, one for each item of the pool
-        Which of two domains each item belongs to. The pool holds both: stack their items. The first domain is the one whose label is
-        sorted first.
+        Which of two domains each item belongs to. The pool holds both: stack their items. The first domain is the one whose label
+        is sorted first.
     n_mixtures : int or sequence of float, default=11
         Number of parts of the first domain, from 1 to 0 in equal steps, or the parts themselves.
     repeats : int, default=10
@@ -65,7 +65,11 @@ class DomainMixture(Protocol):
     }
 
     def _draw(
-        self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
+        self,
+        codes: IntArray,
+        classes: AnyArray,
+        generator: np.random.Generator,  # noqa: ARG002
+        seed: np.random.SeedSequence,
     ) -> tuple[Samples, FloatArray]:
         names, domains = class_codes(self.domains, "domains")
         if len(names) != 2 or len(domains) != len(codes):
@@ -85,8 +89,8 @@ class DomainMixture(Protocol):
         if missing.any():
             domain, absent = divmod(int(np.flatnonzero(missing)[0]), k)
             raise DataError(
-                f"{type(self).__name__} asks for items of class {quoted(classes[[absent]])} of domain {quoted(names[[domain]])}, and "
-                "the pool has none. Add labelled items of that class, or give a prevalence without it."
+                f"{type(self).__name__} asks for items of class {quoted(classes[[absent]])} of domain {quoted(names[[domain]])}, "
+                "and the pool has none. Add labelled items of that class, or give a prevalence without it."
             )
         counts = np.repeat(counts, self.repeats, axis=0)
         samples = draw_items(counts, Samples._grouped(group, 2 * k), seed)

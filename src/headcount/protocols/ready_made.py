@@ -40,7 +40,11 @@ class ReadyMadeSamples(Protocol):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"samples": "no_validation"}
 
     def _draw(
-        self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
+        self,
+        codes: IntArray,
+        classes: AnyArray,
+        generator: np.random.Generator,  # noqa: ARG002
+        seed: np.random.SeedSequence,  # noqa: ARG002
     ) -> tuple[Samples, FloatArray]:
         samples = _as_samples(self.samples)
         samples.check_pool(len(codes))

@@ -47,8 +47,8 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
 
     if M.ndim not in (2, 3) or Q.ndim != 2 or M.shape[-2] != Q.shape[1] or (M.ndim == 3 and len(M) != len(Q)):
         raise DataError(
-            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M, and a stack one matrix "
-            "for each row of Q."
+            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M, and a stack one "
+            "matrix for each row of Q."
         )
     if not (np.isfinite(M).all() and np.isfinite(Q).all()):
         raise DataError("M and Q must be finite.")

@@ -1,12 +1,12 @@
 """Minimise ||C w - q|| + rho ||w - 1|| over w >= 0 for many q at once: norms that are not squared, searched along a path.
 
-The optimum is, for some lambda, that of the squared problem ||C w - q||^2 + lambda ||w - 1||^2, where lambda ||w - 1|| = rho ||C w - q||.
-The left side minus the right one changes its sign once, since the trade-off of the two norms is convex.
+The optimum is, for some lambda, that of the squared problem ||C w - q||^2 + lambda ||w - 1||^2, where lambda ||w - 1|| = rho ||C
+w - q||. The left side minus the right one changes its sign once, since the trade-off of the two norms is convex.
 """
 
 import numpy as np
 
-from headcount._typing import FloatArray
+from headcount._typing import AnyArray, FloatArray
 
 __all__ = ["non_negative_minimiser", "regularised_weights"]
 
@@ -39,7 +39,7 @@ def regularised_weights(C: FloatArray, Q: FloatArray, rho: float) -> FloatArray:
     return W
 
 
-def _exact_weights(C: FloatArray, Q: FloatArray, rho: float) -> tuple[FloatArray, np.ndarray]:
+def _exact_weights(C: FloatArray, Q: FloatArray, rho: float) -> tuple[FloatArray, AnyArray]:
     """Return the solutions of C w = q, and which of them are optimal: not negative, and too near to 1 for shrinkage to pay.
 
     At a residual of 0 the subgradients of the first norm are C'u with ||u|| <= 1, so that w is optimal if
@@ -47,7 +47,7 @@ def _exact_weights(C: FloatArray, Q: FloatArray, rho: float) -> tuple[FloatArray
     """
     if np.linalg.cond(C) > 1e8:
         return np.empty((len(Q), C.shape[1])), np.zeros(len(Q), dtype=bool)
-    W = np.linalg.solve(C, Q.T).T
+    W: FloatArray = np.asarray(np.linalg.solve(C, Q.T).T, dtype=np.float64)
     theta = W - 1.0
     pull = np.linalg.norm(np.linalg.solve(C.T, theta.T), axis=0)
     return W, (W.min(axis=1) >= 0.0) & (rho * pull <= np.linalg.norm(theta, axis=1))

@@ -8,6 +8,7 @@ from headcount._typing import FloatArray, RandomState
 from headcount.learners import Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.representations import Decisions, Posteriors, Representation
 from headcount.quantifiers.scores.weights import ImportanceWeights
 from headcount.quantifiers.solvers import LeastSquares, Solver
 from headcount.quantifiers.sums import SumsQuantifier
@@ -42,11 +43,11 @@ class Inverse(LeastSquares):
 class BBSE(ImportanceWeights, SumsQuantifier):
     r"""Black box shift estimation: importance weights from the inverse of the joint confusion matrix.
 
-    With :math:`C_{ij}` the share of validation items of class j that are decided for class i, among all of them, and q the shares of
-    decisions in the sample, the weights are :math:`w = C^{-1} q` and the shares :math:`p_j = w_j \pi_j`, where
-    :math:`\pi` are the class shares among the labelled items; negative ones are set to 0, and the others divided by their sum. Since
-    :math:`C_{ij} = M_{ij} \pi_j`, with M the matrix of :class:`ACC`, that is :math:`p = M^{-1} q`: ACC without constraints. Where the
-    solution has no negative share both are the same.
+    With :math:`C_{ij}` the share of validation items of class j that are decided for class i, among all of them, and q the shares
+    of decisions in the sample, the weights are :math:`w = C^{-1} q` and the shares :math:`p_j = w_j \pi_j`, where
+    :math:`\pi` are the class shares among the labelled items; negative ones are set to 0, and the others divided by their sum.
+    Since :math:`C_{ij} = M_{ij} \pi_j`, with M the matrix of :class:`ACC`, that is :math:`p = M^{-1} q`: ACC without constraints.
+    Where the solution has no negative share both are the same.
 
     **When to use it.** Where importance weights are wanted (`importance_weights`), or to compare with publications.
     **When not.** Setting negative shares to 0 moves all others in the same proportion; ``constrained=True``, ACC and PACC
@@ -113,6 +114,11 @@ class BBSE(ImportanceWeights, SumsQuantifier):
         super().__init__(classifier, validation=validation, refit=refit, random_state=random_state, classes=classes)
         self.confusion = confusion
         self.constrained = constrained
+
+    @property
+    def representation(self) -> Representation:  # type: ignore[override]
+        """Decisions for the hard confusion matrix, posteriors for the soft one."""
+        return Posteriors() if self.confusion == "soft" else Decisions()
 
     @property
     def solver(self) -> Solver:  # type: ignore[override]

@@ -1,10 +1,10 @@
 """Shares that solve the linear equations of least variance: ratios of densities, weighted by what each side's items are worth.
 
 An estimator that solves z = G p, where z is the mean of any function h over the sample's items and G_j its mean over the validation
-items of class j, is off by the noise of z - G p, whose variance is sum_l (p_l / n + p_l^2 / n_l) E_l[h h'] less products of means, with
-n items in the sample and n_l validation items of class l. Against the slopes E_j[h] - E_k[h] that is least for
-h = f / sum_l w_l f_l with w_l = p_l / n + p_l^2 / n_l, where f_l are the classes' densities (Chow 2022). With endless validation items
-w is p, and h the derivative of the log-likelihood.
+items of class j, is off by the noise of z - G p, whose variance is sum_l (p_l / n + p_l^2 / n_l) E_l[h h'] less products of
+means, with n items in the sample and n_l validation items of class l. Against the slopes E_j[h] - E_k[h] that is least for
+h = f / sum_l w_l f_l with w_l = p_l / n + p_l^2 / n_l, where f_l are the classes' densities (Chow 2022). With endless validation
+items w is p, and h the derivative of the log-likelihood.
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ class LabelledDensities:
         variances = p / n + p**2 / self.sizes
         weights = variances / variances.sum(axis=1, keepdims=True)
         factors = np.empty(0) if samples.factors is None else samples.factors
-        shares = np.empty_like(p)
+        shares: FloatArray = np.empty_like(p)
 
         def solve(start: int, stop: int) -> None:
             part, ends = slice(start, stop), samples.indptr[start : stop + 1]
@@ -84,5 +84,5 @@ class LabelledDensities:
         V = D.T @ (within + between) @ D
         ridge = 1e-12 * np.maximum(np.trace(V, axis1=1, axis2=2), 1e-300)
         L = np.linalg.cholesky(V + ridge[:, None, None] * np.eye(k - 1))
-        M, q = np.linalg.solve(L, D.T @ G), np.linalg.solve(L, (z @ D)[:, :, None])[:, :, 0]
-        return mixture_least_squares(M, q)
+        whitened = np.linalg.solve(L, np.concatenate([D.T @ G, (z @ D)[:, :, None]], axis=2)).astype(np.float64, copy=False)
+        return mixture_least_squares(whitened[:, :, :k], whitened[:, :, k])

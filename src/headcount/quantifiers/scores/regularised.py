@@ -1,4 +1,4 @@
-"""Solvers with Tikhonov's penalty: least squares and likelihood of cells, with shares that are small or smooth along the classes."""
+"""Solvers with Tikhonov's penalty: least squares, and the likelihood of cells, drawn towards equal or smooth shares."""
 
 import numpy as np
 
@@ -86,9 +86,10 @@ class RegularisedLikelihood(Solver):
         known = M.max(axis=1) > 0.0  # a cell that no validation item is in says nothing
         M, q = M[known], np.ascontiguousarray(q[:, known])
         T = np.sqrt(self.strength) * penalty_matrix(M.shape[1], self.penalty)
-        shares = mixture_least_squares(M, q)
         k = M.shape[1]
-        shares = 0.9 * shares + 0.1 / k  # inside the simplex, where the objective is finite
+        shares: FloatArray = (
+            0.9 * mixture_least_squares(M, q) + 0.1 / k
+        )  # inside the simplex, where the objective is finite
 
         def search(start: int, stop: int) -> None:
             shares[start:stop] = _newton(M, q[start:stop], T.T @ T, shares[start:stop])

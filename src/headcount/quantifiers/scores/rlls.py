@@ -11,6 +11,7 @@ from headcount._validation import Interval
 from headcount.learners import Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.representations import Decisions, Posteriors, Representation
 from headcount.quantifiers.scores._weights_search import regularised_weights
 from headcount.quantifiers.scores.weights import ImportanceWeights
 from headcount.quantifiers.solvers import LeastSquares, Solver
@@ -70,8 +71,8 @@ class RLLS(ImportanceWeights, SumsQuantifier):
     items. The norms are not squared: where the equations have a solution that is not far away, it is the
     answer, without any shrinkage. The regularisation acts where C is nearly singular, or the solution has negative weights.
 
-    **When to use it.** With few labelled items, many classes or a weak classifier, where the shares may stay near those of training.
-    **When not.** Where they may be anything: shrinkage is then bias. The interval is that of the equations without
+    **When to use it.** With few labelled items, many classes or a weak classifier, where the shares may stay near those of
+    training. **When not.** Where they may be anything: shrinkage is then bias. The interval is that of the equations without
     regularisation, extended to the estimate where it is outside.
 
     Parameters
@@ -149,6 +150,11 @@ class RLLS(ImportanceWeights, SumsQuantifier):
         k, n = len(self.classes_), len(self.validation_codes_) / self.validation_repeats_
         log = 2.0 * np.log(2.0 * k / self.delta)
         return float(3.0 * self.alpha * (log / (3.0 * n) + np.sqrt(log / n)))
+
+    @property
+    def representation(self) -> Representation:  # type: ignore[override]
+        """Decisions for the hard confusion matrix, posteriors for the soft one."""
+        return Posteriors() if self.confusion == "soft" else Decisions()
 
     @property
     def solver(self) -> Solver:  # type: ignore[override]

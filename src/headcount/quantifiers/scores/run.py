@@ -85,9 +85,9 @@ class RUN(SumsQuantifier):
 
     **When to use it.** For ordered classes, such as bins of a quantity or stars, whose shares are known to be smooth, with many
     classes or few labelled items, so that the shares of ACC jump up and down; choose ``strength`` by a search. The default,
-    0, is maximum likelihood of the cells without penalty. **When not.** Where classes have no order, "differences" and "curvature" have no
-    meaning; where shares may be anything, each penalty is bias. The interval is that without the penalty, extended to the
-    estimate where it is outside.
+    0, is maximum likelihood of the cells without penalty. **When not.** Where classes have no order, "differences" and
+    "curvature" have no meaning; where shares may be anything, each penalty is bias. The interval is that without the penalty,
+    extended to the estimate where it is outside.
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ class SELSE(DensitiesQuantifier):
 
     .. math:: \frac{1}{n} \sum_{x \in U} h(x) = \sum_l p_l \, \frac{1}{n_l} \sum_{x \in L_l} h(x)
 
-    with n items in the sample U and :math:`n_l` validation items of class l. Whatever h is, the solution is consistent; its variance
-    is least for the ratios
+    with n items in the sample U and :math:`n_l` validation items of class l. Whatever h is, the solution is consistent; its
+    variance is least for the ratios
 
     .. math:: h_j(x) = \frac{f_j(x)}{\sum_l w_l f_l(x)}, \qquad w_l = \frac{p_l}{n} + \frac{p_l^2}{n_l}
 
@@ -41,7 +41,7 @@ class SELSE(DensitiesQuantifier):
 
     **When to use it.** With fewer labelled items than new ones, over a classifier that separates the classes well in part. If the
     densities are wrong it stays consistent, unlike SLD. **When not.** In streams and with many classes it costs a product over all
-    validation items and k² coordinates for each sample. Memory grows with 8 k² bytes a validation item.
+    validation items and k² coordinates for each sample. Memory grows with 16 k² bytes a validation item.
 
     Parameters
     ----------

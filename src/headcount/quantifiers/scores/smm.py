@@ -21,8 +21,8 @@ class SMM(SumsQuantifier):
 
     clipped to [0, 1], where :math:`\bar s` is the mean posterior of the second class in the sample, and
     :math:`\bar s_{\oplus}` and :math:`\bar s_{\ominus}` are its means over validation items of the second and the first class.
-    These are the rates :math:`\mathrm{TPR}_s` and :math:`\mathrm{FPR}_s` of :class:`PACC`: for two classes both methods are the same
-    estimator, which was found from two sides, and they return the same numbers. For two classes.
+    These are the rates :math:`\mathrm{TPR}_s` and :math:`\mathrm{FPR}_s` of :class:`PACC`: for two classes both methods are the
+    same estimator, which was found from two sides, and they return the same numbers. For two classes.
 
     **When to use it.** To compare with publications that use it. **When not.** PACC is the same and takes any number of classes.
 

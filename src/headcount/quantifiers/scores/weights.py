@@ -7,7 +7,6 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount._validation import StrOptions
 from headcount.learners import Fits
-from headcount.quantifiers.representations import Decisions, Posteriors, Representation
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["ImportanceWeights"]
@@ -16,7 +15,8 @@ __all__ = ["ImportanceWeights"]
 class ImportanceWeights:
     """Mixin of methods over sums that estimate importance weights: shares divided by the shares among the labelled items.
 
-    The method has the parameter ``confusion``, "hard" or "soft": whether its confusion matrix is made of decisions or of posteriors.
+    The method has the parameter ``confusion``, "hard" or "soft": whether its confusion matrix is made of decisions or of
+    posteriors.
 
     Attributes
     ----------
@@ -31,11 +31,6 @@ class ImportanceWeights:
         **SumsQuantifier._parameter_constraints,
         "confusion": [StrOptions({"hard", "soft"})],
     }
-
-    @property
-    def representation(self) -> Representation:
-        """Decisions for the hard confusion matrix, posteriors for the soft one."""
-        return Posteriors() if self.confusion == "soft" else Decisions()
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
