@@ -84,5 +84,7 @@ class LabelledDensities:
         V = D.T @ (within + between) @ D
         ridge = 1e-12 * np.maximum(np.trace(V, axis1=1, axis2=2), 1e-300)
         L = np.linalg.cholesky(V + ridge[:, None, None] * np.eye(k - 1))
-        whitened = np.linalg.solve(L, np.concatenate([D.T @ G, (z @ D)[:, :, None]], axis=2)).astype(np.float64, copy=False)
+        whitened = np.linalg.solve(L, np.concatenate([D.T @ G, (z @ D)[:, :, None]], axis=2)).astype(
+            np.float64, copy=False
+        )
         return mixture_least_squares(whitened[:, :, :k], whitened[:, :, k])
