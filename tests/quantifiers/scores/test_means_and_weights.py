@@ -72,6 +72,14 @@ def test_fm_finds_a_class_that_is_too_rare_to_be_decided_for():
     assert widths[0] < 0.7 * widths[1]
 
 
+def test_indicators_of_few_items_that_are_all_alike_leave_room_for_others():
+    P = np.repeat(np.eye(2), 6, axis=0)
+    q = FM(frozen([0, 1])).fit(P, np.repeat([0, 1], 6))
+    answer = estimate(q, np.repeat(np.eye(2), [30, 10], axis=0))
+    by_posteriors = estimate(PACC(frozen([0, 1])).fit(P, np.repeat([0, 1], 6)), np.repeat(np.eye(2), [30, 10], axis=0))
+    assert answer.high[1] - answer.low[1] > 1.05 * (by_posteriors.high[1] - by_posteriors.low[1])
+
+
 def test_smm_is_pacc_for_two_classes():
     X, y = blobs(300, 2, 0)
     for options in ({}, {"validation": 0.4}):

@@ -26,6 +26,7 @@ class Exceedances(Vectors):
     """
 
     needs: Need = "posteriors"
+    is_binary = True
 
     def __init__(self, thresholds: FloatArray) -> None:
         self.thresholds = thresholds
