@@ -22,8 +22,16 @@ if TYPE_CHECKING:
         SVMperf,
         svmperf_path,
     )
-    from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
+    from headcount.protocols import (
+        ArtificialPrevalence,
+        DirichletPrevalence,
+        DomainMixture,
+        NaturalPrevalence,
+        ReadyMadeSamples,
+        Samples,
+        UniformPrevalence,
+    )
+    from headcount.quantifiers import ACC, BBSE, CC, ELM, FM, MLPE, PACC, PCC, RLLS, RUN, SELSE, SLD, SMM, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -33,25 +41,57 @@ _HOME = {
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
-    "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
+    "protocols": (
+        "ArtificialPrevalence",
+        "DirichletPrevalence",
+        "DomainMixture",
+        "NaturalPrevalence",
+        "ReadyMadeSamples",
+        "Samples",
+        "UniformPrevalence",
+    ),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
+    "quantifiers": (
+        "ACC",
+        "BBSE",
+        "CC",
+        "ELM",
+        "FM",
+        "MLPE",
+        "PACC",
+        "PCC",
+        "RLLS",
+        "RUN",
+        "SELSE",
+        "SLD",
+        "SMM",
+        "HDy",
+        "QuaNet",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "plots", "significance", "simplex", "stream")
 
 __all__ = [
     "ACC",
+    "BBSE",
     "CC",
     "ELM",
+    "FM",
     "MLPE",
     "PACC",
     "PCC",
+    "RLLS",
+    "RUN",
+    "SELSE",
     "SLD",
+    "SMM",
     "ArtificialPrevalence",
     "AutoQuantifier",
     "CNNClassifier",
     "Corpus",
+    "DirichletPrevalence",
+    "DomainMixture",
     "Estimate",
     "Evaluation",
     "HDy",
@@ -62,6 +102,7 @@ __all__ = [
     "Outputs",
     "QuaNet",
     "QuantifierSearch",
+    "ReadyMadeSamples",
     "SVMperf",
     "Samples",
     "TableColumns",

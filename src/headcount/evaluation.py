@@ -46,15 +46,18 @@ class Evaluation:
     sizes: IntArray
     ordered: bool = False
 
-    def error(self, name: str | ErrorMeasure) -> FloatArray:
-        """Return the error of each sample by a measure of shares, given by its registered name or as an `ErrorMeasure`."""
+    def error(self, name: str | ErrorMeasure, training: Any = None) -> FloatArray:
+        """Return the error of each sample by a measure of shares, given by its registered name or as an `ErrorMeasure`.
+
+        ``training`` are the class shares in training, for measures that are relative to them, such as "sre".
+        """
         measure = get_error(name)
         if measure.of != "shares":
             raise DataError(
                 f"{measure.label} is an error of decisions about items; an evaluation holds shares of samples."
             )
         check_order(measure, self.classes, self.ordered)
-        return measure(self.true, self.estimated, self.sizes)
+        return measure(self.true, self.estimated, self.sizes, training=training)
 
     @property
     def ae(self) -> FloatArray:

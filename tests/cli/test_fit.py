@@ -5,7 +5,10 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from headcount.cli.fit import _check_method
+from headcount.quantifiers import method_named
 from tests.cli.conftest import FIT
 
 
@@ -75,10 +78,14 @@ def test_several_labels_make_a_model_each(reviews, run, refused):
 
 
 def test_an_unknown_method_names_those_that_fit_takes(reviews, refused):
-    words = "There is no method 'EMQ'. EMQ is called SLD here. fit takes auto, 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy'"
-    refused(words, *FIT, "--method", "EMQ")
-    for method in ("CC", "PCC", "ACC", "PACC", "SLD", "HDy"):
-        assert method in words
+    words = "There is no method 'EMG'. fit takes auto, 'CC', 'PCC', 'ACC', 'PACC', 'BBSE', 'FM', 'RLLS', 'SELSE', 'SLD', 'HDy'"
+    refused(words, *FIT, "--method", "EMG")
+
+
+@pytest.mark.parametrize(("other", "name"), [("EMQ", "SLD"), ("saerens", "SLD"), ("GAC", "ACC"), ("gpac", "PACC")])
+def test_methods_are_found_by_their_names_elsewhere(other, name):
+    _check_method(other)
+    assert method_named(other).name == name
 
 
 def test_the_order_of_the_classes_is_kept_in_the_model(reviews, run, refused):

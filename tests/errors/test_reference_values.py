@@ -8,8 +8,12 @@ from sklearn.metrics import accuracy_score, f1_score
 from headcount.errors import (
     accuracy_error,
     ae,
+    aqe,
+    bias,
     f1_error,
+    get_error,
     kld,
+    md,
     minority_class,
     nae,
     nkld,
@@ -18,6 +22,7 @@ from headcount.errors import (
     rae,
     se,
     smooth,
+    sre,
 )
 from headcount.exceptions import DataError
 
@@ -30,6 +35,32 @@ def test_measures_equal_hand_computed_values():
     assert rae(p, p_hat, np.inf) == pytest.approx((0.2 / 0.1 + 0.1 / 0.2 + 0.3 / 0.7) / 3)
     assert nrae(p, p_hat, np.inf) == pytest.approx((2 + 0.5 + 3 / 7) / (2 + 0.9 / 0.1))
     assert nmd(p, p_hat) == pytest.approx((0.2 + 0.3) / 2)
+    assert md(p, p_hat) == pytest.approx(0.2 + 0.3)
+    assert sre(p, p_hat, [0.2, 0.3, 0.5]) == pytest.approx((1.0 + (0.1 / 0.3) ** 2 + (0.3 / 0.5) ** 2) / 3)
+    assert bias([0.3, 0.7], [0.4, 0.6]) == pytest.approx(-0.1)
+
+
+def test_the_aitchison_distance_is_that_of_all_log_ratios_of_two_classes():
+    p, p_hat = np.random.default_rng(0).dirichlet(np.ones(4), size=(2, 20))
+    a, b = smooth(p, 50), smooth(p_hat, 50)
+    for x, y, distance in zip(a, b, aqe(p, p_hat, 50), strict=True):
+        squares = sum((np.log(x[i] / x[j]) - np.log(y[i] / y[j])) ** 2 for i in range(4) for j in range(4))
+        assert distance == pytest.approx(np.sqrt(squares / 8))
+    assert aqe([0.0, 0.4, 0.6], [0.0, 0.6, 0.4], np.inf) == pytest.approx(np.sqrt(2) * np.log(1.5))
+    assert aqe([0.0, 1.0], [0.1, 0.9], np.inf) == np.inf
+
+
+def test_errors_relative_to_training_shares_say_what_they_need():
+    p = np.array([[0.2, 0.8], [0.5, 0.5]])
+    np.testing.assert_allclose(get_error("sre")(p, p[::-1], training=[[0.5, 0.5], [0.3, 0.7]])[0], 0.36)
+    with pytest.raises(DataError, match="pass training="):
+        get_error("sre")(p, p)
+    with pytest.raises(DataError, match="above 0 for each class"):
+        sre(p, p, [0.0, 1.0])
+    with pytest.raises(DataError, match="one vector of 2 shares"):
+        sre(p, p, [0.2, 0.3, 0.5])
+    with pytest.raises(DataError, match="two classes; the shares are of 3"):
+        bias([0.2, 0.3, 0.5], [0.2, 0.3, 0.5])
 
 
 def test_smoothing_adds_half_an_item_to_each_class():

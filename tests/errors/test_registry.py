@@ -30,9 +30,11 @@ def test_lookup_by_name_suggests_the_closest_name():
 
 def test_measures_state_label_direction_and_needs():
     assert all(measure.label and measure.title and measure.lower_is_better for measure in list_errors())
-    assert [m.name for m in list_errors() if m.needs_sample_size] == ["rae", "nrae", "kld", "nkld"]
+    assert [m.name for m in list_errors() if m.needs_sample_size] == ["rae", "nrae", "kld", "nkld", "aqe"]
+    assert [m.name for m in list_errors() if m.needs_training] == ["sre"]
+    assert [m.name for m in list_errors() if m.signed] == ["bias"]
     assert [m.name for m in list_errors() if m.needs_minority] == ["f1"]
-    assert [m.name for m in list_errors() if m.ordered] == ["nmd"]
+    assert [m.name for m in list_errors() if m.ordered] == ["md", "nmd"]
 
 
 @pytest.mark.usefixtures("registry")

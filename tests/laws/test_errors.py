@@ -1,14 +1,32 @@
-"""Laws that every error measure of shares obeys."""
+"""Laws that every error measure of shares obeys. An exemption states its reason."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headcount.errors import list_errors
+from headcount.errors import check_comparable, get_error, list_errors
 from headcount.exceptions import DataError
+from headcount.selection.scoring import measures_of
 
-MEASURES = list_errors("shares")
+
+def with_equal_training_shares(measure):
+    """Return the measure with training shares that are equal, if it needs any: then the order of the classes does not matter."""
+    if not measure.needs_training:
+        return measure
+    return replace(
+        measure,
+        needs_training=False,
+        function=lambda true, estimated: measure(
+            true, estimated, training=np.full(np.shape(estimated)[-1], 1 / np.shape(estimated)[-1])
+        ),
+    )
+
+
+MEASURES = [with_equal_training_shares(measure) for measure in list_errors("shares") if not measure.signed]
+"""A signed measure, the bias, is below 0 for underestimated shares; it has laws of its own."""
 every_measure = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
 
 
@@ -111,7 +129,7 @@ def test_smoothing_measures_need_a_positive_sample_size(measure):
 @pytest.mark.parametrize("measure", [m for m in MEASURES if m.needs_sample_size], ids=lambda m: m.name)
 def test_errors_of_an_empty_class_without_smoothing(measure):
     assert measure([0.0, 1.0], [0.0, 1.0], np.inf) == 0
-    expected = {"rae": np.inf, "nrae": 1.0, "kld": 0.4 * 0 + 0.6 * np.log(0.6 / 0.5)}
+    expected = {"rae": np.inf, "nrae": 1.0, "aqe": np.inf, "kld": 0.4 * 0 + 0.6 * np.log(0.6 / 0.5)}
     expected["nkld"] = np.tanh(expected["kld"] / 2)
     assert measure([0.0, 0.4, 0.6], [0.1, 0.4, 0.5], np.inf) == pytest.approx(expected[measure.name])
 
@@ -124,4 +142,22 @@ def test_shares_are_validated_once(measure, monkeypatch):
     validate = shares.as_shares
     monkeypatch.setattr(shares, "as_shares", lambda values, what: calls.append(what) or validate(values, what))
     measure([0.5, 0.5], [0.4, 0.6], 100)
-    assert calls == ["true", "estimated"]
+    assert [what for what in calls if what != "training"] == ["true", "estimated"]
+
+
+@given(case=pairs(most_classes=2))
+def test_the_bias_is_the_error_of_the_second_share_and_changes_sign_with_the_classes(case):
+    p, p_hat, sizes = case
+    bias = get_error("bias")
+    np.testing.assert_allclose(bias(p, p_hat, sizes), p_hat[:, 1] - p[:, 1], atol=1e-15)
+    np.testing.assert_allclose(bias(p[:, ::-1], p_hat[:, ::-1]), -bias(p, p_hat), atol=1e-12)
+    np.testing.assert_allclose(np.abs(bias(p, p_hat)), get_error("ae")(p, p_hat), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bias", "sre"])
+def test_what_does_not_rank_methods_is_refused_as_a_scoring(name):
+    with pytest.raises(DataError, match="choose by another measure"):
+        check_comparable(get_error(name))
+    with pytest.raises(DataError, match="choose by another measure"):
+        measures_of(["ae", name])
+    check_comparable(get_error("aqe"))

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.base import clone
 
-from headcount import ArtificialPrevalence, NaturalPrevalence, UniformPrevalence
+from headcount import ArtificialPrevalence, DirichletPrevalence, NaturalPrevalence, UniformPrevalence
 from headcount.exceptions import DataError
 
 PROTOCOLS = [
     ArtificialPrevalence(5, repeats=3, sample_size=20, random_state=0),
     UniformPrevalence(30, sample_size=20, random_state=0),
     NaturalPrevalence(30, sample_size=20, random_state=0),
+    DirichletPrevalence(0.7, n_samples=30, sample_size=20, random_state=0),
 ]
 every = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: type(p).__name__)
 
@@ -160,7 +161,7 @@ def test_classes_may_be_given_in_another_order_and_strings_work(protocol):
 
 def test_a_class_missing_from_the_pool_is_refused_unless_drawn_at_natural_prevalence():
     y = np.array(["a", "b"] * 30)
-    for protocol in PROTOCOLS[:2]:
+    for protocol in (*PROTOCOLS[:2], PROTOCOLS[3]):
         with pytest.raises(DataError, match="asks for items of class 'c', and the pool has none"):
             protocol.draw(y, classes=["a", "b", "c"])
     _, true = PROTOCOLS[2].draw(y, classes=["a", "c", "b"])

@@ -89,7 +89,7 @@ def test_networks_are_fitted_once_for_all_methods_that_share_them():
         (("n_prevalences = 5", "n_prevalences = 1"), "n_prevalences must be an integer"),
         (("sample_size = 40", "held_out = 2.0"), "held_out must be a fraction"),
         (("sample_size = 40", "size = 40"), "unknown key 'size'"),
-        (('names = ["PACC"]', 'names = ["PAC"]'), "There is no method 'PAC'. There are:"),
+        (('names = ["PACC"]', 'names = ["PACX"]'), "There is no method 'PACX'. There are:"),
         (('names = ["PACC"]', 'names = ["CC"]'), "'CC' is named more than once"),
         (("runs = 2", "runs = 0"), "runs must be an integer"),
         (("runs = 2", "runs = 10_000_000_000"), "runs must be an integer from 1 to 10,000"),

@@ -15,8 +15,6 @@ from headcount.exceptions import DataError
 
 __all__ = ["fit", "inspect"]
 
-_OTHER_NAMES = {"emq": "SLD", "em": "SLD", "saerens": "SLD", "gac": "ACC", "gpac": "PACC", "pac": "PACC"}
-"""Names of methods in other libraries and papers."""
 _KINDS = {"text": "text", "number": "numbers", "category": "categories", "date": "dates", "embedding": "embeddings"}
 """Kinds of mixed columns, and how they are called together."""
 _MAX_COLUMNS = 8
@@ -122,18 +120,17 @@ def fit(
 
 
 def _check_method(name: str) -> None:
-    """Raise if there is no such method, naming only those that are fitted over a learner, and what others call it."""
+    """Raise if there is no such method, under its own name or another one, naming only those that are fitted over a learner."""
     from headcount._validation import quoted
     from headcount.quantifiers import list_methods
 
     methods = list_methods()
-    if name.lower() == "auto" or "." in name or name.lower() in {method.name.lower() for method in methods}:
+    names = {name.lower() for method in methods for name in (method.name, *method.aliases)}
+    if name.lower() == "auto" or "." in name or name.lower() in names:
         return
     fitted = [method.name for method in methods if not method.brings_learner and method.group != "baseline"]
-    known = _OTHER_NAMES.get(name.lower())
-    hint = f" {name} is called {known} here." if known else ""
     raise DataError(
-        f"There is no method {name!r}.{hint} fit takes auto, {quoted(fitted, 50)}, or your own as package.module:Class."
+        f"There is no method {name!r}. fit takes auto, {quoted(fitted, 50)}, or your own as package.module:Class."
     )
 
 

@@ -5,18 +5,29 @@ one row per sample, and returns one value per sample. Averages are left to the c
 """
 
 from headcount.errors.decisions import accuracy_error, f1_error, minority_class
-from headcount.errors.registry import ErrorMeasure, check_order, get_error, list_errors, register_error
-from headcount.errors.shares import ae, kld, nae, nkld, nmd, nrae, rae, se, smooth
+from headcount.errors.registry import (
+    ErrorMeasure,
+    check_comparable,
+    check_order,
+    get_error,
+    list_errors,
+    register_error,
+)
+from headcount.errors.shares import ae, aqe, bias, kld, md, nae, nkld, nmd, nrae, rae, se, smooth, sre
 
 __all__ = [
     "ErrorMeasure",
     "accuracy_error",
     "ae",
+    "aqe",
+    "bias",
+    "check_comparable",
     "check_order",
     "f1_error",
     "get_error",
     "kld",
     "list_errors",
+    "md",
     "minority_class",
     "nae",
     "nkld",
@@ -26,4 +37,5 @@ __all__ = [
     "register_error",
     "se",
     "smooth",
+    "sre",
 ]

@@ -14,7 +14,7 @@ from headcount.errors import shares
 from headcount.errors.decisions import accuracy_error, f1_error
 from headcount.exceptions import DataError, UnknownNameError
 
-__all__ = ["ErrorMeasure", "check_order", "get_error", "list_errors", "register_error"]
+__all__ = ["ErrorMeasure", "check_comparable", "check_order", "get_error", "list_errors", "register_error"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,14 @@ class ErrorMeasure:
     needs_minority : bool
         Whether it is about the minority class. The caller passes the class, because it may be another one in training than in
         the part that is scored.
+    needs_training : bool
+        Whether it is relative to the class shares in training, which the caller passes.
     ordered : bool
         Whether it depends on the order of the classes (see :func:`check_order`).
     lower_is_better : bool
         Direction; True for all built-in measures.
+    signed : bool
+        Whether it tells overestimated shares from underestimated ones: 0 is best, and a mean of 0 may hide large errors.
     upper : float or None
         Largest possible value, if there is one.
     reference : str
@@ -55,13 +59,23 @@ class ErrorMeasure:
     of: Literal["shares", "decisions"] = "shares"
     needs_sample_size: bool = False
     needs_minority: bool = False
+    needs_training: bool = False
     ordered: bool = False
     lower_is_better: bool = True
+    signed: bool = False
     upper: float | None = None
     reference: str = ""
 
-    def __call__(self, true: Any, estimated: Any, sample_size: Any = None, minority: Any = None) -> FloatArray:
+    def __call__(
+        self, true: Any, estimated: Any, sample_size: Any = None, minority: Any = None, training: Any = None
+    ) -> FloatArray:
         """Return the error of each sample (for a measure of decisions, one error); arguments that it does not need are ignored."""
+        if self.needs_training:
+            if training is None:
+                raise DataError(
+                    f"{self.label} is relative to the class shares in training: pass training=[...], in the order of the classes."
+                )
+            return np.asarray(self.function(true, estimated, training))
         if self.needs_minority:
             return np.asarray(self.function(true, estimated, minority))
         if not self.needs_sample_size:
@@ -81,6 +95,12 @@ _BUILT_IN = (
     _of_shares("se", "SE", "squared error", shares.se, upper=1.0),
     _of_shares("kld", "KLD", "Kullback-Leibler divergence", shares.kld, needs_sample_size=True),
     _of_shares("nkld", "NKLD", "normalised KLD", shares.nkld, needs_sample_size=True, upper=1.0),
+    _of_shares("bias", "bias", "signed error of the second of two classes", shares.bias, signed=True, upper=1.0),
+    _of_shares("aqe", "AQE", "Aitchison distance", shares.aqe, needs_sample_size=True, reference="Aitchison 1986"),
+    _of_shares(
+        "sre", "SRE", "squared ratio error, of weights", shares.sre, needs_training=True, reference="Lipton et al. 2018"
+    ),
+    _of_shares("md", "MD", "match distance, ordered classes", shares.md, ordered=True, reference="Werman et al. 1985"),
     _of_shares(
         "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordered=True, upper=1.0, reference="Sakai 2021"
     ),
@@ -116,8 +136,9 @@ def get_error(name: str | ErrorMeasure) -> ErrorMeasure:
         return name
     if name in _REGISTRY:
         return _REGISTRY[name]
-    close = get_close_matches(str(name), _REGISTRY, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    close = get_close_matches(str(name), _REGISTRY)
+    closest = min(close, key=lambda one: sorted(one) != sorted(str(name)), default=None)  # swapped letters first
+    hint = f" Did you mean {closest!r}?" if closest else ""
     raise UnknownNameError(f"There is no error measure {name!r}.{hint} Known: {', '.join(_REGISTRY)}.")
 
 
@@ -144,4 +165,18 @@ def check_order(measure: ErrorMeasure, classes: AnyArray, ordered: bool) -> None
         raise DataError(
             f"{measure.label} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: "
             "give the quantifier the classes from lowest to highest, classes=[...]."
+        )
+
+
+def check_comparable(measure: ErrorMeasure) -> None:
+    """Raise if means of the measure over samples do not rank methods: it is signed, or needs the class shares in training."""
+    if measure.signed:
+        raise DataError(
+            f"{measure.label} is a signed error, whose mean may be 0 though every sample is far off: choose by another measure, "
+            "such as 'ae', and look at the bias afterwards."
+        )
+    if measure.needs_training:
+        raise DataError(
+            f"{measure.label} needs the class shares in training, which differ from fit to fit: choose by another measure, such as "
+            "'se', or pass a function of true and estimated shares that holds them."
         )

@@ -15,7 +15,7 @@ from headcount._typing import FloatArray
 from headcount._validation import as_shares
 from headcount.exceptions import DataError
 
-__all__ = ["ae", "kld", "nae", "nkld", "nmd", "nrae", "rae", "se", "smooth"]
+__all__ = ["ae", "aqe", "bias", "kld", "md", "nae", "nkld", "nmd", "nrae", "rae", "se", "smooth", "sre"]
 
 
 # ------------------------------------------------------------------------- validation, once per public function
@@ -102,6 +102,45 @@ def se(true: Any, estimated: Any) -> Any:
     return np.square(p_hat - p).mean(axis=-1)
 
 
+def bias(true: Any, estimated: Any) -> Any:
+    r"""Signed error of the second of two classes, :math:`\hat p_2 - p_2`: above 0 where its share is overestimated.
+
+    The mean over samples is the bias; it may be 0 though every sample is far off. The errors of all classes sum to 0, so that with
+    more than two classes there is no one bias: take the mean of ``estimated - true`` over samples, class by class.
+
+    >>> float(bias([0.2, 0.8], [0.25, 0.75]).round(9))
+    -0.05
+    """
+    p, p_hat = _check_pair(true, estimated)
+    if p.shape[-1] != 2:
+        raise DataError(
+            f"The bias is defined for two classes; the shares are of {p.shape[-1]}. Take the mean of estimated - true over "
+            "samples, class by class."
+        )
+    return (p_hat - p)[..., 1]
+
+
+def sre(true: Any, estimated: Any, training: Any) -> Any:
+    r"""Squared ratio error, :math:`\frac{1}{n} \sum_y \left( \frac{p_y}{\pi_y} - \frac{\hat p_y}{\pi_y} \right)^2`.
+
+    The error of importance weights: shares divided by the training shares :math:`\pi`, one vector of them or one for each sample.
+    Lipton, Wang and Smola (2018), "Detecting and correcting for label shift with black box predictors", ICML.
+
+    >>> float(sre([0.2, 0.8], [0.4, 0.6], training=[0.2, 0.8]).round(9))
+    0.53125
+    """
+    p, p_hat = _check_pair(true, estimated)
+    prior = as_shares(training, "training")
+    if prior.shape not in (p.shape, p.shape[-1:]):
+        raise DataError(
+            f"training must be one vector of {p.shape[-1]} shares or one for each sample; its shape is {prior.shape}, that of the "
+            f"shares {p.shape}."
+        )
+    if not (prior > 0.0).all():
+        raise DataError("training must hold a share above 0 for each class: errors are divided by it.")
+    return np.square((p_hat - p) / prior).mean(axis=-1)
+
+
 def rae(true: Any, estimated: Any, sample_size: Any) -> Any:
     r"""Relative absolute error of smoothed shares, :math:`\frac{1}{n} \sum_y |\hat p_y - p_y| / p_y`.
 
@@ -148,6 +187,39 @@ def nkld(true: Any, estimated: Any, sample_size: Any) -> Any:
     return np.tanh(kld(true, estimated, sample_size) / 2.0)  # the same function
 
 
+def aqe(true: Any, estimated: Any, sample_size: Any) -> Any:
+    r"""Aitchison distance of smoothed shares: the distance of their centred logarithms.
+
+    .. math:: \sqrt{ \sum_y \left( \log \frac{\hat p_y}{p_y} - \frac{1}{n} \sum_c \log \frac{\hat p_c}{p_c} \right)^2 }
+
+    It is a distance of ratios between classes, whatever their sum. Aitchison (1986), "The statistical analysis of compositional
+    data".
+
+    >>> float(aqe([0.5, 0.5], [0.2, 0.8], sample_size=float("inf")).round(6))
+    0.980258
+    """
+    p, p_hat = _smoothed_pair(true, estimated, sample_size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(p == p_hat, 0.0, np.log(p_hat / p))
+        centred = logs - logs.mean(axis=-1, keepdims=True)
+    # Without smoothing a class may be empty on one side only: the distance is infinite.
+    return np.where(np.isinf(logs).any(axis=-1), np.inf, np.sqrt(np.square(centred).sum(axis=-1)))[()]
+
+
+def md(true: Any, estimated: Any) -> Any:
+    r"""Match distance, for ordered classes: :math:`\sum_{i<n} |\hat P_i - P_i|`, where P are cumulative shares.
+
+    The smallest total distance, in classes, by which shares must be moved; from 0 to n - 1 (see `nmd`).
+    Werman, Peleg and Rosenfeld (1985), "A distance metric for multidimensional histograms", Computer Vision, Graphics, and Image
+    Processing 32.
+
+    >>> float(md([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
+    2.0
+    """
+    p, p_hat = _check_pair(true, estimated)
+    return np.abs(np.cumsum(p_hat - p, axis=-1)[..., :-1]).sum(axis=-1)
+
+
 def nmd(true: Any, estimated: Any) -> Any:
     r"""Normalised match distance, for ordered classes: :math:`\frac{1}{n-1} \sum_{i<n} |\hat P_i - P_i|`.
 
@@ -158,5 +230,5 @@ def nmd(true: Any, estimated: Any) -> Any:
     >>> float(nmd([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]))
     1.0
     """
-    p, p_hat = _check_pair(true, estimated)
-    return np.abs(np.cumsum(p_hat - p, axis=-1)[..., :-1]).sum(axis=-1) / (p.shape[-1] - 1)
+    distance = md(true, estimated)
+    return distance / (np.shape(true)[-1] - 1)

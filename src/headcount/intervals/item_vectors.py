@@ -89,7 +89,7 @@ class _RepresentationVectors(ItemVectors):
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
         super().__init__(quantifier)
         self.representation = quantifier.representation
-        self.extremes_count = not self.representation.has_vectors
+        self.extremes_count = self.representation.is_binary
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
@@ -110,7 +110,7 @@ class _RepresentationVectors(ItemVectors):
 
     def extremes(self, s: int) -> FloatArray:
         # Posteriors have no scale of their own: regularised ones between .45 and .55 may be as sure as others between 0 and 1.
-        sure = self.class_means if self.representation.has_vectors else self.A
+        sure = self.A if self.representation.is_binary else self.class_means
         return np.ascontiguousarray(sure.T)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:

@@ -3,14 +3,20 @@
 from headcount.protocols.artificial import ArtificialPrevalence
 from headcount.protocols.base import Protocol
 from headcount.protocols.default import default_protocol
+from headcount.protocols.dirichlet import DirichletPrevalence
+from headcount.protocols.domains import DomainMixture
 from headcount.protocols.natural import NaturalPrevalence
+from headcount.protocols.ready_made import ReadyMadeSamples
 from headcount.protocols.samples import Samples, as_samples
 from headcount.protocols.uniform import UniformPrevalence
 
 __all__ = [
     "ArtificialPrevalence",
+    "DirichletPrevalence",
+    "DomainMixture",
     "NaturalPrevalence",
     "Protocol",
+    "ReadyMadeSamples",
     "Samples",
     "UniformPrevalence",
     "as_samples",

@@ -13,6 +13,16 @@ from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.quanet import QuaNet
 from headcount.quantifiers.representations import Cells, Decisions, Posteriors, Representation, Vectors
+from headcount.quantifiers.scores import (
+    BBSE,
+    FM,
+    RLLS,
+    RUN,
+    SELSE,
+    SMM,
+    RegularisedLeastSquares,
+    RegularisedLikelihood,
+)
 from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
 from headcount.quantifiers.statistics import SampleItems, Statistics
@@ -20,13 +30,19 @@ from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = [
     "ACC",
+    "BBSE",
     "CC",
     "DEFAULT_VALIDATION",
     "ELM",
+    "FM",
     "MLPE",
     "PACC",
     "PCC",
+    "RLLS",
+    "RUN",
+    "SELSE",
     "SLD",
+    "SMM",
     "Cells",
     "Convergence",
     "Decisions",
@@ -39,6 +55,8 @@ __all__ = [
     "Posteriors",
     "QuaNet",
     "Quantifier",
+    "RegularisedLeastSquares",
+    "RegularisedLikelihood",
     "Representation",
     "SampleItems",
     "Solver",

@@ -13,6 +13,7 @@ __all__ = ["ACC"]
     "Forman 2008",
     group="adjusting",
     needs="decisions, validation part",
+    aliases=("AC", "GAC"),
 )
 class ACC(SumsQuantifier):
     r"""Adjusted classify and count: counts corrected by the classifier's known rates of confusion.
@@ -23,7 +24,8 @@ class ACC(SumsQuantifier):
 
     clipped to [0, 1]; where TPR = FPR there is nothing to correct with, a warning says so, and the counts are returned.
     With more, the shares p on the simplex that minimise :math:`\lVert M p - q \rVert^2`, where q are the shares of decisions
-    in the sample and column j of M those among validation items of class j.
+    in the sample and column j of M those among validation items of class j. With more than two classes the literature also calls it
+    GAC (generalised adjusted count).
 
     Parameters
     ----------

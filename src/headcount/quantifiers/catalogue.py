@@ -45,6 +45,8 @@ class Method:
         Whether the automatic choice tries it by default.
     max_classes : int, optional
         The most classes of a preset, where its class takes more.
+    aliases : tuple of str
+        Other names of the same method in publications and libraries.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Method:
     table_preset: Callable[[], Quantifier] | None = None
     suggested: bool = False
     max_classes: int | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def classes(self) -> str:
@@ -92,7 +95,7 @@ def register_method(title: str, reference: str, **more: Any) -> Callable[[Q], Q]
         Author and year.
     **more
         Further fields of `Method`: ``name`` (by default that of the class), ``group``, ``needs``, ``preset``,
-        ``table_preset``, ``suggested``, ``max_classes``.
+        ``table_preset``, ``suggested``, ``max_classes``, ``aliases``.
     """
 
     def register(quantifier: Q) -> Q:
@@ -146,16 +149,18 @@ def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are, those of installed packages included.
 
     >>> [method.name for method in list_methods() if method.quantifier.__module__.startswith("headcount.")]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)',
-     'QuaNet']
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'BBSE', 'FM', 'RLLS', 'SELSE', 'SLD', 'HDy', 'RUN', 'SMM', 'ELM', 'SVM(KLD)',
+     'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)', 'QuaNet']
     """
     _entry_point_types()
     return tuple(sorted(_METHODS.values(), key=lambda method: GROUPS.index(method.group)))
 
 
 def method_named(name: str) -> Method:
-    """Return the method of this name, as the paper or this library writes it, in any case; or of an import path.
+    """Return the method of this name, as the paper or this library writes it, in any case; or of an alias or an import path.
 
+    >>> method_named("EMQ").name, method_named("GPAC").name
+    ('SLD', 'PACC')
     >>> method_named("svm(kld)").make()
     ELM(classifier=SVMperf(loss='kld'))
     >>> method_named("headcount.quantifiers:PACC").name
@@ -164,6 +169,9 @@ def method_named(name: str) -> Method:
     methods = list_methods()
     for method in methods:
         if method.name.lower() == str(name).lower():
+            return method
+    for method in methods:
+        if str(name).lower() in (alias.lower() for alias in method.aliases):
             return method
     if "." in str(name):
         quantifier = _as_quantifier(import_object(name, f"method {name!r}"), name)

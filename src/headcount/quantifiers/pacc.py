@@ -13,6 +13,7 @@ __all__ = ["PACC"]
     "Bella et al. 2010",
     group="adjusting",
     needs="posteriors, validation part",
+    aliases=("PAC", "GPAC"),
     suggested=True,
 )
 class PACC(SumsQuantifier):
@@ -25,7 +26,8 @@ class PACC(SumsQuantifier):
     clipped to [0, 1], where :math:`\mathrm{TPR}_s` and :math:`\mathrm{FPR}_s` are the mean posteriors of the positive class
     among positive and negative validation items. With more, the shares p on the simplex that minimise
     :math:`\lVert M p - q \rVert^2`, where q are the mean posteriors of the sample and column j of M those of validation items
-    of class j. A classifier without ``predict_proba`` is calibrated by Platt's method, in five folds.
+    of class j. With more than two classes the literature also calls it GPAC. A classifier without ``predict_proba`` is calibrated
+    by Platt's method, in five folds.
 
     Parameters
     ----------

@@ -48,6 +48,8 @@ class Representation(ABC):
     """What must be known of each item; None: nothing."""
     has_vectors: bool = True
     """Whether vectors are any numbers; else they are cells, 0 or 1."""
+    is_binary: bool = False
+    """Whether the coordinates are 0 or 1: few items of a class may then all be alike, though the next one need not be."""
     sums_to_one: bool = False
     """Whether the coordinates of each vector are shares: not negative, with sum 1."""
 
@@ -112,6 +114,7 @@ class Cells(Representation):
     """
 
     has_vectors = False
+    is_binary = True
 
     @abstractmethod
     def codes(self, outputs: Outputs) -> IntArray:

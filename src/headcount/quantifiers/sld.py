@@ -26,6 +26,7 @@ __all__ = ["SLD"]
     "Saerens et al. 2002",
     group="likelihood",
     needs="posteriors, prior",
+    aliases=("EMQ", "EM", "Saerens"),
     table_preset=lambda: SLD(calibration="bcts", smoothing=1.0),
     suggested=True,
 )

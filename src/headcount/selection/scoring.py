@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from headcount._validation import quoted
-from headcount.errors import ErrorMeasure, get_error, list_errors
+from headcount.errors import ErrorMeasure, check_comparable, get_error, list_errors
 from headcount.exceptions import DataError
 
 __all__ = ["Scoring", "measures_of"]
@@ -26,6 +26,7 @@ def measures_of(scoring: Scoring | Sequence[Scoring]) -> list[ErrorMeasure]:
     entries = list(scoring) if isinstance(scoring, list | tuple) else [scoring]
     measures: dict[str, ErrorMeasure] = {}
     for measure in map(_measure, entries):
+        check_comparable(measure)
         if measures.setdefault(measure.name, measure) != measure:
             raise DataError(f"Two scorings are named {measure.name!r}: rename one of the functions.")
     if not measures:

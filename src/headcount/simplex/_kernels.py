@@ -149,3 +149,10 @@ def nearest_mixtures(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) ->
             P[s, j] = 0.0
         for i in range(size):
             P[s, corral[i]] = w[i] / total
+
+
+@kernel()
+def nearest_mixtures_of_each(M: FloatArray, Q: FloatArray, tol: float, P: FloatArray) -> None:
+    """Do the same with a matrix M[s] for each row of Q."""
+    for s in range(Q.shape[0]):
+        nearest_mixtures(M[s], Q[s : s + 1], tol, P[s : s + 1])

@@ -23,7 +23,8 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     Parameters
     ----------
     M : array of shape (n_features, n_classes)
-        Column j is the profile of class j: the expected vector of its items.
+        Column j is the profile of class j: the expected vector of its items. A stack of such matrices, of shape
+        (n_samples, n_features, n_classes), gives each sample its own.
     Q : array of shape (n_samples, n_features)
         Mean vector of each sample.
 
@@ -45,30 +46,39 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
     """
     from headcount.simplex import _kernels
 
-    if M.ndim != 2 or Q.ndim != 2 or M.shape[0] != Q.shape[1]:
+    if M.ndim not in (2, 3) or Q.ndim != 2 or M.shape[-2] != Q.shape[1] or (M.ndim == 3 and len(M) != len(Q)):
         raise DataError(
-            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M."
+            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M, and a stack one "
+            "matrix for each row of Q."
         )
     if not (np.isfinite(M).all() and np.isfinite(Q).all()):
         raise DataError("M and Q must be finite.")
+    k = M.shape[-1]
     # Since p sums to 1, shifting or scaling M and Q together changes nothing, and only the part in the span of the columns of the
     # centred M matters. These coordinates keep profiles that differ by little (1e-10) as well conditioned as others.
-    centre = M.mean(axis=1)
-    M, Q = M - centre[:, None], Q - centre
+    centre = M.mean(axis=-1)
+    M, Q = M - centre[..., None], Q - centre
     rotation, M = np.linalg.qr(M)
-    scale = np.abs(M).max() or 1.0
-    M, Q = M / scale, Q @ rotation / scale
-    k = M.shape[1]
-    if k > 1 and np.linalg.svd(M, compute_uv=False)[k - 2 :].max(initial=0.0) <= _DEPENDENT:
-        # A small penalty on the sum of squares decides between shares that fit equally well; it moves others by about its size.
-        M = np.vstack([M, np.sqrt(_PENALTY) * np.eye(k)])
-        Q = np.column_stack([Q, np.zeros((len(Q), k))])
+    scale = np.abs(M).max(axis=(-2, -1))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    Q = Q @ rotation if M.ndim == 2 else (Q[:, None, :] @ rotation)[:, 0, :]
+    M, Q = M / scale[..., None, None], Q / scale[..., None]
+    if k > 1:
+        dependent = np.linalg.svd(M, compute_uv=False)[..., k - 2 :].max(axis=-1, initial=0.0) <= _DEPENDENT
+        if dependent.any():
+            # A small penalty on the sum of squares decides between shares that fit equally well; it moves others by about its size.
+            penalty = np.where(dependent, np.sqrt(_PENALTY), 0.0)[..., None, None] * np.eye(k)
+            M = np.concatenate([M, penalty], axis=-2)
+            Q = np.column_stack([Q, np.zeros((len(Q), k))])
     M, Q = np.ascontiguousarray(M), np.ascontiguousarray(Q)
-    P = np.empty((len(Q), M.shape[1]))
+    P = np.empty((len(Q), k))
 
     def solve(start: int, stop: int) -> None:
-        steps = (stop - start) * M.size * M.shape[1] * 2.0
-        run(_kernels.nearest_mixtures, steps, M, Q[start:stop], _GAP, P[start:stop])
+        part = slice(start, stop)
+        if M.ndim == 2:
+            run(_kernels.nearest_mixtures, (stop - start) * M.size * k * 2.0, M, Q[part], _GAP, P[part])
+        else:
+            _kernels.nearest_mixtures_of_each(M[part], Q[part], _GAP, P[part])
 
     in_chunks(solve, len(Q), _CHUNK)
     return P

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headcount._validation import quoted
-from headcount.errors import get_error
+from headcount.errors import check_comparable, get_error
 from headcount.exceptions import DataError, UnknownNameError
 from headcount.quantifiers import list_methods, method_named
 from headcount.study.plan import (
@@ -221,7 +221,7 @@ def _methods(table: Any, where: str, learners: tuple[LearnerPlan, ...]) -> Itera
         )
     for target in values.get("targets", ()):
         if target != DEFAULT:
-            get_error(target)
+            check_comparable(get_error(target))
     single = {key: values.pop(key) for key in ("name", "method") if key in values}
     if "method" in single and "name" not in single:
         raise DataError(f"{where}: 'method' goes with the 'name' of a variant; list methods in 'names'.")
@@ -248,6 +248,7 @@ def _variant(entry: dict[str, Any], values: dict[str, Any], where: str) -> Metho
 
 def _check(plan: Plan, source: str) -> None:
     for measure in plan.measures:
+        check_comparable(get_error(measure))
         if get_error(measure).of != "shares":
             raise DataError(
                 f"{source}, measures: {measure} is an error of decisions; use errors of shares, such as ae and rae."
