@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from headcount.modelfile.soundness import check_fitted_trees, check_npz, check_sparse, check_tree
+from headcount.modelfile.soundness import check_fitted_trees, check_learnt, check_npz, check_sparse, check_tree
 
 __all__ = ["KNOWN_LOADERS", "KNOWN_PROTOCOLS", "make_object"]
 
@@ -173,6 +173,7 @@ def _with_attributes(instance: Any, attributes: Any) -> Any:
     else:
         instance.__dict__.update(attributes)
     check_fitted_trees(instance)
+    check_learnt(instance)
     return instance
 
 
