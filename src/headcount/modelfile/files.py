@@ -35,8 +35,8 @@ def save_model(model: Model, path: str | Path, *, trust: bool = False) -> None:
         A fitted quantifier, with the columns that it reads.
     path : str or Path
     trust : bool, default=False
-        Whether estimators of any other type may be kept too, in a file that is read only with ``trust=True``: code of other packages
-        is run then, so that such a file is for whoever made it.
+        Whether estimators of any other type may be kept too, in a file that is read only with ``trust=True``. Code of other
+        packages is run then, so that such a file is for whoever made it.
 
     Examples
     --------
@@ -77,8 +77,8 @@ def _members_of(held: Held, trust: bool) -> tuple[list[dict[str, Any]], dict[str
             _held_by({name: bytearray(content) for name, content in members.items()}, Path(NODES), trust)
     except UnknownTypeError as error:
         raise DataError(
-            f"This model can't be kept in a file: it holds '{error}', which no model file holds by itself. Use one of scikit-learn's "
-            f"learners that `headcount fit` offers; a method of your own must be named by its package under the entry point "
+            f"This model can't be kept in a file: it holds '{error}', which has no place in one. Use one of scikit-learn's "
+            "learners that `headcount fit` offers; a method of your own must be named by its package under the entry point "
             f"{ENTRY_POINTS!r}, so that another process can find it. Or save and read it with trust=True (--trust), which runs "
             "code of the packages it is from: only for files that you made yourself."
         ) from error
@@ -159,13 +159,13 @@ def _held_by(members: dict[str, bytearray], path: Path, trust: bool) -> Held:
         need(isinstance(held, Held), "it holds no fitted quantifier")
     except NotTrustedError as error:
         raise FileFormatError(
-            f"{path} holds '{error}', which only another package can make. Reading it runs code of that package, with what the file "
-            "says: if you made the file yourself, add --trust (trust=True in Python); else do not read it."
+            f"{path} holds '{error}', which only another package can make. Reading it runs code of that package, with what the "
+            "file says: if you made the file yourself, add --trust (trust=True in Python); else do not read it."
         ) from error
     except UnknownTypeError as error:
         raise FileFormatError(
-            f"{path} is refused: it holds '{error}', which is no method of Headcount or of an installed package that names it under "
-            f"the entry point {ENTRY_POINTS!r}. Install that package, or make the model again."
+            f"{path} is refused: it holds '{error}', which is no method of Headcount or of an installed package that names it "
+            f"under the entry point {ENTRY_POINTS!r}. Install that package, or make the model again."
         ) from error
     except UnsoundError as error:
         raise FileFormatError(f"{path} is damaged: {error}. Make the model again.") from error

@@ -1,6 +1,7 @@
 """Codecs of classifiers that are made of others: votes, folds, calibrated, frozen and piped ones."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,10 @@ def check_calibration(calibrated: Any) -> None:
     need(isinstance(members, list) and members, "there are no calibrated classifiers")
     for member in members:
         check_classifier(member)
-        need(set(member.classes_.tolist()) <= set(calibrated.classes_.tolist()), "a classifier has other classes")
         need(hasattr(member, "decision_function") or hasattr(member, "predict_proba"), "a classifier has no scores")
     if has(calibrated, "betas_"):
         check_floats(calibrated.betas_, "betas_", (len(members),))
+        # Their classes may be codes of the labels.
         need(all(len(member.classes_) == k for member in members), "a classifier has other classes")
         return
     need(has(calibrated, "slopes_", "offsets_"), "calibrated classifiers lack their sigmoids")
@@ -70,6 +71,7 @@ def check_calibration(calibrated: Any) -> None:
         for member, one in zip(members, values, strict=True):
             n = len(member.classes_)
             need(n > 1, "a classifier has one class")
+            need(set(member.classes_.tolist()) <= set(calibrated.classes_.tolist()), "a classifier has other classes")
             check_floats(one, "the parameters of sigmoids", (1 if n == 2 else n,))
 
 
@@ -123,7 +125,7 @@ class _FrozenCodec:
 def check_pipeline(pipeline: Any) -> None:
     """Raise unless each fitted step reads as many features as the one before it makes."""
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in pairwise(steps):
         made, read = width_out(before), width_in(after)
         need(
             made is None or read is None or made == read,
