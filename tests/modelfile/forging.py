@@ -50,8 +50,8 @@ def forge(path, change):
 
 
 def learnt(nodes, kind):
-    """Return what the first node of a type, or quantifier of a class, has learnt, by name."""
-    node = next(node for node in nodes if kind in (node["type"], node.get("class")))
+    """Return what the first fitted node of a type, or quantifier of a class, has learnt, by name."""
+    node = next(node for node in nodes if kind in (node["type"], node.get("class")) and node["learnt"]["dict"])
     return dict(node["learnt"]["dict"]), node
 
 

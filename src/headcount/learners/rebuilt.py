@@ -132,9 +132,9 @@ class FittedTrees(Rebuilt):
 
 
 def _missing_left(tree: Any) -> AnyArray:
+    """Return whether items without a number go left; older versions of scikit-learn have this only among the fields of nodes."""
     flags = getattr(tree, "missing_go_to_left", None)
-    nodes = tree.__getstate__()["nodes"] if flags is None else None
-    return np.asarray(nodes["missing_go_to_left"] if flags is None else flags).astype(bool)
+    return np.asarray(tree.__getstate__()["nodes"]["missing_go_to_left"] if flags is None else flags).astype(bool)
 
 
 class FittedCalibration(Rebuilt):

@@ -44,7 +44,7 @@ class Codec(Protocol):
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return what describes the object: plain values, arrays, and other objects."""
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the object, and raise `UnsoundError` if no such object could have been written."""
 
 
@@ -233,10 +233,11 @@ class Unpacker:
     def _as_array(self, number: Any) -> AnyArray:
         need(type(number) is int, "a number of an array is not one")
         first = ("array", number) not in self._known
-        array = self._known.setdefault(("array", number), self._array_of(number) if first else None)
+        array = as_array(self._array_of(number) if first else self._known["array", number])
+        self._known["array", number] = array
         self._weight += array.nbytes
         self._spend(array.nbytes if first else 0)
-        return as_array(array)
+        return array
 
     def _as_texts(self, number: Any) -> list[str]:
         if ("texts", number) not in self._known:

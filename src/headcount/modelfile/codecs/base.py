@@ -118,7 +118,7 @@ class EstimatorCodec:
             raise UnsoundError(f"a {type(instance).__name__} lacks {missing[0]}")
         return {"parameters": changed_parameters(instance), "learnt": learnt}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the estimator."""
         kind = class_at(self.path)
         need(set(fields) == {"parameters", "learnt"}, f"a {self.tag} lacks its parameters")

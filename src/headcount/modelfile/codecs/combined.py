@@ -17,7 +17,7 @@ __all__ = ["CODECS", "check_classifier", "check_pipeline"]
 def check_classifier(classifier: Any, classes: Any = None) -> None:
     """Raise unless an object is a fitted classifier and has these classes, in any order."""
     need(hasattr(classifier, "predict") and not isinstance(classifier, type), "a classifier is missing")
-    found = getattr(classifier, "classes_", None)
+    found: Any = getattr(classifier, "classes_", None)
     need(found is not None, "a classifier is not fitted")
     check_labels(found)
     if classes is not None:
@@ -94,7 +94,7 @@ class _CalibrationCodec(EstimatorCodec):
             "learnt": {name: vars(fitted)[name] for name in names if has(fitted, name)},
         }
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the unfitted estimator, or the fitted classifiers."""
         learnt = fields.get("learnt")
         if not learnt:
@@ -113,7 +113,7 @@ class _FrozenCodec:
         """Return the estimator inside."""
         return {"estimator": instance.estimator}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the frozen estimator."""
         from sklearn.frozen import FrozenEstimator
 
@@ -143,7 +143,7 @@ class _PipelineCodec:
         """Return the steps."""
         return {"steps": [list(step) for step in instance.steps]}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the pipeline."""
         from sklearn.pipeline import Pipeline
 

@@ -36,7 +36,7 @@ class _TermsCodec(EstimatorCodec):
             fields["learnt"] = fields["learnt"] | {"vocabulary_": LongTexts(terms)}
         return fields
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the transformer."""
         learnt = fields.get("learnt")
         if isinstance(learnt, dict) and "vocabulary_" in learnt:
@@ -153,7 +153,17 @@ def check_classes(encoder: Any) -> None:
     check_labels(encoder.classes_)
 
 
-_TABLE = ("roles_", "dropped_", "texts_", "medians_", "gaps_", "bent_columns_", "bends_", "means_", "scales_")
+_TABLE: tuple[str, ...] = (
+    "roles_",
+    "dropped_",
+    "texts_",
+    "medians_",
+    "gaps_",
+    "bent_columns_",
+    "bends_",
+    "means_",
+    "scales_",
+)
 _TABLE += ("coordinate_means_", "coordinate_scales_", "categories_", "further_", "clocks_", "text_weight_", "weight_")
 CODECS = (
     _TermsCodec(

@@ -76,7 +76,7 @@ class _EstimatesCodec:
         """Return the methods."""
         return {"methods": list(instance._methods)}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the estimates without learning again."""
         from headcount.quantifiers.quanet.estimates import Estimates
 

@@ -22,7 +22,7 @@ class _OutputsCodec:
         given = {name: value for name, value in known.items() if value is not None}
         return {"classes": instance.classes, "n_items": instance.n_items, **given}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the outputs, which check their arrays themselves."""
         from headcount.learners.outputs import Outputs
 
@@ -69,7 +69,7 @@ class _TemperatureCodec:
         """Return the parameters."""
         return {"theta": instance.theta, "least": float(instance.least)}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the calibration."""
         from headcount.learners.temperature import BiasCorrectedTemperature
 
@@ -86,7 +86,7 @@ class _FoldsBesidesCodec:
         """Return the parameters."""
         return {name: getattr(instance, name) for name in ("test_size", "validation", "random_state")}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the splitter."""
         from headcount.learners.folds_besides import FoldsBesides
 
@@ -105,7 +105,7 @@ class _SplitterCodec:
         """Return the parameters."""
         return {name: getattr(instance, name) for name in ("n_splits", "shuffle", "random_state")}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the splitter."""
         from sklearn import model_selection
 
@@ -123,7 +123,7 @@ class _RandomStateCodec:
         need(name == "MT19937", "a generator is of another kind than MT19937")
         return {"key": key, "rest": rest}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the generator."""
         key, rest = fields.get("key"), fields.get("rest")
         need(isinstance(key, np.ndarray) and key.dtype == np.uint32 and key.shape == (624,), "a generator has no state")
@@ -148,7 +148,7 @@ class _GeneratorCodec:
         numbers = state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]
         return {"state": [str(number) for number in numbers]}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the generator."""
         numbers = fields.get("state")
         need(isinstance(numbers, list) and len(numbers) == 4, "a generator has no state")

@@ -66,7 +66,7 @@ class QuantifierCodec:
             "estimates": _needs_trial(instance) and _can_estimate(instance),
         }
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the quantifier, and check what it has learnt."""
         need(set(fields) == {"class", "parameters", "learnt", "estimates"}, "a quantifier lacks its parts")
         kind, parameters, learnt = _class_named(fields["class"]), fields["parameters"], fields["learnt"]
@@ -107,7 +107,7 @@ def check_quantifier(quantifier: Any) -> None:
         _check_validation(quantifier, k)
     if "M_" in learnt:
         check_floats(quantifier.M_, "M_", (None, k))
-        representation = getattr(quantifier, "representation", None)
+        representation: Any = getattr(quantifier, "representation", None)
         if hasattr(representation, "width"):
             need(
                 len(quantifier.M_) == representation.width(k),
@@ -138,14 +138,14 @@ def _check_numbers(quantifier: Any) -> None:
 
 
 def _check_validation(quantifier: Any, k: int) -> None:
-    codes, outputs = quantifier.validation_codes_, getattr(quantifier, "validation_outputs_", None)
+    codes, outputs = quantifier.validation_codes_, vars(quantifier).get("validation_outputs_")
     check_integers(codes, "validation_codes_", (None,), 0, k)
     need(len(np.unique(codes)) == k, "validation_codes_ lacks a class")
     if "validation_folds_" in vars(quantifier):
         check_integers(quantifier.validation_folds_, "validation_folds_", codes.shape, 0, len(codes) + 1)
     repeats = getattr(quantifier, "validation_repeats_", 1)
     check_number(repeats, "validation_repeats_", 1, len(codes))
-    if outputs is not None:
+    if "validation_outputs_" in vars(quantifier):
         need(isinstance(outputs, Outputs) and outputs.n_items == len(codes), "validation_outputs_ are of other items")
         need(outputs.classes.tolist() == quantifier.classes_.tolist(), "validation_outputs_ are of other classes")
         kinds = [kind for kind in quantifier.needs if kind != "embeddings"]
@@ -206,7 +206,7 @@ class PartCodec:
         state = {name: getattr(instance, name) for name in names}
         return {"class": f"{kind.__module__}:{kind.__qualname__}", "state": state}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the part without calling its constructor."""
         kind, state = _part_named(fields.get("class")), fields.get("state")
         need(isinstance(state, dict), "a part has no attributes")

@@ -93,7 +93,7 @@ class _TreesCodec(EstimatorCodec):
         learnt = {name: vars(trees)[name] for name in (*_ARRAYS, *of_input) if has(trees, name)}
         return {**super().fields(instance), "learnt": learnt}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the unfitted estimator, or what it has learnt as arrays."""
         learnt = fields.get("learnt")
         if not learnt:

@@ -39,7 +39,7 @@ class TrustedCodec:
         path = f"{type(instance).__module__}.{type(instance).__qualname__}"
         return {"class": path, "content": np.frombuffer(content, dtype=np.uint8)}
 
-    def make(self, fields: dict[str, Any]) -> Any:
+    def make(self, fields: Any) -> Any:
         """Make the object; raise `NotTrustedError` unless the file is trusted."""
         path, content = fields.get("class"), fields.get("content")
         need(

@@ -5,7 +5,7 @@ from typing import Any
 __all__ = ["width_in", "width_out"]
 
 
-def width_in(estimator: Any) -> int | None:
+def width_in(estimator: Any) -> Any:
     """Return the number of features that a fitted estimator reads."""
     if hasattr(estimator, "steps"):
         return width_in(estimator.steps[0][1])
@@ -17,7 +17,7 @@ def width_in(estimator: Any) -> int | None:
     return vars(estimator).get("n_features_in_") if hasattr(estimator, "__dict__") else None
 
 
-def width_out(transformer: Any) -> int | None:
+def width_out(transformer: Any) -> Any:
     """Return the number of features that a fitted transformer makes."""
     name = type(transformer).__name__
     if hasattr(transformer, "steps"):
