@@ -14,7 +14,7 @@ def test_options_of_scores_are_refused_with_a_confusion_matrix(tmp_path, refused
 def test_a_model_file_with_a_pickle_is_refused(model, refused):
     with zipfile.ZipFile(model, "a") as archive:
         archive.writestr("extra.pkl", pickle.dumps({"a": 1}))
-    refused("m.headcount is refused: besides a model it holds ['extra.pkl']", "estimate", "m.headcount", "new.csv")
+    refused("m.headcount is refused: besides a model it holds 'extra.pkl'", "estimate", "m.headcount", "new.csv")
     refused("is refused", "inspect", "m.headcount")
     model.write_bytes(pickle.dumps([1]))
     refused("is not a model file", "estimate", "m.headcount", "new.csv")

@@ -243,7 +243,7 @@ def nest_nodes(nodes, arrays):
         ("sld", set_parameter("SLD", "max_iter", 10**18), "more than the 1,000,000"),
         ("hdy", set_parameter("HDy", "n_candidates", 10**12), "more than the 100,000"),
         ("hdy", set_parameter("HDy", "bins", [10**9]), "M_ has other rows"),
-        ("forest", set_parameter("random forest", "made_up", 1), None),
+        ("linear", set_parameter("logistic regression", "made_up", 1), None),
     ],
 )
 def test_nodes_that_no_model_has_are_refused(file, kind, change, words):

@@ -1,6 +1,7 @@
 """Fitted classifiers of scikit-learn as plain arrays: the same predictions, without the objects of any version of scikit-learn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
 
-__all__ = ["FittedCalibration", "FittedTrees", "Rebuilt"]
+__all__ = ["FittedCalibration", "FittedTrees", "Later", "Rebuilt"]
 
 _ITEMS_PER_CHUNK = 1 << 14
+
+
+@dataclass(frozen=True)
+class Later:
+    """An unfitted classifier that is made when it is asked for: importing its module may take longer than reading a model.
+
+    Attributes
+    ----------
+    name : str
+        Of its class.
+    make : callable
+    """
+
+    name: str
+    make: Callable[[], Any]
 
 
 class Rebuilt(ClassifierMixin, BaseEstimator):
@@ -29,6 +45,22 @@ class Rebuilt(ClassifierMixin, BaseEstimator):
 
     def __init__(self, original: Any) -> None:
         self.original = original
+
+    @property
+    def original(self) -> Any:
+        """The unfitted classifier."""
+        if isinstance(self._original, Later):
+            self._original = self._original.make()
+        return self._original
+
+    @original.setter
+    def original(self, original: Any) -> None:
+        self._original = original
+
+    @property
+    def original_name(self) -> str:
+        """The name of the unfitted classifier's class."""
+        return self._original.name if isinstance(self._original, Later) else type(self._original).__name__
 
     def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
         """Fit a clone of the original on the items, and keep what it has learnt."""

@@ -25,7 +25,7 @@ def name_of(classifier: Any) -> str:
 
     classifier = first_classifier(classifier)
     classifier = classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier
-    return type(classifier.original if isinstance(classifier, Rebuilt) else classifier).__name__
+    return classifier.original_name if isinstance(classifier, Rebuilt) else type(classifier).__name__
 
 
 def require(classifier: Any, method: str) -> None:

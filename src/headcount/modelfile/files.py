@@ -70,7 +70,7 @@ def _members_of(held: Held, trust: bool) -> tuple[list[dict[str, Any]], dict[str
     packer = Packer(codec_for, TrustedCodec(trust) if trust else None)
     try:
         packer.value(held)
-        members = {NODES: json.dumps({"nodes": packer.nodes}, ensure_ascii=False, allow_nan=False).encode()}
+        members = {NODES: json.dumps({"nodes": packer.nodes}, allow_nan=False).encode()}
         members |= {f"{number}.npy": content for number, content in enumerate(packer.arrays)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -82,11 +82,15 @@ def _members_of(held: Held, trust: bool) -> tuple[list[dict[str, Any]], dict[str
             f"{ENTRY_POINTS!r}, so that another process can find it. Or save and read it with trust=True (--trust), which runs "
             "code of the packages it is from: only for files that you made yourself."
         ) from error
-    except (UnsoundError, FileFormatError, UnicodeEncodeError) as error:
-        reason = str(error).removeprefix(f"{NODES} is damaged: ").removesuffix(" Make the model again.").rstrip(".")
+    except UnsoundError as error:
         raise DataError(
-            f"This model can't be kept in a file: {reason}. Use another learner or setting, or save and read it with trust=True "
+            f"This model can't be kept in a file: {error}. Use another learner or setting, or save and read it with trust=True "
             "(--trust), which runs code of other packages: only for files that you made yourself."
+        ) from error
+    except FileFormatError as error:
+        reason = str(error).removeprefix(f"{NODES} is damaged: ").removesuffix(" Make the model again.")
+        raise DataError(
+            f"This model can't be kept in a file: {reason} It could not be read again; fit it anew."
         ) from error
     return packer.nodes, members
 

@@ -99,9 +99,11 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
 def _sound(manifest: dict[str, Any]) -> bool:
     """Whether the entries that are printed have the expected types."""
     rows = manifest["source"].get("rows", 0)
-    shares = manifest["source"].get("shares", {})
+    shares, trusted = manifest["source"].get("shares", {}), manifest.get("trusted", [])
     return (
         isinstance(rows, int)
+        and isinstance(trusted, list)
+        and all(isinstance(path, str) for path in trusted)
         and isinstance(shares, dict)
         and all(isinstance(share, int | float) for share in shares.values())
         and all(isinstance(one, dict) and "reason" in one for one in manifest["skipped"])

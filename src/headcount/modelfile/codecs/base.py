@@ -4,13 +4,14 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from headcount.exceptions import HeadcountWarning
+from headcount.learners.rebuilt import Later
 from headcount.modelfile.checks import UnsoundError, need
 
 __all__ = ["EstimatorCodec", "Learnt", "changed_parameters", "checked_parameters", "class_at", "has", "of_input"]
@@ -59,6 +60,11 @@ def checked_parameters(kind: type[Any], parameters: Any) -> dict[str, Any]:
             stacklevel=2,
         )
     return {name: value for name, value in parameters.items() if name in known}
+
+
+def _unfitted(path: str, parameters: dict[str, Any]) -> Any:
+    kind = class_at(path)
+    return kind(**checked_parameters(kind, parameters))
 
 
 def has(estimator: Any, *names: str) -> bool:
@@ -134,6 +140,12 @@ class EstimatorCodec:
         vars(made).update(learnt)
         self.check_fitted(made)
         return made
+
+    def later(self, fields: Any) -> Later:
+        """Return the unfitted estimator, to be made when it is asked for."""
+        parameters = fields.get("parameters")
+        need(isinstance(parameters, dict) and all(type(name) is str for name in parameters), "parameters have no names")
+        return Later(self.path.partition(":")[2], partial(_unfitted, self.path, parameters))
 
     def check_parameters(self, made: Any) -> None:
         """Raise unless the parameters are ones that a fit accepts."""

@@ -49,7 +49,7 @@ def check_calibration(calibrated: Any) -> None:
     """Raise unless each member has the parameters of its sigmoids, or a temperature."""
     k = check_labels(calibrated.classes_)
     need(
-        type(calibrated.original).__name__ == "CalibratedClassifierCV",
+        calibrated.original_name == "CalibratedClassifierCV",
         "calibrated classifiers do not say what they were",
     )
     members = calibrated.members_
@@ -99,8 +99,7 @@ class _CalibrationCodec(EstimatorCodec):
         learnt = fields.get("learnt")
         if not learnt:
             return super().make(fields)
-        original = super().make({**fields, "learnt": {}})
-        return FITTED.make({"parameters": {"original": original}, "learnt": learnt})
+        return FITTED.make({"parameters": {"original": self.later(fields)}, "learnt": learnt})
 
 
 class _FrozenCodec:

@@ -41,7 +41,7 @@ class _OutputsCodec:
             "the outputs of folds are not outputs",
         )
         try:
-            return Outputs(fields["classes"], n_items, **arrays, folds=folds)  # type: ignore[arg-type]
+            return Outputs(fields["classes"], n_items, **arrays, folds=folds)
         except DataError as error:
             raise UnsoundError(str(error)) from error
 

@@ -211,7 +211,7 @@ class PartCodec:
         kind, state = _part_named(fields.get("class")), fields.get("state")
         need(isinstance(state, dict), "a part has no attributes")
         made = object.__new__(kind)
-        for name, value in state.items():  # type: ignore[union-attr]
+        for name, value in state.items():
             need(type(name) is str and _may_be_set(kind, name), "a part has a strange attribute")
             object.__setattr__(made, name, value)
         return made

@@ -42,7 +42,7 @@ def check_nodes(trees: Any) -> None:
 def check_fitted_trees(trees: Any) -> None:
     """Raise unless the nodes lead on, and each has a share for each class."""
     k = check_labels(trees.classes_)
-    need(type(trees.original).__name__ in _ORIGINALS, "fitted trees do not say what they were")
+    need(trees.original_name in _ORIGINALS, "fitted trees do not say what they were")
     need(getattr(trees.feature_, "ndim", 0) == 1 and len(trees.feature_) and len(trees.roots_), "trees have no nodes")
     need(type(getattr(trees, "n_features_in_", None)) is int, "trees do not say how many features they read")
     check_width(trees, trees.n_features_in_)
@@ -98,8 +98,7 @@ class _TreesCodec(EstimatorCodec):
         learnt = fields.get("learnt")
         if not learnt:
             return super().make(fields)
-        original = super().make({**fields, "learnt": {}})
-        return FITTED.make({"parameters": {"original": original}, "learnt": learnt})
+        return FITTED.make({"parameters": {"original": self.later(fields)}, "learnt": learnt})
 
 
 FITTED = EstimatorCodec("fitted trees", "headcount.learners.rebuilt:FittedTrees", Learnt(_ARRAYS), check_fitted_trees)

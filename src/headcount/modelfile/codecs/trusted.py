@@ -49,5 +49,5 @@ class TrustedCodec:
             raise NotTrustedError(path)
         import skops.io
 
-        whole = BytesIO(content.tobytes())  # type: ignore[union-attr]
+        whole = BytesIO(content.tobytes())
         return skops.io.load(whole, trusted=skops.io.get_untrusted_types(file=whole))
