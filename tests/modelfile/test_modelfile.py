@@ -128,7 +128,7 @@ def test_held_out_scores_are_saved(tmp_path):
     X, y = blobs(200, 2, 0)
     pacc = PACC(random_state=0).fit(X, y)
     acc = ACC(random_state=0).fit(X, y)
-    model = Model(acc, Columns("numbers", ("a",)), pacc.validation_outputs_, pacc.validation_codes_)
+    model = Model(acc, Columns("numbers", tuple("abcd")), pacc.validation_outputs_, pacc.validation_codes_)
     save_model(model, tmp_path / "m.headcount")
     P, codes = load_model(tmp_path / "m.headcount").held_out()
     np.testing.assert_array_equal(P, pacc.validation_outputs_.posteriors)

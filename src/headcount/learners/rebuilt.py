@@ -42,6 +42,7 @@ class Rebuilt(ClassifierMixin, BaseEstimator):
 
     classes_: AnyArray
     n_features_in_: int
+    _original: Any
 
     def __init__(self, original: Any) -> None:
         self.original = original

@@ -30,10 +30,13 @@ def need(condition: Any, sentence: str) -> None:
         raise UnsoundError(sentence)
 
 
-def check_floats(array: Any, name: str, shape: Sequence[int | None], finite: bool = True) -> None:
+def check_floats(
+    array: Any, name: str, shape: Sequence[int | None], finite: bool = True, largest: float | None = None
+) -> None:
     """Raise unless a value is an array of floats of this shape (None: any length), finite where asked for."""
     need(_has_shape(array, "f", shape), f"{name} is not an array of floats of shape {_shape(shape)}")
     need(not finite or np.isfinite(array).all(), f"{name} holds values that are not finite")
+    need(largest is None or not array.size or np.abs(array).max() <= largest, f"{name} holds numbers above {largest}")
 
 
 def check_integers(array: Any, name: str, shape: Sequence[int | None], low: int, high: int) -> None:

@@ -17,6 +17,7 @@ from headcount.modelfile.checks import UnsoundError, need
 from headcount.modelfile.codecs import codec_for, codec_named
 from headcount.modelfile.codecs.held import Held
 from headcount.modelfile.codecs.trusted import NotTrustedError, TrustedCodec
+from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.manifest import columns_of, described, sealed
 from headcount.modelfile.model import Model
 from headcount.modelfile.nodes import Packer, UnknownTypeError, Unpacker
@@ -131,6 +132,12 @@ def load_model(path: str | Path, *, trust: bool = False) -> Model:
     quantifier = held.quantifier
     if quantifier.classes_.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
         raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
+    width = width_in(getattr(quantifier, "classifier_", None))
+    expected = {"text": None, "numbers": len(columns.names)}.get(columns.kind, width)
+    if width is not None and width != expected:
+        raise FileFormatError(
+            f"{path} is damaged: its columns are not those that its classifier reads. Make the model again."
+        )
     return Model(
         quantifier,
         columns,

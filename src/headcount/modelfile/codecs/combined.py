@@ -9,7 +9,7 @@ import numpy as np
 from headcount.learners.rebuilt import FittedCalibration
 from headcount.modelfile.checks import UnsoundError, check_floats, check_labels, check_width, need
 from headcount.modelfile.codecs.base import EstimatorCodec, Learnt, changed_parameters, has, of_input
-from headcount.modelfile.codecs.widths import width_in, width_out
+from headcount.modelfile.codecs.widths import check_same_width, is_fitted, width_in, width_out
 
 __all__ = ["CODECS", "check_classifier", "check_pipeline"]
 
@@ -31,6 +31,7 @@ def check_vote(vote: Any) -> None:
     for member in vote.members_:
         check_classifier(member, vote.classes_)
         need(hasattr(member, "predict_proba"), "a member of a vote has no posteriors")
+    check_same_width([vote, *vote.members_])
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class _FoldsCodec(EstimatorCodec):
         for classifier in made.classifiers:
             check_classifier(classifier)
             check_classifier(classifier, made.classifiers[0].classes_)
+        check_same_width(made.classifiers)
 
 
 def check_calibration(calibrated: Any) -> None:
@@ -57,6 +59,7 @@ def check_calibration(calibrated: Any) -> None:
     for member in members:
         check_classifier(member)
         need(hasattr(member, "decision_function") or hasattr(member, "predict_proba"), "a classifier has no scores")
+    check_same_width([calibrated, *members])
     if has(calibrated, "betas_"):
         check_floats(calibrated.betas_, "betas_", (len(members),))
         # Their classes may be codes of the labels.
@@ -124,12 +127,23 @@ class _FrozenCodec:
 def check_pipeline(pipeline: Any) -> None:
     """Raise unless each fitted step reads as many features as the one before it makes."""
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    if is_fitted(steps[-1]):
+        need(all(is_fitted(step) for step in steps if _learns(step)), "a step of a pipeline is not fitted")
     for before, after in pairwise(steps):
         made, read = width_out(before), width_in(after)
         need(
             made is None or read is None or made == read,
             "a step of a pipeline reads other features than the one before it makes",
         )
+
+
+def _learns(step: Any) -> bool:
+    """Whether a step is of a type that learns: one of scikit-learn's may not."""
+    return type(step).__module__.startswith("headcount.") or type(step).__name__ in (
+        "StandardScaler",
+        "SimpleImputer",
+        "TruncatedSVD",
+    )
 
 
 class _PipelineCodec:

@@ -22,6 +22,10 @@ from headcount.modelfile.nodes import LongTexts
 __all__ = ["CODECS"]
 
 
+_LARGEST_IDF = 1e3
+"""Largest weight of a term: the logarithm of a number of texts."""
+
+
 @dataclass(frozen=True)
 class _TermsCodec(EstimatorCodec):
     """A transformer of texts, whose vocabulary is kept as a list of its terms."""
@@ -50,7 +54,7 @@ class _TermsCodec(EstimatorCodec):
 
 def check_tfidf(weights: Any) -> None:
     """Raise unless there is a factor for each term."""
-    check_floats(weights.idf_, "idf_", (len(weights.vocabulary_),))
+    check_floats(weights.idf_, "idf_", (len(weights.vocabulary_),), largest=_LARGEST_IDF)
     need(getattr(weights, "unit_", "words") in ("words", "letters"), "unit_ is neither words nor letters")
 
 

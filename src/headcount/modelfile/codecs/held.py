@@ -8,6 +8,7 @@ import numpy as np
 from headcount._typing import IntArray
 from headcount.learners.outputs import Outputs
 from headcount.modelfile.checks import check_integers, need
+from headcount.modelfile.codecs.quantifiers import check_validated
 from headcount.quantifiers import Quantifier
 
 __all__ = ["Held", "HeldCodec", "check_held"]
@@ -56,6 +57,7 @@ def check_held(held: Held) -> None:
     classes = getattr(quantifier, "classes_", None)
     fitted = isinstance(classes, np.ndarray) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
     need(fitted, "it holds no fitted quantifier")
+    check_validated(quantifier)
     reference, codes = held.reference, held.reference_codes
     need((reference is None) == (codes is None), "what it holds of labelled items does not fit together")
     if reference is not None:

@@ -29,11 +29,16 @@ from headcount.modelfile.checks import (
 from headcount.modelfile.codecs.base import changed_parameters
 from headcount.modelfile.codecs.combined import check_classifier
 from headcount.modelfile.codecs.networks import check_quanet
+from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.nodes import UnknownTypeError
+from headcount.quantifiers.densities import DensitiesQuantifier
+from headcount.quantifiers.sums import SumsQuantifier
 
-__all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "is_part"]
+__all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "check_validated", "is_part"]
 
 _HOME = "headcount.quantifiers."
+_LARGEST_MEAN = 1e12
+"""Largest mean of a coordinate: beyond, equations can't be solved in double precision."""
 _CHECKED = {
     "classes_",
     "classifier_",
@@ -45,6 +50,8 @@ _CHECKED = {
     "calibration_",
 }
 _CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats")}
+_NEEDED = {"SLD": ("prior_", "calibration_"), "MLPE": ("prevalence_",)}
+"""What fits of methods learn that is not the family's."""
 _MOST_STEPS, _MOST_CANDIDATES = 1_000_000, 100_000
 """Largest numbers of steps, and of shares that are tried: more would take hours or all memory."""
 
@@ -101,12 +108,15 @@ def check_quantifier(quantifier: Any) -> None:
     if "classifier_" in learnt:
         check_classifier(quantifier.classifier_, quantifier.classes_)
     if "n_features_in_" in learnt:
-        need(type(quantifier.n_features_in_) is int, "n_features_in_ is not a number of features")
+        need(isinstance(quantifier.n_features_in_, int | np.integer), "n_features_in_ is not a number of features")
         check_width(quantifier, quantifier.n_features_in_)
+        width = width_in(learnt.get("classifier_"))
+        need(width in (None, quantifier.n_features_in_), "the classifier reads other features than the quantifier")
     if "validation_codes_" in learnt:
         _check_validation(quantifier, k)
+    _check_presence(quantifier)
     if "M_" in learnt:
-        check_floats(quantifier.M_, "M_", (None, k))
+        check_floats(quantifier.M_, "M_", (None, k), largest=_LARGEST_MEAN)
         representation: Any = getattr(quantifier, "representation", None)
         if hasattr(representation, "width"):
             need(
@@ -130,11 +140,30 @@ def check_quantifier(quantifier: Any) -> None:
         check_quanet(quantifier)
 
 
+def check_validated(quantifier: Any) -> None:
+    """Raise unless a method whose family learns on validation items has kept these."""
+    families = SumsQuantifier, DensitiesQuantifier
+    own = any(isinstance(quantifier, one) and quantifier._is_inherited(one, "_learn", "fit") for one in families)
+    if quantifier.uses_validation and (own or type(quantifier).__name__ == "SLD"):
+        names = "validation_codes_", "validation_outputs_"
+        need(
+            all(name in vars(quantifier) for name in names), f"a {type(quantifier).__name__} lacks its validation items"
+        )
+
+
 def _check_numbers(quantifier: Any) -> None:
     for name, value in quantifier.get_params(deep=False).items():
         if type(value) is int and not name.endswith("random_state"):
             most = _MOST_CANDIDATES if name == "n_candidates" else _MOST_STEPS
             need(value <= most, f"{name}={value} is more than the {most:,} that a model file may ask for")
+
+
+def _check_presence(quantifier: Any) -> None:
+    """Raise unless a method of this library has what each of its fits learns."""
+    needed = _NEEDED.get(type(quantifier).__name__, ())
+    if isinstance(quantifier, SumsQuantifier) and quantifier._is_inherited(SumsQuantifier, "_learn"):
+        needed = ("M_",) if quantifier.solver.uses_profiles else ()
+    need(all(hasattr(quantifier, name) for name in needed), f"a {type(quantifier).__name__} lacks what it has learnt")
 
 
 def _check_validation(quantifier: Any, k: int) -> None:

@@ -1,12 +1,18 @@
 """How many features a fitted estimator reads and makes; None where that is not known."""
 
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["width_in", "width_out"]
+from headcount.modelfile.checks import need
+
+__all__ = ["check_same_width", "is_fitted", "width_in", "width_out"]
 
 
 def width_in(estimator: Any) -> Any:
     """Return the number of features that a fitted estimator reads."""
+    several = getattr(estimator, "classifiers", None) or getattr(estimator, "members_", None)
+    if isinstance(several, list | tuple):
+        return next((width for one in several if (width := width_in(one)) is not None), None)
     if hasattr(estimator, "steps"):
         return width_in(estimator.steps[0][1])
     if hasattr(estimator, "original"):
@@ -15,6 +21,21 @@ def width_in(estimator: Any) -> Any:
     if inner is not None:
         return width_in(inner)
     return vars(estimator).get("n_features_in_") if hasattr(estimator, "__dict__") else None
+
+
+def check_same_width(estimators: Sequence[Any]) -> None:
+    """Raise unless all estimators read as many features, as far as that is known."""
+    widths = {width_in(one) for one in estimators} - {None}
+    need(len(widths) < 2, "classifiers of the same items read different features")
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator, or what is in it, has learnt anything."""
+    if hasattr(estimator, "steps"):
+        return any(is_fitted(step) for _, step in estimator.steps)
+    if type(estimator).__name__ == "FrozenEstimator":
+        return is_fitted(estimator.estimator)
+    return any(name.endswith("_") for name in getattr(estimator, "__dict__", ()))
 
 
 def width_out(transformer: Any) -> Any:
