@@ -1,6 +1,10 @@
 """What a model file keeps of each type: the same predictions to the bit, and estimators that can be cloned and fitted again."""
 
+import json
 import pickle
+import warnings
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,13 +30,16 @@ from headcount.learners import BoostedTrees, FoldClassifiers, Outputs, Vote
 from headcount.learners.folds_besides import FoldsBesides
 from headcount.modelfile import Columns, Model, load_model, read_summary, save_model
 from headcount.modelfile.arrays import array_bytes, array_from
+from headcount.modelfile.checks import UnsoundError
 from headcount.modelfile.codecs import codec_for, codec_named
+from headcount.modelfile.codecs.quantifiers import check_quantifier
 from headcount.modelfile.nodes import LongTexts, Packer, Unpacker
-from headcount.quantifiers import Histograms, SumsQuantifier, register_method
+from headcount.quantifiers import Histograms, SumsQuantifier
 from headcount.quantifiers.solvers import LeastSquares
 from tests.conftest import blobs
 from tests.modelfile.test_modelfile import texts
 
+VERSION_3 = Path(__file__).parent / "version-3.headcount"
 X, Y = blobs(150, 2, 0)
 Y3 = np.array(["low", "mid", "high"])[np.argsort(np.argsort(X[:, 0])) * 3 // len(X)]
 SPARSE = np.where(X > 0.5, X, np.nan)
@@ -186,7 +193,6 @@ def test_what_is_the_same_object_twice_stays_one():
     assert isinstance(again(FoldClassifiers([GaussianNB().fit(X, Y)])).classifiers, list)
 
 
-@register_method("a method with parts", "Nobody 2026", group="other")
 class WithParts(SumsQuantifier):
     """A method that keeps its representation and solver, and lists of arrays and quantifiers."""
 
@@ -261,3 +267,41 @@ def test_a_method_of_posteriors_of_others():
     fitted = SLD(calibration="bcts").fit(outputs, ["no", "yes"] * 10)
     made = again(fitted)
     assert made.aggregate(outputs).tolist() == fitted.aggregate(outputs).tolist()
+
+
+def test_a_file_written_under_the_lowest_version_of_scikit_learn_gives_the_same_shares():
+    expected = json.loads(VERSION_3.with_suffix(".json").read_text())
+    assert expected["scikit-learn"].startswith("1.6")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load_model(VERSION_3)
+    assert (model.method, model.learner, model.versions["scikit-learn"]) == ("PACC", "Vote", expected["scikit-learn"])
+    np.testing.assert_allclose(model.quantifier.predict(expected["items"]), expected["shares"], atol=1e-12)
+    assert clone(model.quantifier).fit(X, Y).predict(X).shape == (2,)
+
+
+class Declared(WithParts):
+    """A method that declares the shape of an array."""
+
+    learnt_shapes: ClassVar = {"table_": ("rows", "classes"), "weights_": ("rows",)}
+
+    def _learn(self, fits, codes):
+        super()._learn(fits, codes)
+        self.table_, self.weights_ = np.ones((5, len(self.classes_))), np.ones(5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("table_", np.ones((5, 3)), "table_ has 3 classes, not 2"),
+        ("weights_", np.ones(4), "weights_ has 4 rows, not 5"),
+        ("weights_", np.full(5, np.nan), "weights_ holds values that are not finite"),
+        ("table_", np.ones(10), "table_ has no such axes"),
+    ],
+)
+def test_arrays_that_a_method_declares_are_checked(name, value, words):
+    fitted = Declared(GaussianNB(), validation=2, random_state=0).fit(X, Y)
+    check_quantifier(fitted)
+    setattr(fitted, name, value)
+    with pytest.raises(UnsoundError, match=words):
+        check_quantifier(fitted)
