@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tracemalloc
 import warnings
 import zipfile
@@ -13,13 +14,17 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from headcount import PACC, SLD, HDy, LogTfidf
-from headcount.exceptions import FileFormatError
+from headcount import PACC, SLD, HDy, LogTfidf, TableColumns
+from headcount.exceptions import DataError, FileFormatError
 from headcount.features import TermWeights
-from headcount.learners import BoostedTrees
-from headcount.modelfile import load_model, read_summary, save_model
+from headcount.learners import BlackBox, BoostedTrees
+from headcount.modelfile import Columns, Model, load_model, read_summary, save_model
+from headcount.modelfile.checks import UnsoundError
+from headcount.tables import ColumnRole
+from headcount.tables.records import record_type
 from tests.conftest import blobs
 from tests.modelfile.forging import forge, learnt, members_of, repack, set_learnt
+from tests.modelfile.test_codecs import again
 from tests.modelfile.test_modelfile import assert_refused, fit_model, texts
 
 
@@ -373,3 +378,77 @@ def test_reading_takes_at_most_ten_times_the_size_of_the_file(file, kind):
         tracemalloc.stop()
     assert model.quantifier is not None
     assert peak < 10 * path.stat().st_size
+
+
+@cache
+def table_content():
+    roles = {
+        "price": ColumnRole("number", complete=False),
+        "region": ColumnRole("category"),
+        "sold": ColumnRole("date"),
+    }
+    records = np.empty(40, record_type(roles))
+    records["price"], records["region"] = np.arange(40.0), np.array(["n", "s"] * 20, dtype=object)[:, None]
+    records["sold"] = np.datetime64("2026-01-01T10:00:00") + np.arange(40) * np.timedelta64(1, "D")
+    classifier = make_pipeline(TableColumns(min_count=1), LogisticRegression())
+    fitted = PACC(classifier, validation=2, random_state=0).fit(records, [0] * 20 + [1] * 20)
+    return saved(Model(fitted, Columns("mixed", tuple(roles), "y", tuple(roles.values()))))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("roles_", {"dict": []}, "roles_ names no columns"),
+        ("roles_", {"dict": [["price", {"dict": [["kind", "number"]]}]]}, "does not say what columns are"),
+        ("texts_", {"dict": [["price", 1]]}, "texts_ names other columns"),
+        ("categories_", {"dict": []}, "categories are of other columns"),
+        ("categories_", {"dict": [["region", ["n", "n"]]]}, "a column has a category twice"),
+        ("further_", {"dict": [["region", ["unknown"]]]}, "further_ names other categories"),
+        ("clocks_", ["price"], "clocks_ names other columns"),
+        ("weight_", {"float": "nan"}, "weight_ is not a number from"),
+        ("coordinate_means_", {"dict": [["price", 1]]}, "coordinates are of other columns"),
+        ("n_features_in_", 7, "reads other features than its arrays have"),
+    ],
+)
+def test_columns_of_tables_that_do_not_fit_are_refused(tmp_path, name, value, words):
+    path = tmp_path / "m.headcount"
+    path.write_bytes(table_content())
+    load_model(path)
+    forge(path, lambda nodes, arrays: set_learnt(learnt(nodes, "table columns")[1], name, value))
+    assert_refused(path, words)
+
+
+def test_columns_that_the_classifier_does_not_read_are_refused(file):
+    path = file("linear")
+    repack(path, lambda fields, members: fields["columns"].update(names=["a", "b"]))
+    assert_refused(path, "its columns are not those that its classifier reads")
+    path = file("linear")
+    repack(path, lambda fields, members: fields.update(columns={"kind": "text", "names": ["t"], "label": "y"}))
+    assert_refused(path, "its columns are not those that its classifier reads")
+
+
+def test_pipes_are_no_model_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="not a regular file"):
+        load_model(tmp_path / "pipe")
+
+
+def test_answers_of_a_black_box_that_are_no_posteriors_are_refused():
+    box = BlackBox(("no", "yes"), (("unsure", (0.5, 0.5)),)).fit()
+    assert again(box).answers == box.answers
+    for answers in ((("unsure", (0.5,)),), (("unsure", (0.5, 7.0)),), 3, ((1, 2),)):
+        with pytest.raises(UnsoundError, match="answer"):
+            again(BlackBox(("no", "yes"), answers).fit())
+
+
+def test_parts_of_other_modules_are_not_made(file):
+    for path in (
+        "os:system",
+        "headcount.quantifiers.base:Quantifier",
+        "headcount.quantifiers.sld:np",
+        "subprocess:Popen",
+    ):
+        forged = {"type": "part", "class": path, "state": {"dict": []}}
+        assert_refused(
+            file("linear", lambda nodes, arrays, forged=forged: nodes.insert(0, forged)), "no method of Headcount"
+        )

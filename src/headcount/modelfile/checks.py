@@ -9,6 +9,7 @@ from headcount._typing import AnyArray
 
 __all__ = [
     "UnsoundError",
+    "as_array",
     "check_flags",
     "check_floats",
     "check_integers",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headcount.learners.rebuilt import FittedCalibration
-from headcount.modelfile.checks import UnsoundError, check_floats, check_labels, check_width, need
+from headcount.modelfile.checks import UnsoundError, check_floats, check_labels, need
 from headcount.modelfile.codecs.base import EstimatorCodec, Learnt, changed_parameters, has, of_input
 from headcount.modelfile.codecs.widths import check_same_width, is_fitted, width_in, width_out
 
@@ -175,12 +175,6 @@ class _PipelineCodec:
         pipeline = Pipeline([(name, step) for name, step in steps])
         check_pipeline(pipeline)
         return pipeline
-
-
-def check_fitted_width(estimator: Any) -> None:
-    """Raise if names of features are not as many as features."""
-    if hasattr(estimator, "n_features_in_"):
-        check_width(estimator, estimator.n_features_in_)
 
 
 FITTED = EstimatorCodec(
