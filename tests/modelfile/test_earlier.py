@@ -30,6 +30,7 @@ def model_path(tmp_path):
     return path
 
 
+@pytest.mark.filterwarnings("ignore:.*another version than the one here:headcount.exceptions.HeadcountWarning")
 def test_a_file_of_the_second_version_can_be_loaded_and_saved_anew(tmp_path):
     expected = json.loads(VERSION_2.with_suffix(".json").read_text())
     model = load_model(VERSION_2)
@@ -43,6 +44,7 @@ def test_a_file_of_the_second_version_can_be_loaded_and_saved_anew(tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*another version than the one here:headcount.exceptions.HeadcountWarning")
 def test_a_file_of_the_first_version_can_be_loaded():
     model = load_model(VERSION_1)
     assert (model.method, model.learner, model.columns.kind) == ("PACC", "LogisticRegression", "text")
