@@ -7,19 +7,20 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount import PACC
 from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
-from headcount.modelfile import load_model, manifest, read_summary, save_model
+from headcount.modelfile import load_model, manifest, read_summary
 from headcount.modelfile.allowed import nodes_of
 from tests.conftest import blobs
-from tests.modelfile.test_modelfile import FIXTURE, change_body, fit_model, model_path, repack  # noqa: F401 (a fixture)
+from tests.modelfile.forging import change_body, repack, save_version_2
+from tests.modelfile.test_modelfile import VERSION_1, VERSION_2, fit_model, model_path  # noqa: F401 (a fixture)
 
 
 def test_a_summary_says_what_the_model_says(model_path):  # noqa: F811
-    for path in (model_path, FIXTURE):
+    for path in (model_path, VERSION_1, VERSION_2):
         summary, model = read_summary(path), load_model(path)
         for name in ("columns", "method", "learner", "source", "seed", "ranking", "skipped", "written", "versions"):
             assert getattr(summary, name) == getattr(model, name)
         described = manifest.described(model, model.written)
-        versions = {name: described.pop(name) for name in ("headcount", "libraries")}
+        versions = {name: described.pop(name) for name in ("headcount", "libraries", "version")}
         assert {name: value for name, value in summary.description.items() if name not in versions} == described
 
 
@@ -64,6 +65,8 @@ def test_a_manifest_of_another_model_is_refused(model_path, field):  # noqa: F81
     ],
 )
 def test_types_that_are_not_allowed_are_refused(model_path, name, node):  # noqa: F811
+    save_version_2(fit_model(PACC(random_state=0), *blobs(100, 2, 0)), model_path)
+
     def plant(content):
         schema = json.loads(content["schema.json"])
         schema["content"]["quantifier"]["content"]["content"]["extra"] = node
@@ -82,7 +85,7 @@ def test_another_version_of_scikit_learn_warns(model_path):  # noqa: F811
                 node["content"]["_sklearn_version"]["content"] = '"1.5.0"'
         content["schema.json"] = json.dumps(schema).encode()
 
-    save_model(fit_model(PACC(LogisticRegression(), random_state=0), *blobs(100, 2, 0)), model_path)
+    save_version_2(fit_model(PACC(LogisticRegression(), random_state=0), *blobs(100, 2, 0)), model_path)
     repack(model_path, change_body(older))
     with pytest.warns(HeadcountWarning, match="another version"):
         assert read_summary(model_path).method == "PACC"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from headcount._escaping import printable
-from headcount.cli.options import CLASSES, METHOD, option
+from headcount.cli.options import CLASSES, METHOD, TRUST, option
 from headcount.cli.output import echo
 from headcount.exceptions import DataError
 
@@ -63,6 +63,7 @@ def fit(
     classes: CLASSES = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs to run in parallel; -1: one for each core.")] = -1,
+    trust: TRUST = False,
 ) -> None:
     """Fit a quantifier on a labelled table and write it to a model file.
 
@@ -113,7 +114,7 @@ def fit(
             n_jobs=jobs,
         )
         target.parent.mkdir(exist_ok=True)
-        save_model(model, target)
+        save_model(model, target, trust=trust)
         _print_model(model)
         echo(f"\nWritten: {target}\n" if len(labels) > 1 else f"\nWritten: {target}")
     echo(f"Next: headcount estimate {output} NEW.csv --by COLUMN")
@@ -172,6 +173,11 @@ def inspect(
         to_stdout(json_bytes(summary.description))
     else:
         _print_model(summary)
+        if trusted := summary.description.get("trusted"):
+            echo(
+                f"\nIt holds {', '.join(map(printable, trusted))}: reading it runs code of other packages, and needs --trust. "
+                "Trust only files that you made yourself."
+            )
 
 
 def _why_kept(ranking: Sequence[dict[str, Any]], kept: int) -> str:

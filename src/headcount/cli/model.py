@@ -20,7 +20,7 @@ def models_in(folder: str, black_box: BlackBox) -> dict[str, "Model"]:
     files = sorted(Path(folder).glob("*.headcount"))
     if not files:
         raise DataError(f"{folder} holds no model files (.headcount): name a model file, or a folder of them.")
-    models = {file.stem: load_model(file) for file in files}
+    models = {file.stem: load_model(file, trust=black_box.trust) for file in files}
     labels = [model.columns.label for model in models.values()]
     return dict(zip(labels, models.values(), strict=True)) if len(set(labels)) == len(labels) else models
 
@@ -47,7 +47,7 @@ def model_from(source: str, files: list[str], black_box: BlackBox, dask: str | N
             source, label=black_box.label, scores=black_box.scores, decisions=black_box.decisions, method=method
         )
     _check_no_columns(black_box)
-    return load_model(source)
+    return load_model(source, trust=black_box.trust)
 
 
 def class_names(classes: str) -> list[Any]:

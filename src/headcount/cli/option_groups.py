@@ -45,7 +45,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """What stands for a model file: scores, decisions or a confusion matrix of labelled items."""
+    """What stands for a model file: scores, decisions or a confusion matrix of labelled items; and whether a file is trusted."""
 
     scored: options.SCORED = False
     confusion: options.CONFUSION = False
@@ -53,6 +53,7 @@ class BlackBox:
     scores: options.SCORES = None
     decisions: options.DECISIONS = None
     method: options.SCORED_METHOD = "auto"
+    trust: options.TRUST = False
 
     @property
     def columns(self) -> dict[str, str | None]:

@@ -104,4 +104,11 @@ SCORES = Annotated[
 DECISIONS = Annotated[str | None, option("--decisions", help="With --scored: a column of decided labels instead.")]
 _METHOD_HELP = "auto, a method from 'headcount methods', or your own as package.module:Class."
 METHOD = Annotated[str, typer.Option("--method", help=_METHOD_HELP)]
+TRUST = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Also read (fit: write) a model with objects of other packages, whose code is run: only files that you made yourself.",
+    ),
+]
 SCORED_METHOD = Annotated[str, typer.Option("--method", help=f"With --scored or --confusion: {_METHOD_HELP}")]

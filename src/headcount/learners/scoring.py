@@ -12,6 +12,7 @@ from headcount._validation import encode, quoted
 from headcount.exceptions import ClassifierError, DataError
 from headcount.learners.fold_classifiers import FoldClassifiers, first_classifier
 from headcount.learners.outputs import Need, Outputs
+from headcount.learners.rebuilt import Rebuilt
 
 __all__ = ["name_of", "require", "score"]
 
@@ -23,7 +24,8 @@ def name_of(classifier: Any) -> str:
     from sklearn.frozen import FrozenEstimator
 
     classifier = first_classifier(classifier)
-    return type(classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier).__name__
+    classifier = classifier.estimator if isinstance(classifier, FrozenEstimator) else classifier
+    return classifier.original_name if isinstance(classifier, Rebuilt) else type(classifier).__name__
 
 
 def require(classifier: Any, method: str) -> None:

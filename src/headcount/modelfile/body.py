@@ -10,12 +10,13 @@ import math
 import zipfile
 from collections.abc import Callable, Container
 from importlib import import_module
+from inspect import signature
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from headcount.modelfile.soundness import check_fitted_trees, check_npz, check_sparse, check_tree
+from headcount.modelfile.soundness import check_fitted_trees, check_learnt, check_npz, check_sparse, check_tree
 
 __all__ = ["KNOWN_LOADERS", "KNOWN_PROTOCOLS", "make_object"]
 
@@ -172,8 +173,19 @@ def _with_attributes(instance: Any, attributes: Any) -> Any:
         instance.__setstate__(attributes)
     else:
         instance.__dict__.update(attributes)
+    _set_missing_parameters(instance)
     check_fitted_trees(instance)
+    check_learnt(instance)
     return instance
+
+
+def _set_missing_parameters(instance: Any) -> None:
+    """Set parameters that the version that wrote an estimator did not have to their defaults."""
+    if not hasattr(instance, "get_params"):
+        return
+    for name, parameter in signature(type(instance).__init__).parameters.items():
+        if parameter.default is not parameter.empty and not hasattr(instance, name):
+            setattr(instance, name, parameter.default)
 
 
 _LOADERS: dict[str, Callable[[_Maker, dict[str, Any]], Any]] = {

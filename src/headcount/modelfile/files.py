@@ -1,30 +1,33 @@
 """Write a model to a file, completely or not at all, and read it back without running any code from it."""
 
+import json
 import warnings
-import zipfile
 from copy import copy
 from datetime import UTC, datetime
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from headcount._typing import AnyArray
 from headcount._writing import write_all
-from headcount.exceptions import DataError, FileFormatError, HeadcountWarning
-from headcount.learners import Outputs
-from headcount.modelfile.allowed import check_types, renamed_types
-from headcount.modelfile.archive import BODY, MANIFEST, schema_of, unpacked
-from headcount.modelfile.body import KNOWN_PROTOCOLS, make_object
+from headcount.exceptions import DataError, FileFormatError
+from headcount.modelfile.archive import BODY, NODES, json_nodes, packed, unpacked
+from headcount.modelfile.arrays import array_from
+from headcount.modelfile.checks import UnsoundError, need
+from headcount.modelfile.codecs import codec_for, codec_named
+from headcount.modelfile.codecs.held import Held
+from headcount.modelfile.codecs.trusted import NotTrustedError, TrustedCodec
+from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.manifest import columns_of, described, sealed
 from headcount.modelfile.model import Model
+from headcount.modelfile.nodes import Packer, UnknownTypeError, Unpacker
 from headcount.quantifiers import Quantifier
 from headcount.quantifiers.catalogue import ENTRY_POINTS
 
 __all__ = ["load_model", "save_model"]
 
 
-def save_model(model: Model, path: str | Path) -> None:
+def save_model(model: Model, path: str | Path, *, trust: bool = False) -> None:
     """Write a model file, completely or not at all.
 
     Parameters
@@ -32,6 +35,9 @@ def save_model(model: Model, path: str | Path) -> None:
     model : Model
         A fitted quantifier, with the columns that it reads.
     path : str or Path
+    trust : bool, default=False
+        Whether estimators of any other type may be kept too, in a file that is read only with ``trust=True``. Code of other
+        packages is run then, so that such a file is for whoever made it.
 
     Examples
     --------
@@ -45,28 +51,49 @@ def save_model(model: Model, path: str | Path) -> None:
     ...     load_model(path)
     Model(PACC over NewtonLogisticRegression, 2 classes, numbers)
     """
-    import skops.io
-
     path = Path(path)
     if not isinstance(model, Model):
         raise DataError(
             f"save_model takes a Model, not {type(model).__name__}: Model(quantifier, Columns('text', ('review',), 'stars')) says "
             "which columns it reads."
         )
-    written = datetime.now(UTC).isoformat(timespec="seconds")
-    codes = model.reference_codes
-    body = BytesIO()
-    held = {"quantifier": _without_items(model.quantifier), "reference": model.reference, "reference_codes": codes}
     rows, features = model.kept_items() or (None, None)
-    held |= {"item_rows": rows, "item_features": features}
-    skops.io.dump(held, body, compression=zipfile.ZIP_DEFLATED)
-    members = {BODY: body.getvalue()}
-    _check_own_types(members[BODY], path)
-    whole = BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(MANIFEST, sealed(described(model, written), members))
-        archive.writestr(BODY, members[BODY])
-    write_all({path: whole.getvalue()})
+    held = Held(_without_items(model.quantifier), model.reference, model.reference_codes, rows, features)
+    nodes, members = _members_of(held, trust)
+    written = datetime.now(UTC).isoformat(timespec="seconds")
+    about = described(model, written)
+    trusted = sorted({str(node["class"]) for node in nodes if node["type"] == TrustedCodec.tag})
+    write_all({path: packed(sealed(about | ({"trusted": trusted} if trusted else {}), members), members)})
+
+
+def _members_of(held: Held, trust: bool) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """Return the nodes of a model, and them and its arrays as members of a file; raise if they could not be read again."""
+    packer = Packer(codec_for, TrustedCodec(trust) if trust else None)
+    try:
+        packer.value(held)
+        members = {NODES: json.dumps({"nodes": packer.nodes}, allow_nan=False).encode()}
+        members |= {f"{number}.npy": content for number, content in enumerate(packer.arrays)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _held_by({name: bytearray(content) for name, content in members.items()}, Path(NODES), trust)
+    except UnknownTypeError as error:
+        raise DataError(
+            f"This model can't be kept in a file: it holds '{error}', which has no place in one. Use one of scikit-learn's "
+            "learners that `headcount fit` offers; a method of your own must be named by its package under the entry point "
+            f"{ENTRY_POINTS!r}, so that another process can find it. Or save and read it with trust=True (--trust), which runs "
+            "code of the packages it is from: only for files that you made yourself."
+        ) from error
+    except UnsoundError as error:
+        raise DataError(
+            f"This model can't be kept in a file: {error}. Use another learner or setting, or save and read it with trust=True "
+            "(--trust), which runs code of other packages: only for files that you made yourself."
+        ) from error
+    except FileFormatError as error:
+        reason = str(error).removeprefix(f"{NODES} is damaged: ").removesuffix(" Make the model again.")
+        raise DataError(
+            f"This model can't be kept in a file: {reason} It could not be read again; fit it anew."
+        ) from error
+    return packer.nodes, members
 
 
 def _without_items(quantifier: Quantifier) -> Quantifier:
@@ -77,21 +104,15 @@ def _without_items(quantifier: Quantifier) -> Quantifier:
     return kept
 
 
-def _check_own_types(body: bytes, path: Path) -> None:
-    """Raise if the model that is about to be written could not be read again."""
-    try:
-        check_types(schema_of(body, path), path)
-    except FileFormatError as error:
-        reason = str(error).removeprefix(f"{path} is refused: it ").partition(", which")[0]
-        raise DataError(
-            f"This model can't be kept in a file: it {reason}, which is not among the types that are safe to load. Use one of "
-            "scikit-learn's learners that `headcount fit` offers; a method of your own must be named by its package under the "
-            f"entry point {ENTRY_POINTS!r}, so that another process can find it."
-        ) from error
-
-
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path, *, trust: bool = False) -> Model:
     """Read a model file; a file that `save_model` could not have written is refused with a sentence before any of it is used.
+
+    Parameters
+    ----------
+    path : str or Path
+    trust : bool, default=False
+        Whether a file that was saved with ``trust=True`` is read: code of other packages is run then, with what the file says. Only
+        for files that you made yourself.
 
     Examples
     --------
@@ -100,84 +121,73 @@ def load_model(path: str | Path) -> Model:
     headcount.exceptions.DataError: There is no file nothing.headcount.
     """
     path = Path(path)
-    manifest, body = unpacked(path)
+    manifest, members = unpacked(path)
     columns = columns_of(manifest, path)
-    held = _made(body, path, manifest)
-    quantifier = held.get("quantifier") if isinstance(held, dict) else None
-    classes = getattr(quantifier, "classes_", None)
-    is_fitted = isinstance(quantifier, Quantifier) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
-    if not is_fitted or not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
-        raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
-    reference, codes = held.get("reference"), held.get("reference_codes")
-    if (reference is None) != (codes is None) or (
-        reference is not None and not (isinstance(reference, Outputs) and np.shape(codes) == (reference.n_items,))
-    ):
-        raise FileFormatError(
-            f"{path} is damaged: what it holds of labelled items does not fit together. Make it again."
-        )
-    rows, features = held.get("item_rows"), held.get("item_features")
-    if not _items_fit(rows, features, getattr(quantifier, "validation_codes_", None)):
-        raise FileFormatError(f"{path} is damaged: what it holds of items does not fit together. Make it again.")
-    if classes.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
+    if BODY in members:
+        from headcount.modelfile.earlier import held_by
+
+        held = held_by(members[BODY], path, manifest)
+    else:
+        held = _held_by(members, path, trust)
+    quantifier = held.quantifier
+    if quantifier.classes_.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
         raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
+    width = width_in(getattr(quantifier, "classifier_", None))
+    expected = {"text": None, "numbers": len(columns.names)}.get(columns.kind, width)
+    if width is not None and width != expected:
+        raise FileFormatError(
+            f"{path} is damaged: its columns are not those that its classifier reads. Make the model again."
+        )
     return Model(
         quantifier,
         columns,
-        reference,
-        codes,
+        held.reference,
+        held.reference_codes,
         manifest["source"],
         manifest.get("seed"),
         manifest.get("ranking", []),
         manifest.get("skipped", []),
         manifest.get("written", ""),
         {"headcount": manifest.get("headcount", ""), **manifest.get("libraries", {})},
-        rows,
-        features,
+        held.item_rows,
+        held.item_features,
     )
 
 
-def _items_fit(rows: Any, features: Any, codes: Any) -> bool:
-    """Whether rows of held-out items and their features, if there are any, are of the same items."""
-    if rows is None and features is None:
-        return True
-    known = isinstance(rows, np.ndarray) and isinstance(codes, np.ndarray) and getattr(features, "ndim", 0) == 2
-    return bool(
-        known
-        and rows.ndim == 1
-        and rows.dtype.kind == "i"
-        and features.shape[0] == len(rows)
-        and (not len(rows) or 0 <= rows.min() <= rows.max() < len(codes))
+def _held_by(members: dict[str, bytearray], path: Path, trust: bool) -> Held:
+    """Make what the nodes and arrays of a file describe."""
+    nodes = json_nodes(members[NODES], path)
+    size = sum(map(len, members.values()))
+    other = TrustedCodec(trust)
+    unpacker = Unpacker(
+        nodes,
+        partial(_array, members),
+        size,
+        lambda tag: other if tag == TrustedCodec.tag else codec_named(tag),
     )
-
-
-def _made(body: bytes, path: Path, manifest: dict[str, Any]) -> Any:
-    """Make the objects of a checked body; each type is looked up on the list again."""
-    from sklearn.exceptions import InconsistentVersionWarning
-
-    schema = schema_of(body, path)
-    types = check_types(renamed_types(schema), path)
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            made = _made_by_loaders(schema, body, types)
+        held = unpacker.last()
+        need(isinstance(held, Held), "it holds no fitted quantifier")
+    except NotTrustedError as error:
+        raise FileFormatError(
+            f"{path} holds '{error}', which only another package can make. Reading it runs code of that package, with what the "
+            "file says: if you made the file yourself, add --trust (trust=True in Python); else do not read it."
+        ) from error
+    except UnknownTypeError as error:
+        raise FileFormatError(
+            f"{path} is refused: it holds '{error}', which is no method of Headcount or of an installed package that names it "
+            f"under the entry point {ENTRY_POINTS!r}. Install that package, or make the model again."
+        ) from error
+    except UnsoundError as error:
+        raise FileFormatError(f"{path} is damaged: {error}. Make the model again.") from error
     except Exception as error:
         raise FileFormatError(
-            f"{path} is damaged: its model can't be made ({type(error).__name__}: {error}). Make it again."
+            f"{path} is damaged: its model can't be made ({type(error).__name__}: {error}). Make the model again."
         ) from error
-    if any(issubclass(one.category, InconsistentVersionWarning) for one in caught):
-        warnings.warn(
-            f"{path} was written with scikit-learn {manifest.get('libraries', {}).get('scikit-learn')}, another version than the "
-            "one here: its answers may differ. Make the model again to be sure.",
-            HeadcountWarning,
-            stacklevel=4,
-        )
-    return made
+    return held  # type: ignore[no-any-return]
 
 
-def _made_by_loaders(schema: Any, body: bytes, types: list[str]) -> Any:
-    if schema.get("protocol") not in KNOWN_PROTOCOLS:
-        import skops.io
-
-        return skops.io.loads(body, trusted=types)
-    with zipfile.ZipFile(BytesIO(body)) as archive:
-        return make_object(schema, archive, frozenset(types))
+def _array(members: dict[str, bytearray], number: int) -> AnyArray:
+    content = members.get(f"{number}.npy")
+    need(content is not None, "an array is missing")
+    return array_from(content)  # type: ignore[arg-type]

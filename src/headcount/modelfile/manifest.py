@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "check_member", "checked", "columns_of", "described", "sealed"]
 
-FORMAT, VERSION = "headcount-model", 2
-_READ = (1, VERSION)
-"""Versions that can be read. In the first, a vocabulary is an object for each of its terms, and columns are of one kind."""
+FORMAT, VERSION = "headcount-model", 3
+_READ = (1, 2, VERSION)
+"""Versions that can be read. The first two are written by skops; the first has columns of one kind only."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 _NEEDED = {"members": dict, "columns": dict, "classes": list, "method": str, "learner": str, "source": dict}
 _NEEDED |= {"libraries": dict, "ranking": list, "skipped": list, "written": str}
@@ -61,7 +61,7 @@ def sealed(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
     return json.dumps(manifest | {"seal": _seal(manifest)}, indent=1, ensure_ascii=False).encode()
 
 
-def _named(content: bytes) -> dict[str, Any]:
+def _named(content: bytes | bytearray) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
@@ -77,10 +77,10 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
         raise FileFormatError(f"{path} is damaged: its manifest is not JSON. Make the model again.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a model file of Headcount: its manifest does not say so.")
-    if manifest.get("version") not in _READ:
+    if type(manifest.get("version")) is not int or manifest["version"] not in _READ:
         raise FileFormatError(
             f"{path} is a model file of version {manifest.get('version')!r}; this Headcount {version('headcount')} reads versions "
-            f"{_READ[0]} and {_READ[1]}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
+            f"{_READ[0]} to {_READ[-1]}. It was written by Headcount {manifest.get('headcount')!r}: use that, or make the "
             "model again."
         )
     seal = manifest.pop("seal", None)
@@ -99,9 +99,11 @@ def checked(content: bytes, path: Any) -> dict[str, Any]:
 def _sound(manifest: dict[str, Any]) -> bool:
     """Whether the entries that are printed have the expected types."""
     rows = manifest["source"].get("rows", 0)
-    shares = manifest["source"].get("shares", {})
+    shares, trusted = manifest["source"].get("shares", {}), manifest.get("trusted", [])
     return (
         isinstance(rows, int)
+        and isinstance(trusted, list)
+        and all(isinstance(path, str) for path in trusted)
         and isinstance(shares, dict)
         and all(isinstance(share, int | float) for share in shares.values())
         and all(isinstance(one, dict) and "reason" in one for one in manifest["skipped"])
@@ -112,7 +114,7 @@ def _sound(manifest: dict[str, Any]) -> bool:
     )
 
 
-def check_member(manifest: dict[str, Any], name: str, content: bytes, path: Any) -> None:
+def check_member(manifest: dict[str, Any], name: str, content: bytes | bytearray, path: Any) -> None:
     """Raise unless a member has the checksum that the manifest gives for it."""
     if manifest["members"].get(name) != _named(content):
         raise FileFormatError(

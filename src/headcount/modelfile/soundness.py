@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_fitted_trees", "check_npz", "check_sparse", "check_tree"]
+__all__ = ["check_fitted_trees", "check_learnt", "check_npz", "check_sparse", "check_tree"]
 
 _MOST_RATIO, _LEAST_LIMIT = 1_100, 2**20
 """Limit of the unpacked size of a sparse matrix: what deflate can reach at most, or a mebibyte."""
@@ -46,6 +46,15 @@ def check_fitted_trees(estimator: Any) -> None:
             raise ValueError("a forest names a tree twice")
         if any(one.n_features_in_ != width or one.tree_.max_n_classes != trees[0].tree_.max_n_classes for one in trees):
             raise ValueError("the trees of a forest do not fit together")
+
+
+def check_learnt(instance: Any) -> None:
+    """Raise unless what an estimator has learnt is what version 3 of the format would accept."""
+    from headcount.modelfile.codecs import estimator_codec
+
+    codec = estimator_codec(instance)
+    if codec is not None:
+        codec.check_fitted(instance)
 
 
 def check_npz(content: bytes) -> None:

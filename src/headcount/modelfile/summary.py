@@ -1,17 +1,12 @@
 """What is in a model file, told from its manifest: no object of it is made, and no learner is imported."""
 
-import json
-import zipfile
 from dataclasses import dataclass
-from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from headcount._renamed import RENAMED
-from headcount.modelfile.allowed import LISTED_TYPES, nodes_of
-from headcount.modelfile.archive import schema_of, unpacked
-from headcount.modelfile.body import KNOWN_LOADERS, make_object
+from headcount.exceptions import FileFormatError
+from headcount.modelfile.archive import BODY, NODES, json_nodes, schema_of, unpacked
+from headcount.modelfile.arrays import array_from
 from headcount.modelfile.columns import Columns
 from headcount.modelfile.manifest import columns_of, described
 
@@ -81,8 +76,8 @@ class ModelSummary:
 def read_summary(path: str | Path) -> ModelSummary:
     """Tell what is in a model file, without making an object of it.
 
-    All checksums are verified, and that the manifest is about the model beside it. A file with types of other packages, or of
-    another version of scikit-learn, is read whole by `load_model`, which warns or refuses.
+    All checksums are verified, and that the manifest is about the model beside it. Of a file of version 1 or 2, what can't be told
+    in this way is told by `load_model`.
 
     Examples
     --------
@@ -91,9 +86,15 @@ def read_summary(path: str | Path) -> ModelSummary:
     headcount.exceptions.DataError: There is no file nothing.headcount.
     """
     path = Path(path)
-    manifest, body = unpacked(path)
+    manifest, members = unpacked(path)
     columns = columns_of(manifest, path)
-    if _is_plain(schema_of(body, path), body, manifest):
+    if NODES in members:
+        if not _agrees(json_nodes(members[NODES], path), members, manifest):
+            raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
+        return ModelSummary(columns, {name: value for name, value in manifest.items() if name != "members"})
+    from headcount.modelfile.earlier_summary import is_plain
+
+    if is_plain(schema_of(members[BODY], path), members[BODY], manifest):
         return ModelSummary(columns, {name: value for name, value in manifest.items() if name != "members"})
     from headcount.modelfile.files import load_model
 
@@ -102,32 +103,19 @@ def read_summary(path: str | Path) -> ModelSummary:
     return ModelSummary(columns, described(model, model.written) | versions)
 
 
-def _is_plain(schema: Any, body: bytes, manifest: dict[str, Any]) -> bool:
-    """Whether a body names only types of this library and of this scikit-learn, and a quantifier that the manifest describes."""
+def _agrees(nodes: list[Any], members: dict[str, bytearray], manifest: dict[str, Any]) -> bool:
+    """Whether the quantifier that the last node names has the method and the classes of the manifest."""
     try:
-        quantifier = schema["content"]["quantifier"]
-        attributes = quantifier["content"]["content"]
-        path = f"{quantifier['__module__']}.{quantifier['__class__']}"
-        with zipfile.ZipFile(BytesIO(body)) as archive:
-            classes = make_object(attributes["classes_"], archive, LISTED_TYPES)
-        installed = json.dumps(version("scikit-learn"))
-        agrees = quantifier["__class__"] == manifest["method"] and classes.tolist() == manifest["classes"]
-        return bool(
-            agrees
-            and path.startswith("headcount.quantifiers.")
-            and path not in RENAMED
-            and all(_is_known(node, {*LISTED_TYPES, path}, installed) for node in nodes_of(schema))
+        quantifier = nodes[nodes[-1]["quantifier"]["node"]]
+        method = quantifier["class"].rpartition(".")[2]
+        if quantifier["type"] == "trusted":
+            return bool(method == manifest["method"])
+        classes = dict(quantifier["learnt"]["dict"])["classes_"]
+        named = (
+            classes["objects"]["items"]
+            if "objects" in classes
+            else array_from(members[f"{classes['array']}.npy"]).tolist()
         )
-    except Exception:  # whatever is wrong, `load_model` says it
+        return bool(method == manifest["method"] and named == manifest["classes"])
+    except (LookupError, TypeError, ValueError, AttributeError):
         return False
-
-
-def _is_known(node: dict[str, Any], types: set[str], installed: str) -> bool:
-    """Whether a node has a known loader and type, and its state is of the scikit-learn that is installed."""
-    content = node.get("content")
-    state = content.get("_sklearn_version") if isinstance(content, dict) else None
-    return (
-        node.get("__loader__") in KNOWN_LOADERS
-        and f"{node.get('__module__')}.{node.get('__class__')}" in types
-        and (not isinstance(state, dict) or state.get("content") == installed)
-    )

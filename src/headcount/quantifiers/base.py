@@ -5,7 +5,7 @@ with safe defaults: a method that declares nothing does not adjust for shift, ha
 """
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -75,6 +75,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     """The most classes that the method is defined for; None: any number."""
     brings_learner: ClassVar[bool] = False
     """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
+    learnt_shapes: ClassVar[Mapping[str, tuple[str | int | None, ...]]] = {}
+    """Sizes of learnt arrays of numbers that a method adds, by name ("classes" is known): checked when a model file is read."""
     _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "interval_refusal")
     """Declarations that describe the estimate; a family adds its own."""
 
