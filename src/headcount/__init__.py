@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         svmperf_path,
     )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
+    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, SORD, DMy, DyS, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -35,7 +35,7 @@ _HOME = {
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
+    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "SORD", "DMy", "DyS", "HDy", "QuaNet"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
@@ -48,10 +48,13 @@ __all__ = [
     "PACC",
     "PCC",
     "SLD",
+    "SORD",
     "ArtificialPrevalence",
     "AutoQuantifier",
     "CNNClassifier",
     "Corpus",
+    "DMy",
+    "DyS",
     "Estimate",
     "Evaluation",
     "HDy",

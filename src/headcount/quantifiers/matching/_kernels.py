@@ -1,0 +1,269 @@
+"""Compiled: the mixture of class profiles that is nearest to a sample's frequencies, by a distance that is convex in the mixture.
+
+With frequencies q and mixture m = M p, a distance is sum_b phi(m_b, q_b). Newton steps on the simplex minimise it: each solves
+the quadratic model by active sets. The gap p.g - min_j g_j, with g the gradient, bounds how far the distance is from the least.
+"""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import FloatArray, IntArray
+from headcount.simplex._kernels import cholesky, solve_cholesky
+
+HELLINGER, TOPSOE, PROBABILISTIC_SYMMETRIC = 0, 1, 2
+_GAP, _CHANGE = 1e-15, 1e-14
+_LOG_2 = float(np.log(2.0))
+
+
+@kernel(error_model="numpy")
+def _slopes(
+    M: FloatArray, q: FloatArray, p: FloatArray, distance: int, g: FloatArray, second: FloatArray
+) -> tuple[float, bool]:
+    """Write the gradient by p and the second derivatives by m_b; return the distance, and whether all are finite."""
+    d, k = M.shape
+    total = 0.0
+    for j in range(k):
+        g[j] = 0.0
+    for b in range(d):
+        m = 0.0
+        for j in range(k):
+            m += M[b, j] * p[j]
+        have, first = q[b], 0.0
+        second[b] = 0.0
+        if have <= 0.0:  # linear in m
+            first = 2.0 if distance == PROBABILISTIC_SYMMETRIC else 1.0
+            if distance == TOPSOE:
+                first = _LOG_2
+            total += first * m
+        elif m <= 0.0 and distance != PROBABILISTIC_SYMMETRIC:
+            reachable = False
+            for j in range(k):
+                reachable = reachable or M[b, j] > 0.0
+            if reachable:
+                return np.inf, False
+        elif distance == HELLINGER:
+            root = np.sqrt(have / m)
+            first = 1.0 - root
+            second[b] = 0.5 * root / m
+            total += m + have - 2.0 * root * m
+        elif distance == TOPSOE:
+            both = m + have
+            first = np.log(2.0 * m / both)
+            second[b] = have / (m * both)
+            total += m * first + have * np.log(2.0 * have / both)
+        else:
+            both = m + have
+            off = m - have
+            first = 2.0 * off * (m + 3.0 * have) / (both * both)
+            second[b] = 16.0 * have * have / (both * both * both)
+            total += 2.0 * off * off / both
+        if first != 0.0:
+            for j in range(k):
+                g[j] += M[b, j] * first
+    return total, True
+
+
+@kernel(error_model="numpy")
+def _least_quadratic(
+    H: FloatArray,
+    b: FloatArray,
+    x: FloatArray,
+    free: IntArray,
+    A: FloatArray,
+    L: FloatArray,
+    z: FloatArray,
+    y: FloatArray,
+) -> None:
+    """Minimise x'Hx / 2 - b'x over the simplex, in place from a feasible x, by active sets; H is positive definite."""
+    k = x.size
+    size = 0
+    for c in range(k):
+        if x[c] > 0.0:
+            free[size] = c
+            size += 1
+    for _ in range(3 * k + 3):
+        level = 0.0  # multiplier of the sum
+        while True:
+            for i in range(size):
+                z[i], y[i] = b[free[i]], 1.0
+                for j in range(i + 1):
+                    A[i, j] = H[free[i], free[j]]
+            if cholesky(A, L, size, 0.0, 0.0) < size:
+                return
+            solve_cholesky(L, z, size)
+            solve_cholesky(L, y, size)
+            total, ones = -1.0, 0.0
+            for i in range(size):
+                total += z[i]
+                ones += y[i]
+            level = total / ones
+            step = 1.0
+            for i in range(size):
+                z[i] -= level * y[i]
+                have = x[free[i]]
+                if z[i] <= 0.0 and have > z[i]:
+                    step = min(step, have / (have - z[i]))
+            kept = 0
+            for i in range(size):
+                c = free[i]
+                moved = x[c] + step * (z[i] - x[c])
+                if z[i] > 0.0 or moved > 1e-15:
+                    x[c] = moved
+                    free[kept] = c
+                    kept += 1
+                else:
+                    x[c] = 0.0
+            if kept == size:
+                break
+            size = kept
+        best, steepest, scale = -1, 0.0, abs(level)
+        for c in range(k):
+            scale = max(scale, abs(b[c]))
+        for c in range(k):
+            if x[c] == 0.0:
+                slope = b[c] - level
+                for i in range(size):
+                    slope -= H[c, free[i]] * x[free[i]]
+                if slope > steepest + 1e-13 * scale:
+                    steepest = slope
+                    best = c
+        if best < 0:
+            return
+        free[size] = best
+        size += 1
+        x[best] = 1e-300
+
+
+@kernel(error_model="numpy")
+def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: FloatArray) -> None:
+    """Write to each row of P the shares whose mixture is nearest to that row of Q."""
+    d, k = M.shape
+    H, A, L = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    g, there, b, z, y = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    second, trial_second = np.empty(d), np.empty(d)
+    new, trial = np.empty(k), np.empty(k)
+    free = np.empty(k, dtype=np.int64)
+    for s in range(Q.shape[0]):
+        q, p = Q[s], P[s]
+        for j in range(k):
+            p[j] = 1.0 / k
+        value, _ = _slopes(M, q, p, distance, g, second)
+        for _ in range(max_iter):
+            mean, least = 0.0, np.inf
+            for j in range(k):
+                mean += p[j] * g[j]
+                least = min(least, g[j])
+            if mean - least <= _GAP:
+                break
+            trace = 0.0
+            for i in range(k):
+                for j in range(i + 1):
+                    entry = 0.0
+                    for c in range(d):
+                        entry += second[c] * M[c, i] * M[c, j]
+                    H[i, j] = entry
+                    H[j, i] = entry
+                trace += H[i, i]
+            ridge = max(1e-11 * trace / k, 1e-12)
+            for i in range(k):
+                H[i, i] += ridge
+                b[i] = -g[i]
+                for j in range(k):
+                    b[i] += H[i, j] * p[j]
+                new[i] = p[i]
+            _least_quadratic(H, b, new, free, A, L, z, y)
+            slope, change, total = 0.0, 0.0, 0.0
+            for j in range(k):
+                total += new[j]
+            for j in range(k):
+                new[j] /= total
+                slope += g[j] * (new[j] - p[j])
+                change = max(change, abs(new[j] - p[j]))
+            if slope >= 0.0:
+                break
+            step = 1.0
+            for _ in range(60):
+                for j in range(k):
+                    trial[j] = p[j] + step * (new[j] - p[j])
+                reached, finite = _slopes(M, q, trial, distance, there, trial_second)
+                if finite:
+                    along = 0.0
+                    for j in range(k):
+                        along += there[j] * (new[j] - p[j])
+                    # The distance is convex along the step: it has fallen if it is still falling.
+                    if along <= -0.1 * slope and (along <= 0.0 or reached <= value + 1e-15):
+                        break
+                    step *= min(max(0.1, slope / (slope - along)), 0.9)
+                else:
+                    step *= 0.5
+            for j in range(k):
+                p[j], g[j] = trial[j], there[j]
+            for c in range(d):
+                second[c] = trial_second[c]
+            value = reached
+            if step * change <= _CHANGE:
+                break
+
+
+@kernel(error_model="numpy")
+def _weighted_median(t: FloatArray, w: FloatArray, m: int) -> float:
+    """Return the middle of the values x that minimise sum_i w_i |x - t_i|, by selection; both arrays are reordered."""
+    total = 0.0
+    for i in range(m):
+        total += w[i]
+    half, tie = total / 2, 1e-12 * total
+    first, last, before = 0, m, 0.0  # the median is among [first, last), and the weight of those below is known
+    below, above = -np.inf, np.inf
+    while True:
+        pivot = t[(first + last) // 2]
+        low, i, high = first, first, last
+        smaller, equal = 0.0, 0.0
+        while i < high:
+            value, weight = t[i], w[i]
+            if value < pivot:
+                t[i], w[i] = t[low], w[low]
+                t[low], w[low] = value, weight
+                smaller += weight
+                low += 1
+                i += 1
+            elif value > pivot:
+                high -= 1
+                t[i], w[i] = t[high], w[high]
+                t[high], w[high] = value, weight
+            else:
+                equal += weight
+                i += 1
+        if before + smaller > half + tie:
+            above, last = pivot, low
+        elif before + smaller + equal < half - tie:
+            below, before, first = pivot, before + smaller + equal, high
+        else:
+            # Flat down to the next smaller value if exactly half of the weight lies below, up to the next larger one likewise.
+            left, right = pivot, pivot
+            if before + smaller >= half - tie:
+                left = below
+                for j in range(first, low):
+                    left = max(left, t[j])
+            if before + smaller + equal <= half + tie:
+                right = above
+                for j in range(high, last):
+                    right = min(right, t[j])
+            return (max(left, 0.0) + min(right, 1.0)) / 2
+
+
+@kernel(error_model="numpy")
+def least_absolute(M: FloatArray, Q: FloatArray, positive: FloatArray) -> None:
+    """Write the share p of the second class that minimises sum_b |q_b - (1 - p) M_b0 - p M_b1| for each row q of Q.
+
+    It is the median of the zeros of the terms, weighted by their slopes, confined to [0, 1].
+    """
+    t, w = np.empty(M.shape[0]), np.empty(M.shape[0])
+    for s in range(Q.shape[0]):
+        m = 0
+        for b in range(M.shape[0]):
+            slope = M[b, 1] - M[b, 0]
+            if abs(slope) > 1e-14:
+                t[m] = min(max((Q[s, b] - M[b, 0]) / slope, 0.0), 1.0)
+                w[m] = abs(slope)
+                m += 1
+        positive[s] = 0.5 if m == 0 else _weighted_median(t, w, m)
