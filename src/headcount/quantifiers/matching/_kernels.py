@@ -11,55 +11,99 @@ from headcount._typing import FloatArray, IntArray
 from headcount.simplex._kernels import cholesky, solve_cholesky
 
 HELLINGER, TOPSOE, PROBABILISTIC_SYMMETRIC = 0, 1, 2
-_GAP, _CHANGE = 1e-15, 1e-14
+_GAP, _CHANGE = 1e-15, 1e-9
 _LOG_2 = float(np.log(2.0))
+_SUMS = {"reassoc", "contract", "nsz"}
+"""Let the compiler reorder sums, so that several cells are computed at a time."""
+
+
+@kernel(error_model="numpy")
+def _cell(distance: int, m: float, q: float) -> tuple[float, float, float]:
+    """Return phi(m, q) and its first and second derivatives by m, for positive m and q."""
+    if distance == HELLINGER:
+        root = np.sqrt(q / m)
+        return m + q - 2.0 * root * m, 1.0 - root, 0.5 * root / m
+    both = m + q
+    if distance == TOPSOE:
+        log = np.log(2.0 * m / both)
+        return m * log + q * np.log(2.0 * q / both), log, q / (m * both)
+    off = (m - q) / both
+    return 2.0 * off * off * both, 2.0 * off * (m + 3.0 * q) / both, 16.0 * q * q / (both * both * both)
+
+
+@kernel()
+def _empty_slope(distance: int) -> float:
+    """Return the derivative where q is 0: phi is linear in m there."""
+    if distance == TOPSOE:
+        return _LOG_2
+    return 2.0 if distance == PROBABILISTIC_SYMMETRIC else 1.0
+
+
+@kernel(error_model="numpy", fastmath=_SUMS)
+def _mix(M: FloatArray, p: FloatArray, m: FloatArray) -> None:
+    """Write the mixture of the rows of M."""
+    k, d = M.shape
+    for b in range(d):
+        m[b] = 0.0
+    for j in range(k):
+        share = p[j]
+        for b in range(d):
+            m[b] += share * M[j, b]
+
+
+@kernel(error_model="numpy", fastmath=_SUMS)
+def _products(M: FloatArray, first: FloatArray, g: FloatArray) -> None:
+    """Write the product of each row of M with a vector."""
+    k, d = M.shape
+    for j in range(k):
+        total = 0.0
+        for b in range(d):
+            total += M[j, b] * first[b]
+        g[j] = total
+
+
+@kernel(error_model="numpy", fastmath=_SUMS)
+def _curvature(M: FloatArray, second: FloatArray, row: FloatArray, H: FloatArray) -> None:
+    """Write M diag(second) M'."""
+    k, d = M.shape
+    for i in range(k):
+        for b in range(d):
+            row[b] = M[i, b] * second[b]
+        for j in range(i + 1):
+            total = 0.0
+            for b in range(d):
+                total += row[b] * M[j, b]
+            H[i, j] = total
+            H[j, i] = total
 
 
 @kernel(error_model="numpy")
 def _slopes(
-    M: FloatArray, q: FloatArray, p: FloatArray, distance: int, g: FloatArray, second: FloatArray
+    M: FloatArray,
+    q: FloatArray,
+    p: FloatArray,
+    distance: int,
+    m: FloatArray,
+    first: FloatArray,
+    g: FloatArray,
+    second: FloatArray,
 ) -> tuple[float, bool]:
     """Write the gradient by p and the second derivatives by m_b; return the distance, and whether all are finite."""
-    d, k = M.shape
-    total = 0.0
-    for j in range(k):
-        g[j] = 0.0
-    for b in range(d):
-        m = 0.0
-        for j in range(k):
-            m += M[b, j] * p[j]
-        have, first = q[b], 0.0
-        second[b] = 0.0
-        if have <= 0.0:  # linear in m
-            first = 2.0 if distance == PROBABILISTIC_SYMMETRIC else 1.0
-            if distance == TOPSOE:
-                first = _LOG_2
-            total += first * m
-        elif m <= 0.0 and distance != PROBABILISTIC_SYMMETRIC:
-            reachable = False
-            for j in range(k):
-                reachable = reachable or M[b, j] > 0.0
-            if reachable:
-                return np.inf, False
-        elif distance == HELLINGER:
-            root = np.sqrt(have / m)
-            first = 1.0 - root
-            second[b] = 0.5 * root / m
-            total += m + have - 2.0 * root * m
-        elif distance == TOPSOE:
-            both = m + have
-            first = np.log(2.0 * m / both)
-            second[b] = have / (m * both)
-            total += m * first + have * np.log(2.0 * have / both)
+    _mix(M, p, m)
+    total, empty = 0.0, _empty_slope(distance)
+    for b in range(q.size):
+        if q[b] <= 0.0:
+            first[b], second[b] = empty, 0.0
+            total += empty * m[b]
+        elif m[b] > 0.0:
+            value, first[b], second[b] = _cell(distance, m[b], q[b])
+            total += value
         else:
-            both = m + have
-            off = m - have
-            first = 2.0 * off * (m + 3.0 * have) / (both * both)
-            second[b] = 16.0 * have * have / (both * both * both)
-            total += 2.0 * off * off / both
-        if first != 0.0:
-            for j in range(k):
-                g[j] += M[b, j] * first
+            first[b], second[b] = 0.0, 0.0
+            for j in range(p.size):
+                if M[j, b] > 0.0:  # else no mixture reaches the cell
+                    return np.inf, False
+    _products(M, first, g)
     return total, True
 
 
@@ -135,19 +179,65 @@ def _least_quadratic(
 
 
 @kernel(error_model="numpy")
+def nearest_two(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, positive: FloatArray) -> None:
+    """Write the share p of the second class whose mixture (1 - p) M_0 + p M_1 is nearest to each row of Q, from a given start.
+
+    The derivative rises in p, so its sign brackets the minimum; a Newton step that leaves the bracket is cut to its end, if that
+    has not been tried, else to its middle.
+    """
+    d = M.shape[1]
+    base, slope, have = np.empty(d), np.empty(d), np.empty(d)
+    empty = _empty_slope(distance)
+    for s in range(Q.shape[0]):
+        constant = 0.0
+        size = 0
+        for b in range(d):
+            change = M[1, b] - M[0, b]
+            if change != 0.0 and Q[s, b] > 0.0:
+                base[size], slope[size], have[size] = M[0, b], change, Q[s, b]
+                size += 1
+            elif change != 0.0:
+                constant += empty * change
+        low, high = 0.0, 1.0
+        tried_low, tried_high = False, False
+        p = min(max(positive[s], 0.02), 0.98)  # steps away from an end are small
+        for _ in range(max_iter):
+            first, second = constant, 0.0
+            for b in range(size):
+                _, one, two = _cell(distance, base[b] + p * slope[b], have[b])
+                first += one * slope[b]
+                second += two * slope[b] * slope[b]
+            if abs(first) <= _GAP or (p == 0.0 and first >= 0.0) or (p == 1.0 and first <= 0.0):
+                break
+            if first < 0.0:
+                low, tried_low = p, True
+            else:
+                high, tried_high = p, True
+            step = -first / second if second > 0.0 else -np.sign(first)
+            new = p + step if np.isfinite(step) else (low + high) / 2
+            if new <= low:
+                new = (low + high) / 2 if tried_low else low
+            elif new >= high:
+                new = (low + high) / 2 if tried_high else high
+            change = abs(new - p)
+            p = new
+            if change <= _CHANGE:
+                break
+        positive[s] = p
+
+
+@kernel(error_model="numpy")
 def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: FloatArray) -> None:
-    """Write to each row of P the shares whose mixture is nearest to that row of Q."""
-    d, k = M.shape
+    """Write to each row of P, which holds where to start, the shares whose mixture of rows of M is nearest to that row of Q."""
+    k, d = M.shape
     H, A, L = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
     g, there, b, z, y = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    second, trial_second = np.empty(d), np.empty(d)
+    m, row, second = np.empty(d), np.empty(d), np.empty(d)
     new, trial = np.empty(k), np.empty(k)
     free = np.empty(k, dtype=np.int64)
     for s in range(Q.shape[0]):
         q, p = Q[s], P[s]
-        for j in range(k):
-            p[j] = 1.0 / k
-        value, _ = _slopes(M, q, p, distance, g, second)
+        value, _ = _slopes(M, q, p, distance, m, row, g, second)
         for _ in range(max_iter):
             mean, least = 0.0, np.inf
             for j in range(k):
@@ -155,14 +245,9 @@ def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: Float
                 least = min(least, g[j])
             if mean - least <= _GAP:
                 break
+            _curvature(M, second, row, H)
             trace = 0.0
             for i in range(k):
-                for j in range(i + 1):
-                    entry = 0.0
-                    for c in range(d):
-                        entry += second[c] * M[c, i] * M[c, j]
-                    H[i, j] = entry
-                    H[j, i] = entry
                 trace += H[i, i]
             ridge = max(1e-11 * trace / k, 1e-12)
             for i in range(k):
@@ -181,11 +266,11 @@ def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: Float
                 change = max(change, abs(new[j] - p[j]))
             if slope >= 0.0:
                 break
-            step = 1.0
+            step, reached = 1.0, value
             for _ in range(60):
                 for j in range(k):
                     trial[j] = p[j] + step * (new[j] - p[j])
-                reached, finite = _slopes(M, q, trial, distance, there, trial_second)
+                reached, finite = _slopes(M, q, trial, distance, m, row, there, second)
                 if finite:
                     along = 0.0
                     for j in range(k):
@@ -198,10 +283,8 @@ def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: Float
                     step *= 0.5
             for j in range(k):
                 p[j], g[j] = trial[j], there[j]
-            for c in range(d):
-                second[c] = trial_second[c]
             value = reached
-            if step * change <= _CHANGE:
+            if step == 1.0 and change <= _CHANGE:
                 break
 
 

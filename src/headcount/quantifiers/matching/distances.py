@@ -18,6 +18,8 @@ DISTANCES = ("hellinger", "topsoe", "probsymm", "l2", "l1")
 
 _SAMPLES_PER_CHUNK = 128
 _MAX_ITER = 200
+_START = 0.1
+"""Part of equal shares in the shares at which Newton steps start; the rest is the least squares answer."""
 
 
 def distance(name: str, q: FloatArray, m: FloatArray) -> Any:
@@ -63,6 +65,19 @@ def nearest_shares(name: str, q: FloatArray, M: FloatArray) -> FloatArray:
         "topsoe": _kernels.TOPSOE,
         "probsymm": _kernels.PROBABILISTIC_SYMMETRIC,
     }[name]
-    shares = np.empty((len(q), M.shape[1]))
-    in_chunks(lambda a, b: _kernels.nearest(M, q[a:b], code, _MAX_ITER, shares[a:b]), len(q), _SAMPLES_PER_CHUNK)
+    profiles = np.ascontiguousarray(M.T)
+    if len(profiles) == 2:
+        if np.array_equal(*profiles):  # nothing tells
+            return np.full((len(q), 2), 0.5)
+        positive = mixture_least_squares(M, q)[:, 1].copy()
+        in_chunks(
+            lambda a, b: _kernels.nearest_two(profiles, q[a:b], code, _MAX_ITER, positive[a:b]), len(q), _SAMPLES_PER_CHUNK
+        )
+        return np.column_stack([1.0 - positive, positive])
+    k = len(profiles)
+    # Start where all cells that a mixture can reach are reached.
+    shares = (1.0 - _START) * mixture_least_squares(M, q) + _START / k
+    in_chunks(
+        lambda a, b: _kernels.nearest(profiles, q[a:b], code, _MAX_ITER, shares[a:b]), len(q), _SAMPLES_PER_CHUNK
+    )
     return shares
