@@ -12,6 +12,8 @@ from headcount.simplex._kernels import cholesky, solve_cholesky
 
 HELLINGER, TOPSOE, PROBABILISTIC_SYMMETRIC = 0, 1, 2
 _GAP, _CHANGE = 1e-15, 1e-9
+_RIDGE = 1e-9
+"""Added to curvatures, relative to their mean: where the distance is flat, rounding must not move the shares."""
 _LOG_2 = float(np.log(2.0))
 _SUMS = {"reassoc", "contract", "nsz"}
 """Let the compiler reorder sums, so that several cells are computed at a time."""
@@ -19,7 +21,7 @@ _SUMS = {"reassoc", "contract", "nsz"}
 
 @kernel(error_model="numpy")
 def _cell(distance: int, m: float, q: float) -> tuple[float, float, float]:
-    """Return phi(m, q) and its first and second derivatives by m, for positive m and q."""
+    """Return phi(m, q) and its first and second derivatives by m, for positive q and m; the last distance allows m = 0."""
     if distance == HELLINGER:
         root = np.sqrt(q / m)
         return m + q - 2.0 * root * m, 1.0 - root, 0.5 * root / m
@@ -95,7 +97,7 @@ def _slopes(
         if q[b] <= 0.0:
             first[b], second[b] = empty, 0.0
             total += empty * m[b]
-        elif m[b] > 0.0:
+        elif m[b] > 0.0 or distance == PROBABILISTIC_SYMMETRIC:
             value, first[b], second[b] = _cell(distance, m[b], q[b])
             total += value
         else:
@@ -204,7 +206,11 @@ def nearest_two(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, posi
         for _ in range(max_iter):
             first, second = constant, 0.0
             for b in range(size):
-                _, one, two = _cell(distance, base[b] + p * slope[b], have[b])
+                mixed = max(base[b] + p * slope[b], 0.0)
+                if mixed == 0.0 and distance != PROBABILISTIC_SYMMETRIC:  # at an end: the cell is reached inside
+                    first = -np.inf if slope[b] > 0.0 else np.inf
+                    break
+                _, one, two = _cell(distance, mixed, have[b])
                 first += one * slope[b]
                 second += two * slope[b] * slope[b]
             if abs(first) <= _GAP or (p == 0.0 and first >= 0.0) or (p == 1.0 and first <= 0.0):
@@ -214,7 +220,7 @@ def nearest_two(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, posi
             else:
                 high, tried_high = p, True
             step = -first / second if second > 0.0 else -np.sign(first)
-            new = p + step if np.isfinite(step) else (low + high) / 2
+            new = p + step if np.isfinite(first) else (low + high) / 2
             if new <= low:
                 new = (low + high) / 2 if tried_low else low
             elif new >= high:
@@ -249,7 +255,7 @@ def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: Float
             trace = 0.0
             for i in range(k):
                 trace += H[i, i]
-            ridge = max(1e-11 * trace / k, 1e-12)
+            ridge = max(_RIDGE * trace / k, 1e-12)
             for i in range(k):
                 H[i, i] += ridge
                 b[i] = -g[i]
