@@ -164,7 +164,11 @@ def run(*words, cwd, path):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("extra_quantifiers.topsoe_match:TopsoeMatch", marks=pytest.mark.slow), "extra_quantifiers.kdey:KDEyML"]
+    "name",
+    [
+        pytest.param("extra_quantifiers.topsoe_match:TopsoeMatch", marks=pytest.mark.slow),
+        "extra_quantifiers.kdey:KDEyML",
+    ],
 )
 def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
     X, y = blobs(150, 2, 2)

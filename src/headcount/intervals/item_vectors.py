@@ -312,9 +312,9 @@ class _ComparedVectors(_RatioVectors):
         if self.partitions > 1:  # counts do not tell in which cells an item is together
             return None
         each = self.solver.compared(np.eye(self.frequencies.shape[1]))
-        second = []
+        V, second = self._vectors(each, 0), []
         for s, q in enumerate(self.frequencies):
-            V = self._vectors(each, s)
+            V = V if self.is_shared else self._vectors(each, s)
             second.append((V * q[:, None]).T @ V)
         return np.stack(second) - outer_products(self.means())
 

@@ -71,13 +71,13 @@ def nearest_shares(name: str, q: FloatArray, M: FloatArray) -> FloatArray:
             return np.full((len(q), 2), 0.5)
         positive = mixture_least_squares(M, q)[:, 1].copy()
         in_chunks(
-            lambda a, b: _kernels.nearest_two(profiles, q[a:b], code, _MAX_ITER, positive[a:b]), len(q), _SAMPLES_PER_CHUNK
+            lambda a, b: _kernels.nearest_two(profiles, q[a:b], code, _MAX_ITER, positive[a:b]),
+            len(q),
+            _SAMPLES_PER_CHUNK,
         )
         return np.column_stack([1.0 - positive, positive])
     k = len(profiles)
     # Start where all cells that a mixture can reach are reached.
     shares = (1.0 - _START) * mixture_least_squares(M, q) + _START / k
-    in_chunks(
-        lambda a, b: _kernels.nearest(profiles, q[a:b], code, _MAX_ITER, shares[a:b]), len(q), _SAMPLES_PER_CHUNK
-    )
+    in_chunks(lambda a, b: _kernels.nearest(profiles, q[a:b], code, _MAX_ITER, shares[a:b]), len(q), _SAMPLES_PER_CHUNK)
     return shares
