@@ -65,7 +65,7 @@ def test_the_vector_of_a_labelled_item_is_that_of_a_table_without_it(quantifier,
         others = np.arange(len(codes)) != i
         table = np.column_stack(
             [
-                solver.compared((one_hot[others & (codes == j)].sum(axis=0) + added))
+                solver.compared(one_hot[others & (codes == j)].sum(axis=0) + added)
                 / ((others & (codes == j)).sum() + added * n_cells)
                 for j in range(k)
             ]
@@ -97,7 +97,7 @@ def test_intervals_contain_the_estimate_whatever_is_asked_for(quantifier, k, opt
             assert (answer.low <= answer.shares).all()
             assert (answer.shares <= answer.high).all()
             assert (answer.high <= 1).all()
-            assert (0 < answer.high - answer.low).all()
+            assert (answer.high - answer.low > 0).all()
             assert (answer.high - answer.low < 0.9).all()
 
 

@@ -337,7 +337,7 @@ def _weighted_median(t: FloatArray, w: FloatArray, m: int) -> float:
                 right = above
                 for j in range(high, last):
                     right = min(right, t[j])
-            return (max(left, 0.0) + min(right, 1.0)) / 2
+            return (max(left, 0.0) + min(right, 1.0)) / 2  # type: ignore[no-any-return]
 
 
 @kernel(error_model="numpy")

@@ -3,6 +3,7 @@
 All are convex in the shares, so that what is found is the least distance there is.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def distance(name: str, q: FloatArray, m: FloatArray) -> Any:
     """
     both = m + q
     known = np.where(both > 0.0, both, 1.0)
-    terms = {
+    terms: dict[str, Callable[[], FloatArray]] = {
         "hellinger": lambda: (np.sqrt(m) - np.sqrt(q)) ** 2,
         "topsoe": lambda: _times_log(m, 2.0 * m / known) + _times_log(q, 2.0 * q / known),
         "probsymm": lambda: 2.0 * (m - q) ** 2 / known,

@@ -1,8 +1,9 @@
 """DyS: the mixture of the classes' histograms of posteriors that is nearest to a sample's, by one of several distances."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
+
+import numpy as np
 
 from headcount._typing import FloatArray, RandomState
 from headcount._validation import StrOptions, integers_from
@@ -125,7 +126,7 @@ class DyS(SumsQuantifier):
     @property
     def representation(self) -> Histograms:  # type: ignore[override]
         """The histograms that are counted."""
-        return _Histograms((int(self.bins),) if isinstance(self.bins, Integral) else self.bins)
+        return _Histograms([self.bins] if isinstance(self.bins, int | np.integer) else self.bins)
 
     @property
     def solver(self) -> MedianOfNearest:  # type: ignore[override]
