@@ -141,3 +141,15 @@ def test_intervals_cover_the_truth_with_few_labelled_items(quantifier, k, option
         width += (answer.high - answer.low).mean() / n
     assert (covered / n >= 0.95 - 2 * 0.0155).all(), covered / n
     assert width < 0.75
+
+
+def test_extreme_vectors_are_those_of_an_item_whose_class_is_certain():
+    """Histogram c is certain of class c, or that the item is of another class; each adds its ratio."""
+    vectors = vectors_of(fitted(DMy, 3, {}, n=600), sample(3), np.array([[0.2, 0.3, 0.5]]))
+    extremes, p = vectors.extremes(0), vectors.inside[0]
+    for j in range(3):
+        ratio = np.zeros(3)
+        for c in range(3):
+            densities = np.eye(3)[c] if c == j else 1.0 - np.eye(3)[c]
+            ratio += densities / (densities @ p)
+        np.testing.assert_allclose(extremes[j], ratio @ sum_zero_basis(3), rtol=1e-12)
