@@ -55,8 +55,9 @@ class SORD(SumsQuantifier):
     more than half a step, so that for any share the area is off by at most 1 / steps, and the area at the answer is at
     most 2 / steps above the least there is.
 
-    **When to use it.** As :class:`DyS`, with no number of bins to choose: scores near each other count as near. Posteriors that
-    crowd at 0 and 1, as those of naive Bayes do, differ little in area: there :class:`DyS` and ACC see more.
+    **When to use it.** Where there are too few validation items for histograms, with no number of bins to choose: scores near each
+    other count as near. In our simulations its error was nearly that of PACC. With a hundred or more validation items of
+    each class :class:`DyS` sees more.
 
     The interval is that of the sum of squared differences of the distribution functions, which has an equation where the area has
     none, extended where the estimate lies outside.
