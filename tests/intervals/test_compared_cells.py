@@ -127,8 +127,8 @@ def test_two_samples_are_compared(quantifier, k, options):
 
 @every_case
 def test_intervals_cover_the_truth_with_few_labelled_items(quantifier, k, options):
-    """25 labelled items a class, classifier and truth fixed; 200 simulations, with a Monte Carlo error of 1.5 points."""
-    true, n = np.array([0.15, 0.85] if k == 2 else [0.05, 0.35, 0.6]), 200
+    """25 labelled items a class, classifier and truth fixed; 120 simulations, with a Monte Carlo error of 2 points."""
+    true, n = np.array([0.15, 0.85] if k == 2 else [0.05, 0.35, 0.6]), 120
     generator = np.random.default_rng(5)
     covered, width = np.zeros(k), 0.0
     for seed in range(n):
@@ -139,7 +139,7 @@ def test_intervals_cover_the_truth_with_few_labelled_items(quantifier, k, option
         answer = estimate(q, scored_items(400, k, seed, 1.0, true)[1])
         covered += (answer.low <= true) & (true <= answer.high)
         width += (answer.high - answer.low).mean() / n
-    assert (covered / n >= 0.95 - 2 * 0.0155).all(), covered / n
+    assert (covered / n >= 0.95 - 2 * 0.02).all(), covered / n
     assert width < 0.75
 
 

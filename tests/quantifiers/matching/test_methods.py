@@ -7,7 +7,10 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from headcount import SORD, DMy, DyS, Outputs, Samples
 from headcount.exceptions import DataError, IdentifiabilityWarning
-from tests.conftest import frozen, scored_items
+from headcount.modelfile import Columns, Model, load_model, save_model
+from headcount.quantifiers import Histograms
+from headcount.quantifiers.matching.class_histograms import ClassHistograms
+from tests.conftest import blobs, frozen, scored_items
 from tests.quantifiers.matching.test_distances import plain_distance
 
 
@@ -165,3 +168,22 @@ def test_the_posteriors_of_two_classes_have_one_histogram_and_two_distribution_f
     assert q.M_.shape == (5, 2)
     compared = q.solver.compared(q.representation.vectors(Outputs.from_posteriors([[0.7, 0.3]], [0, 1])))
     np.testing.assert_array_equal(compared, [[0, 1, 1, 1, 1, 0, 0, 0]])
+
+
+def test_histograms_of_classes_have_the_bins_of_one_histogram_edges_included():
+    values = np.concatenate([np.arange(101) / 100, [1e-12, 1 - 1e-12]])
+    three = Outputs.from_posteriors(np.column_stack([values, (1 - values) / 2, (1 - values) / 2]), [0, 1, 2])
+    for b in (3, 10, 50):
+        expected = Histograms((b,)).codes(Outputs.from_posteriors(values, [0, 1]))
+        np.testing.assert_array_equal(ClassHistograms(b).codes(Outputs.from_posteriors(values, [0, 1])), expected)
+        np.testing.assert_array_equal(ClassHistograms(b).codes(three)[:, :1], expected)
+
+
+@pytest.mark.parametrize("quantifier", [DyS(bins=(4, 8)), DMy(bins=4, distance="l2", cdf=True), SORD(steps=50)])
+def test_a_model_file_gives_the_same_answers(quantifier, tmp_path):
+    X, y = blobs(150, 2 if quantifier.max_classes == 2 else 3, 2)
+    model = Model(quantifier.set_params(random_state=0).fit(X, y), Columns("numbers", ("a", "b", "c", "d"), "y"))
+    save_model(model, tmp_path / "m.headcount")
+    loaded = load_model(tmp_path / "m.headcount").quantifier
+    np.testing.assert_array_equal(loaded.predict(X), model.quantifier.predict(X))
+    assert loaded.get_params()["validation"] == 5
