@@ -54,13 +54,15 @@ def nearest_shares(name: str, q: FloatArray, M: FloatArray) -> FloatArray:
     """Return the shares p for which the mixture M p is nearest to each row of q: shape (n_samples, n_classes)."""
     if name == "l2":
         return mixture_least_squares(M, q)
-    from headcount.quantifiers.matching import _kernels
-
     q, M = np.ascontiguousarray(q), np.ascontiguousarray(M)
     if name == "l1":
+        from headcount.quantifiers.matching import _median_kernels
+
         positive = np.empty(len(q))
-        in_chunks(lambda a, b: _kernels.least_absolute(M, q[a:b], positive[a:b]), len(q), _SAMPLES_PER_CHUNK)
+        in_chunks(lambda a, b: _median_kernels.least_absolute(M, q[a:b], positive[a:b]), len(q), _SAMPLES_PER_CHUNK)
         return np.column_stack([1.0 - positive, positive])
+    from headcount.quantifiers.matching import _kernels
+
     code = {
         "hellinger": _kernels.HELLINGER,
         "topsoe": _kernels.TOPSOE,
