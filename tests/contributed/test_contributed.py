@@ -45,7 +45,7 @@ def installed(monkeypatch):
     catalogue._entry_point_types.cache_clear()
 
 
-@pytest.fixture(params=["DyS", "KDEyML"])
+@pytest.fixture(params=["TopsoeMatch", "KDEyML"])
 def method(request, installed):
     return method_named(request.param)
 
@@ -78,8 +78,8 @@ def test_it_is_evaluated(method):
 def test_it_is_searched_over(method):
     X, y = blobs(600, 2, 1)
     protocol = ArtificialPrevalence(5, repeats=3, sample_size=50, random_state=0)
-    own = {"DyS": "n_bins", "KDEyML": "bandwidth"}[method.name]
-    values = {"DyS": [4, 8], "KDEyML": [0.05, 0.1]}[method.name]
+    own = {"TopsoeMatch": "n_bins", "KDEyML": "bandwidth"}[method.name]
+    values = {"TopsoeMatch": [4, 8], "KDEyML": [0.05, 0.1]}[method.name]
     search = QuantifierSearch(
         made(method), {"classifier__C": [0.1, 1.0], own: values}, protocol=protocol, random_state=0
     ).fit(X, y)
@@ -145,7 +145,7 @@ def test_it_streams_to_the_bit(method):
         tallies.append(estimate_groups(tally))
     np.testing.assert_array_equal(tallies[0].shares, tallies[1].shares)
     whole = q.aggregate(out, Samples.from_groups(groups))
-    np.testing.assert_allclose(tallies[0].shares, whole, atol=0 if method.name == "DyS" else 1e-3)
+    np.testing.assert_allclose(tallies[0].shares, whole, atol=0 if method.name == "TopsoeMatch" else 1e-3)
     assert ("declares no estimating equation" in tallies[0].note) != made(method).has_interval
 
 
@@ -164,7 +164,11 @@ def run(*words, cwd, path):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("extra_quantifiers.dys:DyS", marks=pytest.mark.slow), "extra_quantifiers.kdey:KDEyML"]
+    "name",
+    [
+        pytest.param("extra_quantifiers.topsoe_match:TopsoeMatch", marks=pytest.mark.slow),
+        "extra_quantifiers.kdey:KDEyML",
+    ],
 )
 def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
     X, y = blobs(150, 2, 2)
@@ -195,7 +199,7 @@ data_sets = ["synthetic-kindle"]
 class = "sklearn.linear_model.LogisticRegression"
 grid = { C = [0.1, 1.0] }
 [[methods]]
-names = ["CC", "PACC", "extra_quantifiers.dys:DyS", "extra_quantifiers.kdey:KDEyML"]
+names = ["CC", "PACC", "extra_quantifiers.topsoe_match:TopsoeMatch", "extra_quantifiers.kdey:KDEyML"]
 learners = ["lr"]
 targets = ["ae"]
 [protocol]
@@ -211,7 +215,7 @@ def test_a_study_plan_names_it_and_the_report_shows_it(tmp_path):
     assert ran.returncode == 0, ran.stderr
     shown = run("study", "overview", "plan.toml", "--store", "store", cwd=tmp_path, path=HERE)
     assert shown.returncode == 0, shown.stderr
-    assert "DyS" in shown.stdout
+    assert "TopsoeMatch" in shown.stdout
     page = run("study", "report", "plan.toml", "--store", "store", "-o", "page.html", cwd=tmp_path, path=HERE)
     assert page.returncode == 0, page.stderr
     assert "KDEyML" in (tmp_path / "page.html").read_text()
@@ -219,8 +223,8 @@ def test_a_study_plan_names_it_and_the_report_shows_it(tmp_path):
 
 def test_three_classes_are_refused_by_the_one_and_taken_by_the_other(installed):
     X, y = blobs(600, 3, 0)
-    with pytest.raises(DataError, match="DyS is defined for two classes"):
-        made(method_named("DyS")).fit(X, y)
+    with pytest.raises(DataError, match="TopsoeMatch is defined for two classes"):
+        made(method_named("TopsoeMatch")).fit(X, y)
     kdey = made(method_named("KDEyML")).fit(X[:300], y[:300])
     table = evaluate(kdey, X[300:], y[300:], UniformPrevalence(50, sample_size=100, random_state=0))
     assert table.ae.mean() < 0.06
@@ -229,7 +233,7 @@ def test_three_classes_are_refused_by_the_one_and_taken_by_the_other(installed):
 def test_no_module_of_headcount_knows_their_names():
     source = Path(catalogue.__file__).parents[1]
     text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
-    assert "DyS" not in text
+    assert "TopsoeMatch" not in text
     assert "KDEy" not in text
 
 

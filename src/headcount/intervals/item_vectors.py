@@ -7,11 +7,15 @@ on the items they are computed for:
 - methods over densities give it f(x) / (p~ . f(x)), the derivative of its log-likelihood at shares p~ inside the simplex. If the
   densities are right this is as good as the likelihood itself; if they are wrong, means are still those of the mixture;
 - methods that compare cell frequencies, such as histograms, do the same with the cells' frequencies in each class as densities.
+  Where they compare several histograms, or sums over cells, r(x), with means T_j in the classes, an item has the vector
+  T' W r(x) in directions of the simplex: the derivative of the weighted sum of squares (r - T p)' W (r - T p). W is 1 / (T p~)
+  for distances that agree with chi-square, for which cells of one partition give the ratio again, and 1 for sums of squares.
 
 Where densities are learnt from validation items, the densities of a validation item are learnt from the others.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -26,6 +30,8 @@ __all__ = ["ItemVectors", "item_vectors", "outer_products"]
 
 _FLOOR_ITEMS = 20.0
 """Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
+_BLOCK = 1 << 22
+"""Numbers that a block of items' cells holds at most."""
 _CELL_ITEMS = 0.5
 """Items that are added to each cell of each class when cell frequencies serve as densities."""
 
@@ -228,6 +234,108 @@ class _CellVectors(_RatioVectors):
         return vectors
 
 
+class _ComparedVectors(_RatioVectors):
+    """Vectors T' W r(x) of methods that compare several histograms, or sums over cells such as distribution functions."""
+
+    shift_counts = 0.5  # as for cells
+
+    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:
+        super().__init__(quantifier, shares)
+        representation, solver = quantifier.representation, quantifier.solver
+        self.representation, self.solver, self.is_shared = representation, solver, solver.squares
+        self.extremes_count = not solver.squares
+        self.frequencies = representation.coarsened(statistics.means())
+        self.outputs, k = quantifier.validation_outputs_, shares.shape[1]
+        counts = np.zeros((self.frequencies.shape[1], k))
+        for rows, cells in self._cells_of(self.outputs):
+            for j in range(k):
+                counts[:, j] += cells[self.codes[rows] == j].sum(axis=0)
+        sizes = np.bincount(self.codes, minlength=k)
+        self.partitions = max(1, round(counts.sum() / len(self.codes)))
+        # Sums of squares are defined for empty cells too.
+        added = 0.0 if solver.squares else _CELL_ITEMS
+        self.sizes = sizes + added * len(counts) / self.partitions
+        self.table = np.ascontiguousarray(solver.compared((counts + added).T / self.sizes[:, None]).T)
+
+    def _cells_of(self, outputs: Outputs) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield cells of blocks of items, so that many items need no more memory than a block."""
+        step = max(1, _BLOCK // self.frequencies.shape[1])
+        for start in range(0, outputs.n_items, step):
+            rows = np.arange(start, min(start + step, outputs.n_items))
+            cells = self.representation.coarsened(self.representation.vectors(outputs.take(rows)))
+            yield slice(start, start + len(rows)), cells
+
+    def _weights(self, T: FloatArray, s: int) -> FloatArray:
+        """Return the diagonal of W."""
+        return np.ones(T.shape[:-1]) if self.solver.squares else 1.0 / (T @ self.inside[s])
+
+    def _vectors(self, compared: FloatArray, s: int) -> FloatArray:
+        vectors: FloatArray = (compared * self._weights(self.table, s)) @ (self.table @ self.directions)
+        return vectors
+
+    def labelled(self, s: int) -> FloatArray:
+        """Return the vectors of the labelled items by the table that the other labelled items give."""
+        k = self.table.shape[1]
+        derivatives = np.empty((len(self.codes), k))
+        for rows, cells in self._cells_of(self.outputs):
+            compared, codes = self.solver.compared(cells), self.codes[rows]
+            for j in range(k):
+                own = np.flatnonzero(codes == j)
+                R, T = compared[own], self.table
+                left = self.sizes[j] - 1.0
+                # An only item of its class would leave nothing: it stays.
+                without = T[:, j] if left <= 0.0 else (self.sizes[j] * T[:, j] - R) / left
+                W = 1.0
+                if not self.solver.squares:
+                    W = 1.0 / (T @ self.inside[s] + self.inside[s, j] * (without - T[:, j]))
+                weighted = R * W
+                values = weighted @ T
+                values[:, j] = (weighted * without).sum(axis=1)
+                derivatives[rows.start + own] = values
+        return derivatives @ self.directions
+
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return self.target(s, self.outputs)
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        vectors = np.empty((outputs.n_items, self.directions.shape[1]))
+        for rows, cells in self._cells_of(outputs):
+            vectors[rows] = self._vectors(self.solver.compared(cells), s)
+        return vectors
+
+    def means(self) -> FloatArray:
+        if self.is_shared:
+            return self._vectors(self.solver.compared(self.frequencies), 0)
+        return np.stack([self._vectors(self.solver.compared(q), s) for s, q in enumerate(self.frequencies)])
+
+    def observed(self) -> FloatArray | None:
+        if self.partitions > 1:  # counts do not tell in which cells an item is together
+            return None
+        each = self.solver.compared(np.eye(self.frequencies.shape[1]))
+        V, second = self._vectors(each, 0), []
+        for s, q in enumerate(self.frequencies):
+            V = V if self.is_shared else self._vectors(each, s)
+            second.append((V * q[:, None]).T @ V)
+        return np.stack(second) - outer_products(self.means())
+
+    def extremes(self, s: int) -> FloatArray:
+        k = self.table.shape[1]
+        if self.solver.squares:  # as for posteriors: histograms have no scale of their own
+            return self._vectors(np.ascontiguousarray(self.table.T), s)
+        if len(self.table) != self.frequencies.shape[1]:  # sums over cells: items of posterior 1
+            classes = np.arange(k)
+            return self.target(s, Outputs.from_posteriors(np.eye(k), classes))
+        # An item whose class is certain: its own class's histogram says so, the others say that it is not one of theirs.
+        extremes: FloatArray = super().extremes(s)
+        if self.partitions > 1:
+            others = 1.0 - np.eye(k)
+            extremes = extremes + others @ (others / (1.0 - self.inside[s])[:, None]) @ self.directions
+        return extremes
+
+    def _keep(self, s: int) -> None:
+        self.frequencies = self.frequencies[s : s + 1]
+
+
 def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:
     """Return the vectors that the inference of a quantifier's family is made of."""
     if isinstance(quantifier, DensitiesQuantifier) and isinstance(statistics, SampleItems):
@@ -236,6 +344,8 @@ def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, s
         raise TypeError(f"No inference for {type(quantifier).__name__} and {type(statistics).__name__}.")
     if quantifier.solver.has_equation:
         return _RepresentationVectors(quantifier, statistics)
+    if quantifier.solver.nested_cells or quantifier.solver.squares:
+        return _ComparedVectors(quantifier, statistics, shares)
     return _CellVectors(quantifier, statistics, shares)
 
 

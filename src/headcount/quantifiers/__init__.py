@@ -8,6 +8,7 @@ from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
+from headcount.quantifiers.matching import SORD, DMy, DyS
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
@@ -43,10 +44,13 @@ __all__ = [
     "SELSE",
     "SLD",
     "SMM",
+    "SORD",
     "Cells",
     "Convergence",
+    "DMy",
     "Decisions",
     "DensitiesQuantifier",
+    "DyS",
     "HDy",
     "Histograms",
     "LeastSquares",

@@ -13,7 +13,7 @@ from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["Histograms"]
 
-_EDGE = 1e-9
+EDGE = 1e-9
 """A posterior that equals a bin's lower edge up to rounding belongs to that bin."""
 
 
@@ -45,7 +45,7 @@ class Histograms(Cells):
         posterior = outputs.need(self.needs)[:, 1]
         codes = np.empty((len(posterior), len(self.counted)), dtype=np.int32)
         for column, b in enumerate(self.counted):
-            codes[:, column] = np.minimum(posterior * b + _EDGE, b - 1) + self.starts[b]
+            codes[:, column] = np.minimum(posterior * b + EDGE, b - 1) + self.starts[b]
         return codes
 
     def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
@@ -54,14 +54,14 @@ class Histograms(Cells):
 
         counts = np.zeros((n_groups, sum(self.counted)), dtype=np.int64)
         starts = np.array([self.starts[b] for b in self.counted])
-        _columns.count_bins(C[1], groups, np.array(self.counted), starts, _EDGE, counts)
+        _columns.count_bins(C[1], groups, np.array(self.counted), starts, EDGE, counts)
         sizes = counts[:, : self.counted[0]].sum(axis=1)  # each histogram holds all items
         return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
 
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the bin in each histogram that is counted, counted on from those before it."""
         return tuple(
-            f"{self.starts[b]} + CASE WHEN p1 * {b}.0 + {_EDGE!r} >= {b}.0 THEN {b - 1} ELSE FLOOR(p1 * {b}.0 + {_EDGE!r}) END"
+            f"{self.starts[b]} + CASE WHEN p1 * {b}.0 + {EDGE!r} >= {b}.0 THEN {b - 1} ELSE FLOOR(p1 * {b}.0 + {EDGE!r}) END"
             for b in self.counted
         )
 

@@ -34,6 +34,12 @@ class Solver(ABC):
 
     Its interval is that of the derivatives of the cells' likelihood, to which such distances agree to first order."""
 
+    squares: bool = False
+    """Whether, of a solver that compares cells, the distance is a sum of squared differences, which needs equations of its own."""
+
+    nested_cells: bool = False
+    """Whether a solver that compares cells compares sums over them, as `compared` gives them, or those of several partitions."""
+
     @abstractmethod
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample.
@@ -47,6 +53,10 @@ class Solver(ABC):
     def estimating_matrix(self, M: FloatArray) -> FloatArray:
         """Return A such that the answer, before it is confined to the simplex, solves A (q - M p) = 0; M may be a stack."""
         raise NotImplementedError(f"{type(self).__name__} declares no estimating equation.")
+
+    def compared(self, frequencies: FloatArray) -> FloatArray:
+        """Return what a solver that compares cells compares, linear in the cell frequencies of the last axis: by default these."""
+        return frequencies
 
     def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:
         """Warn if the profiles do not determine the shares."""

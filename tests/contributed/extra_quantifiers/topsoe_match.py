@@ -1,4 +1,4 @@
-"""DyS: the mixture of the classes' histograms of posteriors that is nearest to a sample's in Topsøe distance."""
+"""TopsoeMatch: the mixture of the classes' histograms of posteriors that is nearest to a sample's in Topsøe distance."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def topsoe(p, q):
 
 
 @register_method("nearest mixture of histograms, by the Topsøe distance", "Maletzke et al. 2019", group="matching")
-class DyS(SumsQuantifier):
+class TopsoeMatch(SumsQuantifier):
     r"""Match a sample's histogram of posteriors with a mixture of the two classes' histograms (Topsøe distance).
 
     References
