@@ -59,7 +59,14 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
-    "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
+    "learners": (
+        "CNNClassifier",
+        "NewtonLinearSVC",
+        "NewtonLogisticRegression",
+        "Outputs",
+        "SVMperf",
+        "svmperf_path",
+    ),
     "protocols": (
         "ArtificialPrevalence",
         "DirichletPrevalence",

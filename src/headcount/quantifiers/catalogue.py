@@ -148,9 +148,8 @@ def registered_types() -> frozenset[type[Quantifier]]:
 def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are, those of installed packages included.
 
-    >>> [method.name for method in list_methods() if method.quantifier.__module__.startswith("headcount.")]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'BBSE', 'FM', 'RLLS', 'SELSE', 'SLD', 'HDy', 'RUN', 'SMM', 'ELM', 'SVM(KLD)',
-     'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)', 'QuaNet']
+    >>> [method.name for method in list_methods()][:5]
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC']
     """
     _entry_point_types()
     return tuple(sorted(_METHODS.values(), key=lambda method: GROUPS.index(method.group)))
