@@ -25,10 +25,11 @@ from tests.attack.forge import Members, changed_bytes, changed_members, members_
 from tests.attack.trial import Trial
 from tests.conftest import blobs, scored_items
 from tests.features.test_table_columns import tickets
-from tests.modelfile.test_modelfile import FIXTURE, texts
+from tests.modelfile.test_modelfile import texts
 
 __all__ = ["forged_model", "plain_models"]
 
+FIXTURES = Path(__file__).parents[1] / "modelfile"
 Base = tuple[str, bytes, bytes]
 """Name of a model, its file, and a table of new items."""
 
@@ -67,7 +68,7 @@ def _scored(folder: Path) -> tuple[Model, pd.DataFrame]:
 
 
 def _fixture(_: Path) -> tuple[bytes, pd.DataFrame]:
-    return FIXTURE.read_bytes(), pd.DataFrame({"review": texts(40, 7)[0], "text": texts(40, 7)[0]})
+    return (FIXTURES / "version-1.headcount").read_bytes(), pd.DataFrame({"review": texts(40, 7)[0], "text": texts(40, 7)[0]})
 
 
 def _lr() -> Any:

@@ -145,6 +145,8 @@ def _change_alike(matrix: list[list[Any]], counts: list[list[Any]], generator: r
 
 
 def _change_matrix(rows: list[list[Any]], generator: random.Random) -> str:
+    if not rows or not rows[0]:
+        rows[:] = [["true", "c0"], ["c0", 5]]
     i, j = generator.randrange(len(rows)), generator.randrange(len(rows[0]))
     what = generator.choice(("value", "value", "value", "remove row", "remove column", "twice", "zeros", "name", "swap", "equal"))
     if len(rows) < 2:
