@@ -28,7 +28,7 @@ COUNTS = {"models": 2000, "tables": 3000, "plans": 500, "matrices": 500}
 
 _MOST_LINES = 14
 """Lines of a traceback that are printed."""
-WARM_UP = {"tables": 40, "plans": 1, "matrices": 10}
+WARM_UP = {"tables": 12, "plans": 1, "matrices": 3}
 """Trials that are run first in the process that all others are forked from, so that what they import and load is shared."""
 
 

@@ -19,13 +19,81 @@ import numpy as np
 __all__ = ["changed_bytes", "changed_document", "members_of", "mutated_content", "resealed"]
 
 Members = list[tuple[str, bytes]]
-_NAMES = ("os.system", "builtins.eval", "numpy.ndarray", "sklearn.tree._tree.Tree", "func", "../../x", "", "a" * 5000, "\x1b[31m")
-_NUMBERS = (0, 1, -1, 2, 3, 255, 10**6, 2**31 - 1, 2**31, -(2**31), 2**40, 2**63 - 1, 2**63, -(2**63), 10**30, 0.5, -0.0, 1e-320, 1e308)
+_NAMES = (
+    "os.system",
+    "builtins.eval",
+    "numpy.ndarray",
+    "sklearn.tree._tree.Tree",
+    "func",
+    "../../x",
+    "",
+    "a" * 5000,
+    "\x1b[31m",
+)
+_NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    255,
+    10**6,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**40,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    10**30,
+    0.5,
+    -0.0,
+    1e-320,
+    1e308,
+)
 _VALUES: tuple[Any, ...] = (
     None, True, False, *_NUMBERS, float("nan"), float("inf"), -float("inf"), *_NAMES, "nan", "é€😀", [], {}, [[]], [0] * 1000, {"a": {"b": []}}
 )  # fmt: skip
-_ARRAY_VALUES = (0, 1, -1, 2, 7, 100, 10**6, 10**8, 2**31 - 1, -(2**31), 2**62, np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 0.5, -0.5)
-_TYPES = ("<i8", "<i4", "<i2", "<u1", "<u8", "<f8", "<f4", "<f2", ">f8", ">i8", "?", "<c16", "<U3", "S5", "<M8[s]", "<m8[s]", "V8")
+_ARRAY_VALUES = (
+    0,
+    1,
+    -1,
+    2,
+    7,
+    100,
+    10**6,
+    10**8,
+    2**31 - 1,
+    -(2**31),
+    2**62,
+    np.nan,
+    np.inf,
+    -np.inf,
+    1e308,
+    -1e308,
+    1e-320,
+    0.5,
+    -0.5,
+)
+_TYPES = (
+    "<i8",
+    "<i4",
+    "<i2",
+    "<u1",
+    "<u8",
+    "<f8",
+    "<f4",
+    "<f2",
+    ">f8",
+    ">i8",
+    "?",
+    "<c16",
+    "<U3",
+    "S5",
+    "<M8[s]",
+    "<m8[s]",
+    "V8",
+)
 _HEADERS = (
     "{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }",
     "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
@@ -95,7 +163,15 @@ def mutated_content(content: bytes, generator: random.Random, others: Members = 
     if content[:4] == b"PK\x03\x04":
         try:
             return _changed_zip(content, generator)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError):  # forged already
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            ValueError,
+            KeyError,
+            NotImplementedError,
+            RuntimeError,
+        ):  # forged already
             return changed_bytes(content, generator), "bytes"
     if content[:6] == b"\x93NUMPY":
         return _changed_array(content, generator)
@@ -154,7 +230,9 @@ def changed_members(members: Members, packed: int, generator: random.Random) -> 
     """Return a zip with members removed, repeated, renamed, added, packed otherwise, or that says other sizes than it has."""
     i = generator.randrange(len(members))
     name, content = members[i]
-    what = generator.choice(("removed", "twice", "renamed", "added", "packed", "bomb", "sizes", "flags", "method", "swapped", "cut"))
+    what = generator.choice(
+        ("removed", "twice", "renamed", "added", "packed", "bomb", "sizes", "flags", "method", "swapped", "cut")
+    )
     match what:
         case "removed":
             return _zipped(members[:i] + members[i + 1 :], packed), what
@@ -218,7 +296,11 @@ def _with_values(array: Any, generator: random.Random) -> Any:
     if array.dtype.names:
         part = array[generator.choice(array.dtype.names)]
     value = generator.choice((*_ARRAY_VALUES, array.size, len(array) if array.ndim else 1))
-    places = slice(None) if generator.random() < 0.15 else [generator.randrange(part.size) for _ in range(generator.choice((1, 1, 3, 20)))]
+    places = (
+        slice(None)
+        if generator.random() < 0.15
+        else [generator.randrange(part.size) for _ in range(generator.choice((1, 1, 3, 20)))]
+    )
     flat = part.reshape(-1)
     if part.dtype.kind in "US":
         flat[places] = generator.choice(("", "\x1b[2J", "other", "nan", "x" * 200))
@@ -244,7 +326,11 @@ def _with_shape(array: Any, generator: random.Random) -> Any:
 
 
 def _with_order(array: Any, generator: random.Random) -> Any:
-    changes: tuple[Callable[[Any], Any], ...] = (lambda a: a[::-1], np.sort, lambda a: np.random.default_rng(0).permutation(a))
+    changes: tuple[Callable[[Any], Any], ...] = (
+        lambda a: a[::-1],
+        np.sort,
+        lambda a: np.random.default_rng(0).permutation(a),
+    )
     return generator.choice(changes)(array)
 
 

@@ -1,4 +1,4 @@
-"""Forged model files: real ones of many kinds, changed in their arrays, their description and their zip, with checksums that fit."""
+"""Forged model files: real ones, changed in their arrays, their description and their zip, with checksums that fit."""
 
 import io
 import random
@@ -68,7 +68,9 @@ def _scored(folder: Path) -> tuple[Model, pd.DataFrame]:
 
 
 def _fixture(_: Path) -> tuple[bytes, pd.DataFrame]:
-    return (FIXTURES / "version-1.headcount").read_bytes(), pd.DataFrame({"review": texts(40, 7)[0], "text": texts(40, 7)[0]})
+    return (FIXTURES / "version-1.headcount").read_bytes(), pd.DataFrame(
+        {"review": texts(40, 7)[0], "text": texts(40, 7)[0]}
+    )
 
 
 def _lr() -> Any:
@@ -113,7 +115,7 @@ def plain_models(n: int) -> list[str]:
 
 def forged_model(number: int, seed: int, kinds: int) -> Trial:
     """Return the trial of a number: one of the first kinds of models, forged, and commands that read it."""
-    generator = random.Random(f"model {seed} {number}")  # noqa: S311
+    generator = random.Random(f"model {seed} {number}")
     name, model, table = _base(generator.choice(plain_models(kinds)))
     forged, what = (model, "nothing") if number < kinds else _forged(model, generator)
     if number < kinds:
@@ -128,7 +130,9 @@ def forged_model(number: int, seed: int, kinds: int) -> Trial:
     ]
     outputs: frozenset[str] = frozenset()
     if generator.random() < 0.2:
-        commands.append(["estimate", "m.headcount", "new.csv", "--by", "g", "-o", "out.csv", "--html", "out.html", *few])
+        commands.append(
+            ["estimate", "m.headcount", "new.csv", "--by", "g", "-o", "out.csv", "--html", "out.html", *few]
+        )
         outputs = frozenset({"out.csv", "out.html"})
     elif generator.random() < 0.2:
         commands.append(["compare", "m.headcount", "new.csv", "--by", "g", "--against", "all", *few])

@@ -16,14 +16,51 @@ from tests.study.conftest import PLAN, write_small_set
 
 __all__ = ["mutated_matrix", "mutated_plan"]
 
-_PATHS = ("json.dumps", "os.getcwd", "collections.OrderedDict", "pathlib.Path", "headcount.PACC", "sklearn.svm.SVC", "no.module", "x", ".", ":", "a..b", "headcount.cli.main", "sklearn.linear_model.LogisticRegression")
+_PATHS = (
+    "json.dumps",
+    "os.getcwd",
+    "collections.OrderedDict",
+    "pathlib.Path",
+    "headcount.PACC",
+    "sklearn.svm.SVC",
+    "no.module",
+    "x",
+    ".",
+    ":",
+    "a..b",
+    "headcount.cli.main",
+    "sklearn.linear_model.LogisticRegression",
+)
 _DATA_SETS = ("synthetic-imdb", "kindle", "small", "../small", "/dev/null", "", "no-set", "\x1b[31m", "x" * 5000)
-_COUNTS = ("", "-1", "0", "1", "2", "0.5", "1e400", "nan", "inf", "-inf", "9" * 30, "1e18", "1e15", "99999999", "20000001", "1,5", " 3 ", "0x1", "True")
+_COUNTS = (
+    "",
+    "-1",
+    "0",
+    "1",
+    "2",
+    "0.5",
+    "1e400",
+    "nan",
+    "inf",
+    "-inf",
+    "9" * 30,
+    "1e18",
+    "1e15",
+    "99999999",
+    "20000001",
+    "1,5",
+    " 3 ",
+    "0x1",
+    "True",
+)
 
 
 @cache
 def _plans() -> tuple[str, ...]:
-    shipped = [files("headcount.study.plans").joinpath(f"{name}.toml").read_text() for name in ("stand-ins", "paper", "paper-code")]
+    shipped = [
+        files("headcount.study.plans").joinpath(f"{name}.toml").read_text()
+        for name in ("stand-ins", "paper", "paper-code")
+    ]
     return PLAN, PLAN, PLAN, *shipped
 
 
@@ -52,7 +89,17 @@ def _changed_plan(text: str, generator: random.Random) -> tuple[bytes, str]:
     if chance < 0.25:
         lines = text.splitlines()
         i, j = generator.randrange(len(lines)), generator.randrange(len(lines))
-        lines[i : i + 1] = generator.choice(([], [lines[i]] * 2, [lines[j]], ["[" * 5000], ["x = " + "[" * 50_000], ["a = 1979-05-27T07:32:00Z"], ["[protocol]"]))
+        lines[i : i + 1] = generator.choice(
+            (
+                [],
+                [lines[i]] * 2,
+                [lines[j]],
+                ["[" * 5000],
+                ["x = " + "[" * 50_000],
+                ["a = 1979-05-27T07:32:00Z"],
+                ["[protocol]"],
+            )
+        )
         return "\n".join(lines).encode(), "lines"
     document = tomllib.loads(text)
     if chance < 0.4:
@@ -63,13 +110,25 @@ def _changed_plan(text: str, generator: random.Random) -> tuple[bytes, str]:
         document["data_sets"] = [generator.choice(_DATA_SETS) for _ in range(generator.choice((1, 1, 2)))]
         what = "data sets"
     elif chance < 0.6:
-        document["measures"] = generator.choice((["ae", "ae"], ["json.dumps"], [{"name": "ae", "function": "os.getcwd"}], [{"name": generator.choice(TEXTS), "function": generator.choice(_PATHS)}], ["no"], [""], []))
+        document["measures"] = generator.choice(
+            (
+                ["ae", "ae"],
+                ["json.dumps"],
+                [{"name": "ae", "function": "os.getcwd"}],
+                [{"name": generator.choice(TEXTS), "function": generator.choice(_PATHS)}],
+                ["no"],
+                [""],
+                [],
+            )
+        )
         what = "measures"
     else:
         document, what = changed_document(document, generator)
     if not isinstance(document, dict):
         return _toml(document).encode("utf-8", "surrogatepass"), what
-    return "\n".join(f"{json.dumps(str(key))} = {_toml(value)}" for key, value in document.items()).encode("utf-8", "surrogatepass"), what
+    return "\n".join(f"{json.dumps(str(key))} = {_toml(value)}" for key, value in document.items()).encode(
+        "utf-8", "surrogatepass"
+    ), what
 
 
 @cache
@@ -84,26 +143,50 @@ def _small_set() -> dict[str, bytes]:
 
 def mutated_plan(number: int, seed: int) -> Trial:
     """Return the trial of a number: a mutated plan, and commands that read it; a small one is run in part."""
-    generator = random.Random(f"plan {seed} {number}")  # noqa: S311
+    generator = random.Random(f"plan {seed} {number}")
     text = generator.choice(_plans()) if number else PLAN
     content, what = _changed_plan(text, generator) if number else (PLAN.encode(), "nothing")
     plan = "p.toml"
     commands = [["study", "plan", plan], ["study", "status", plan, "--store", "store"]]
     if text == PLAN and (number == 0 or generator.random() < 0.3):
-        commands += [["study", "run", plan, "--store", "store", "--data-dir", "data", "-j", "1", "--only", "learner=lr,method=CC"]]
+        commands += [
+            [
+                "study",
+                "run",
+                plan,
+                "--store",
+                "store",
+                "--data-dir",
+                "data",
+                "-j",
+                "1",
+                "--only",
+                "learner=lr,method=CC",
+            ]
+        ]
     commands += [["study", generator.choice(("tables", "claims", "overview")), plan, "--store", "store"]]
     return Trial({plan: content, **_small_set()}, commands, what=what, folders=("store",))
 
 
 def mutated_matrix(number: int, seed: int) -> Trial:
     """Return the trial of a number: a mutated confusion matrix, or mutated counts, and commands that read them."""
-    generator = random.Random(f"matrix {seed} {number}")  # noqa: S311
+    generator = random.Random(f"matrix {seed} {number}")
     k = generator.choice((2, 2, 3, 3, 4, 12))
     names = [f"c{j}" for j in range(k)]
     unsure = ["unsure"] * (generator.random() < 0.3)
     matrix: list[list[Any]] = [["true", *names, *unsure]]
-    matrix += [[name, *(generator.randrange(40, 90) if j == i else generator.randrange(20) for j in range(k)), *[5] * len(unsure)] for i, name in enumerate(names)]
-    counts: list[list[Any]] = [["class", "count", "shop"], *([name, generator.randrange(200), shop] for shop in "xy" for name in [*names, *unsure])]
+    matrix += [
+        [
+            name,
+            *(generator.randrange(40, 90) if j == i else generator.randrange(20) for j in range(k)),
+            *[5] * len(unsure),
+        ]
+        for i, name in enumerate(names)
+    ]
+    counts: list[list[Any]] = [
+        ["class", "count", "shop"],
+        *([name, generator.randrange(200), shop] for shop in "xy" for name in [*names, *unsure]),
+    ]
     done = []
     tables = {"confusion": matrix, "counts": counts}
     for _ in range(generator.choice((1, 1, 2, 4)) if number else 0):
@@ -123,8 +206,29 @@ def mutated_matrix(number: int, seed: int) -> Trial:
             contents[name + ending] = change(contents[name + ending], generator)
             done.append(f"{name} {change.__name__}")
     of = ["--confusion", f"confusion{ending}", f"counts{ending}", "--min-items", "1"]
-    method = generator.choice(([], [], [], [], ["--method", "ACC"], ["--method", "CC"], ["--method", "PACC"], ["--method", "SLD"], ["--method", "HDy"]))
-    commands = [["estimate", *of, *method, *generator.choice(([], ["--json"], ["--by", "shop"], ["--sample"], [], ["--total", "--by", "shop"], ["--value", "points"]))]]
+    method = generator.choice(
+        (
+            [],
+            [],
+            [],
+            [],
+            ["--method", "ACC"],
+            ["--method", "CC"],
+            ["--method", "PACC"],
+            ["--method", "SLD"],
+            ["--method", "HDy"],
+        )
+    )
+    commands = [
+        [
+            "estimate",
+            *of,
+            *method,
+            *generator.choice(
+                ([], ["--json"], ["--by", "shop"], ["--sample"], [], ["--total", "--by", "shop"], ["--value", "points"])
+            ),
+        ]
+    ]
     commands += [["check", *of]] if generator.random() < 0.5 else [["compare", *of, "--by", "shop", "--against", "all"]]
     return Trial(contents, commands, what=", ".join(done) or "nothing")
 
@@ -148,7 +252,9 @@ def _change_matrix(rows: list[list[Any]], generator: random.Random) -> str:
     if not rows or not rows[0]:
         rows[:] = [["true", "c0"], ["c0", 5]]
     i, j = generator.randrange(len(rows)), generator.randrange(len(rows[0]))
-    what = generator.choice(("value", "value", "value", "remove row", "remove column", "twice", "zeros", "name", "swap", "equal"))
+    what = generator.choice(
+        ("value", "value", "value", "remove row", "remove column", "twice", "zeros", "name", "swap", "equal")
+    )
     if len(rows) < 2:
         what = "value"
     match what:

@@ -7,13 +7,12 @@ import gzip
 import io
 import json
 import random
-import tempfile
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -35,7 +34,20 @@ TEXTS = (
     "../../etc/passwd", "%s%s%n", "{0.__class__}", "x" * 5000, "word " * 3000,
 )  # fmt: skip
 _LONG = ("y" * 100_000, "ab " * 100_000)
-_ENDINGS = (".csv", ".csv", ".csv", ".tsv", ".jsonl", ".jsonl", ".parquet", ".parquet", ".xlsx", ".csv.gz", ".csv.zst", ".jsonl.gz")
+_ENDINGS = (
+    ".csv",
+    ".csv",
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".jsonl",
+    ".parquet",
+    ".parquet",
+    ".xlsx",
+    ".csv.gz",
+    ".csv.zst",
+    ".jsonl.gz",
+)
 
 
 @cache
@@ -63,7 +75,9 @@ def changed_rows(rows: Rows, generator: random.Random) -> tuple[Rows, str]:
     rows = [list(row) for row in rows]
     if not rows or not rows[0]:
         return [["a"], ["b"]], "empty"
-    what = generator.choice(("value", "value", "value", "column", "name", "row", "rows", "few", "ragged", "many", "label"))
+    what = generator.choice(
+        ("value", "value", "value", "column", "name", "row", "rows", "few", "ragged", "many", "label")
+    )
     i, j = generator.randrange(1, len(rows)) if len(rows) > 1 else 0, generator.randrange(len(rows[0]))
     match what:
         case "value":
@@ -85,13 +99,18 @@ def changed_rows(rows: Rows, generator: random.Random) -> tuple[Rows, str]:
         case "row":
             rows[i] = generator.choice((rows[i][:-1], [*rows[i], "more"], [], [None] * len(rows[0]), rows[0]))
         case "rows":
-            rows = generator.choice((rows[:1], rows[1:], rows[:2], rows + rows, [rows[0], *rows[:0:-1]], rows[:3], rows[:8]))
+            rows = generator.choice(
+                (rows[:1], rows[1:], rows[:2], rows + rows, [rows[0], *rows[:0:-1]], rows[:3], rows[:8])
+            )
         case "few":
             keep = generator.sample(range(len(rows[0])), generator.randrange(1, len(rows[0]) + 1))
             rows = [[row[k] for k in keep if k < len(row)] for row in rows]
         case "many":
             n = generator.choice((50, 50, 50, 1000))
-            rows = [[*rows[0], *(f"extra {k}" for k in range(n))], *([*row, *[k % 7] * n] for k, row in enumerate(rows[1:]))]
+            rows = [
+                [*rows[0], *(f"extra {k}" for k in range(n))],
+                *([*row, *[k % 7] * n] for k, row in enumerate(rows[1:])),
+            ]
         case "ragged":
             rows = [row[: generator.randrange(len(row) + 1)] if generator.random() < 0.1 else row for row in rows]
     if generator.random() < 0.02 and len(rows) > 1 and rows[-1]:
@@ -126,7 +145,9 @@ def _text(rows: Rows, ending: str, generator: random.Random) -> bytes:
     separator = "\t" if ending == ".tsv" else generator.choice((",", ",", ",", ";"))
     quoting = generator.choice((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
     line_end = generator.choice(("\n", "\n", "\r\n", "\r"))
-    csv.writer(out, delimiter=separator, lineterminator=line_end, quoting=quoting).writerows([*map(_plain, row)] for row in rows)
+    csv.writer(out, delimiter=separator, lineterminator=line_end, quoting=quoting).writerows(
+        [*map(_plain, row)] for row in rows
+    )
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -134,11 +155,29 @@ def _lines(rows: Rows, generator: random.Random) -> bytes:
     names = [_plain(name) for name in rows[0]]
     records: list[Any] = [dict(zip(names, row, strict=False)) for row in rows[1:]]
     if records and generator.random() < 0.3:
-        others = (1, None, [1, 2], "text", {"a": {"b": [1]}}, {}, {names[0]: {"deep": [[]]}}, {names[0]: 10**400}, {names[0]: True})
+        others = (
+            1,
+            None,
+            [1, 2],
+            "text",
+            {"a": {"b": [1]}},
+            {},
+            {names[0]: {"deep": [[]]}},
+            {names[0]: 10**400},
+            {names[0]: True},
+        )
         records[generator.randrange(len(records))] = generator.choice(others)
     lines = [json.dumps(record, default=str, ensure_ascii=generator.random() < 0.5) for record in records]
     if lines and generator.random() < 0.15:
-        broken = ("[" * 100_000, '{"a":' * 50_000, '{"subject": NaN}', '{"subject": 1, "subject": 2}', "{", '"' + "x" * 10**6, '{"a": 1e999}')
+        broken = (
+            "[" * 100_000,
+            '{"a":' * 50_000,
+            '{"subject": NaN}',
+            '{"subject": 1, "subject": 2}',
+            "{",
+            '"' + "x" * 10**6,
+            '{"a": 1e999}',
+        )
         lines[generator.randrange(len(lines))] = generator.choice(broken)
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 
@@ -192,7 +231,7 @@ def _excel(rows: Rows, generator: random.Random) -> bytes:
     if generator.random() < 0.1:
         sheet["XFD1048576"] = "far away"
     if generator.random() < 0.2:
-        sheet["A2"] = generator.choice(("=1/0", "=A2", datetime.datetime(1900, 1, 1), datetime.time(1, 2), True, 1e300))  # noqa: DTZ001
+        sheet["A2"] = generator.choice(("=1/0", "=A2", datetime.datetime(1900, 1, 1), datetime.time(1, 2), True, 1e300))
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
@@ -229,7 +268,23 @@ def _damaged(content: bytes, ending: str, generator: random.Random) -> bytes:
 
 def _svmlight(generator: random.Random) -> bytes:
     lines = [f"{k % 2} " + " ".join(f"{j + 1}:{generator.random():.2f}" for j in range(4)) for k in range(40)]
-    others = ("1 0:1", "1 -5:2", "1 99999999999:1", "1 2147483648:1", "nan 1:1", "1e999 1:1", "1 1:x", "1 1:nan", "1 3:1 2:1", "1 qid:3 1:2", "#", "", "\x00", "1 1:1:1", "9" * 400 + " 1:1")
+    others = (
+        "1 0:1",
+        "1 -5:2",
+        "1 99999999999:1",
+        "1 2147483648:1",
+        "nan 1:1",
+        "1e999 1:1",
+        "1 1:x",
+        "1 1:nan",
+        "1 3:1 2:1",
+        "1 qid:3 1:2",
+        "#",
+        "",
+        "\x00",
+        "1 1:1:1",
+        "9" * 400 + " 1:1",
+    )
     for _ in range(generator.choice((1, 3))):
         lines[generator.randrange(len(lines))] = generator.choice(others)
     content = "\n".join(lines).encode()
@@ -243,22 +298,30 @@ def _model(name: str) -> bytes:
 
 def mutated_table(number: int, seed: int) -> Trial:
     """Return the trial of a number: a mutated table, and a command that reads it."""
-    generator = random.Random(f"table {seed} {number}")  # noqa: S311
+    generator = random.Random(f"table {seed} {number}")
     if generator.random() < 0.04:
         names = ("train.svm", "test.svm")
-        return Trial({f"set/{name}": _svmlight(generator) for name in names}, [["data", "info", "set"]], what="svmlight")
+        return Trial(
+            {f"set/{name}": _svmlight(generator) for name in names}, [["data", "info", "set"]], what="svmlight"
+        )
     rows, done = _labelled(), []
     for _ in range(generator.choice((1, 1, 2)) if number >= len(_ENDINGS) else 0):
         rows, what = changed_rows(rows, generator)
         done.append(what)
     ending = generator.choice(_ENDINGS) if number >= len(_ENDINGS) else _ENDINGS[number]
-    content = _written(rows, ending, generator) if number >= len(_ENDINGS) else _written(_labelled(), ending, random.Random(5))  # noqa: S311
+    content = (
+        _written(rows, ending, generator)
+        if number >= len(_ENDINGS)
+        else _written(_labelled(), ending, random.Random(5))
+    )
     if generator.random() < 0.25 and number >= len(_ENDINGS):
         content = _damaged(content, ending, generator)
         done.append("damaged")
     file, few = f"t{ending}", ["--min-items", str(generator.choice((1, 30)))]
     by = generator.choice(([], ["--by", "shop"], ["--by", "opened:month"], ["--by", "region,opened:week"]))
-    where = generator.choice(([], [], [], ["--where", "price>=10"], ["--where", "shop=x,y"], ["--where", "opened<2024-07-01"]))
+    where = generator.choice(
+        ([], [], [], ["--where", "price>=10"], ["--where", "shop=x,y"], ["--where", "opened<2024-07-01"])
+    )
     scored = ["--scored", "labelled.csv", file, "--label", "team"]
     files, outputs = {file: content}, frozenset[str]()
     chance = generator.random()
@@ -276,10 +339,33 @@ def mutated_table(number: int, seed: int) -> Trial:
         decided = generator.choice(([], ["--decisions", "region"], ["--scores", "tech=score_tech"]))
         command = ["estimate", "--scored", file, "new.csv", "--label", "team", *few, *decided]
     else:
-        columns = generator.choice((["--text", "subject"], ["--features", "price,region"], ["--text", "subject", "--features", "price,opened"], []))
+        columns = generator.choice(
+            (
+                ["--text", "subject"],
+                ["--features", "price,region"],
+                ["--text", "subject", "--features", "price,opened"],
+                [],
+            )
+        )
         learner = generator.choice(("lr", "lr", "lr", "nb"))
         label = generator.choice(("team", "team", "team", "shop", "region"))
-        command = ["fit", file, "--label", label, "-o", "out.headcount", "--method", "PACC", "--learner", learner, "-j", "1", "--budget", "0.001", *columns]
+        command = [
+            "fit",
+            file,
+            "--label",
+            label,
+            "-o",
+            "out.headcount",
+            "--method",
+            "PACC",
+            "--learner",
+            learner,
+            "-j",
+            "1",
+            "--budget",
+            "0.001",
+            *columns,
+        ]
         outputs = frozenset({"out.headcount"})
     if command[0] == "estimate" and generator.random() < 0.2:
         name = generator.choice(("out.csv", "out.json", "out.parquet", "out.html", "out.svg"))

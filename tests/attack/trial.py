@@ -19,8 +19,26 @@ _LINE = re.compile(r"headcount: .|Written: .|Stopped\. |Failed: |$")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MEMORY = re.compile(r"MemoryError|Unable to allocate|ArrayMemoryError|realloc of size|malloc of size|bad_alloc")
 _TRACEBACK = re.compile(r"Traceback \(most recent|^  File \"|Warning: ", re.MULTILINE)
-_STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect", "webbrowser.open")
-_CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "shutil.rmtree")
+_STARTS = (
+    "subprocess.Popen",
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.spawn",
+    "socket.connect",
+    "webbrowser.open",
+)
+_CHANGES = (
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "shutil.rmtree",
+)
 
 
 @dataclass
@@ -79,7 +97,7 @@ def _run(command: list[str], folder: Path, number: int) -> tuple[int, str]:
         main()
     except SystemExit as stop:
         return (stop.code if isinstance(stop.code, int) else int(stop.code is not None)), ""
-    except BaseException:  # noqa: BLE001 (this is what the attack looks for)
+    except BaseException:
         return 1, traceback.format_exc()
     finally:
         for stream in streams:
@@ -90,7 +108,11 @@ def _run(command: list[str], folder: Path, number: int) -> tuple[int, str]:
 def _watch_what_is_done(folder: Path) -> None:
     """Write down each program that is started, each connection, and each file that is changed elsewhere."""
     package = Path(sys.modules["headcount"].__file__ or "").parent
-    caches = [os.environ.get("NUMBA_CACHE_DIR", str(package)), str(Path.home() / ".config"), str(Path.home() / ".cache")]
+    caches = [
+        os.environ.get("NUMBA_CACHE_DIR", str(package)),
+        str(Path.home() / ".config"),
+        str(Path.home() / ".cache"),
+    ]
     allowed = (str(folder.parent), str(package), "/dev/", *caches)
     log = open(folder.parent / "events", "a", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115, PTH123
 

@@ -28,7 +28,9 @@ class _Running:
     timed_out: bool = False
 
 
-def run_trials(numbers: Iterable[int], make: Callable[[int], Trial], jobs: int = 1) -> Iterator[tuple[int, Trial, Result]]:
+def run_trials(
+    numbers: Iterable[int], make: Callable[[int], Trial], jobs: int = 1
+) -> Iterator[tuple[int, Trial, Result]]:
     """Make and run trials; yields the number of each, the trial and its result, in the order in which they end."""
     waiting, running = iter(numbers), dict[int, _Running]()
     poll = select.poll()

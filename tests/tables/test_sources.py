@@ -379,14 +379,22 @@ def test_excel_files_that_would_fill_the_memory_are_refused(workbook, tmp_path):
     book = openpyxl_of(path)
     book.active["XFD1048576"] = 3
     book.save(path)
-    with pytest.raises(FileFormatError, match="a sheet with 5 cells reaches to row 1,048,576 and column 16,384, and the empty"):
+    with pytest.raises(
+        FileFormatError, match="a sheet with 5 cells reaches to row 1,048,576 and column 16,384, and the empty"
+    ):
         TableFile(path)
     book.active["XFD1048576"] = None
     book.active["B1000"] = 3
     book.save(path)
     assert len(next(TableFile(path).batches({}))) == 2
-    for member, words in (("xl/sharedStrings.xml", "beside its sheets"), ("xl/worksheets/sheet1.xml", "beside its sheets")):
-        with zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive, archive.open(member, "w") as file:
+    for member, words in (
+        ("xl/sharedStrings.xml", "beside its sheets"),
+        ("xl/worksheets/sheet1.xml", "beside its sheets"),
+    ):
+        with (
+            zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open(member, "w") as file,
+        ):
             for _ in range(201):
                 file.write(bytes(2**20))
         with pytest.raises(FileFormatError, match=words):

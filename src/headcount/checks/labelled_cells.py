@@ -151,7 +151,7 @@ class LabelledCells:
         )
 
     def _without_zeros(self, mixture: FloatArray) -> FloatArray:
-        """Return frequencies in which a class that is never decided has that of half a labelled item: zeros have no inverse covariance."""
+        """Return frequencies in which a class that is never decided has that of half a labelled item: zeros have no inverse."""
         if mixture.min() > 0:
             return mixture
         items = self.sizes.sum()

@@ -178,7 +178,9 @@ class Reading:
 
     def _score(self, batch: Batch, X: Any) -> Any:
         try:
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # posteriors that are not finite are refused
+            with np.errstate(
+                over="ignore", divide="ignore", invalid="ignore"
+            ):  # posteriors that are not finite are refused
                 return self.recipe.quantifier.outputs(X, self.recipe.needs)
         except DataError:
             raise

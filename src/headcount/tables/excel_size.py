@@ -30,7 +30,7 @@ _LETTERS, _DIGITS = 3, 7
 
 
 def check_excel_size(path: Path, name: str) -> None:
-    """Raise if an Excel file would unpack to too much, or has a cell so far from the others that the space between fills the memory."""
+    """Raise if an Excel file would unpack to too much, or a cell is so far from the others that what is between fills the memory."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -51,7 +51,9 @@ def _check_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) ->
             cells = _CELL.findall(block)
             n_cells += len(cells)
             numbers = {digits for _, digits in cells}
-            if block.count(b"<c") + block.count(b":c") > len(cells):  # some are empty, or other tags begin with c, or worse
+            if block.count(b"<c") + block.count(b":c") > len(
+                cells
+            ):  # some are empty, or other tags begin with c, or worse
                 if _TOO_WIDE.search(block):
                     raise FileFormatError(f"{name} is a damaged Excel file: save it again.")
                 if _UNPLACED.search(block):  # such cells are counted on from the number of the row
