@@ -30,7 +30,7 @@ _LETTERS, _DIGITS = 3, 7
 
 
 def check_excel_size(path: Path, name: str) -> None:
-    """Raise if an Excel file would unpack to too much, or a cell is so far from the others that what is between fills the memory."""
+    """Raise if an Excel file would unpack to too much, or a cell is so far from the others that the space fills the memory."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
