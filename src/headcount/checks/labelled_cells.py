@@ -155,7 +155,8 @@ class LabelledCells:
         if mixture.min() > 0:
             return mixture
         items = self.sizes.sum()
-        return (items * mixture + 0.5) / (items + 0.5 * len(mixture))
+        smoothed: FloatArray = (items * mixture + 0.5) / (items + 0.5 * len(mixture))
+        return smoothed
 
     def _low_p_value(self, q: FloatArray, means: FloatArray, n: FloatArray) -> FloatArray:
         """P-value for more low-confidence items than the mixture gives, the best of the shares tried; NaN for too few items."""
