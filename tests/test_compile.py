@@ -1,6 +1,7 @@
 """The cache of compiled kernels, also damaged, full or changed."""
 
 import errno
+import hashlib
 import os
 import pickle
 import runpy
@@ -64,6 +65,18 @@ def test_a_damaged_cache_file_is_written_again(cache, ending):
     path.unlink()
     path.mkdir()  # which can be neither read nor replaced
     assert n_compiled(double, 21) == (42, 1)
+
+
+@compiled
+def test_an_index_that_holds_something_else_is_written_again(cache):
+    """As another version of this library may write it, with a checksum that fits."""
+    assert n_compiled(double, 21) == (42, 1)
+    (path,) = cache.rglob("*.nbi")
+    for content in (None, (), ("x",), ("a", "b", {}), (numba.__version__, "stamp", 7), {"a": 1}, 7):
+        packed = pickle.dumps(content)
+        path.write_bytes(hashlib.sha256(packed).digest() + packed)
+        assert n_compiled(double, 21) == (42, 1)
+        assert n_compiled(double, 21) == (42, 0)
 
 
 @compiled

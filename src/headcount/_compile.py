@@ -24,8 +24,10 @@ class _CheckedFiles(IndexDataCacheFile):
     """
 
     def _load_index(self) -> dict[Any, str]:
-        version, stamp, names = self._read(self._index_name) or ("", "", {})
-        return names if (version, stamp) == (self._version, self._source_stamp) else {}
+        match self._read(self._index_name):  # another version of this library may have written something else
+            case (self._version, self._source_stamp, dict(names)):
+                return names
+        return {}
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
         self._write(self._index_name, (self._version, self._source_stamp, overloads))

@@ -64,6 +64,15 @@ def test_a_users_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys):
     assert (code, shown.err) == (2, "headcount: There is no file x.csv.\n")
 
 
+def test_a_message_ends_as_a_sentence_also_where_it_quotes_another_library(monkeypatch, capsys):
+    def fail(**options):
+        raise DataError("t.svm can't be read: could not convert string to float: b'x' ")
+
+    monkeypatch.setattr(cli, "app", fail)
+    _, shown = run_main(monkeypatch, capsys)
+    assert shown.err == "headcount: t.svm can't be read: could not convert string to float: b'x'.\n"
+
+
 def test_success_is_exit_code_0(monkeypatch, capsys):
     for arguments in (["--version"], ["methods"], ["--help"], []):
         code, shown = run_main(monkeypatch, capsys, *arguments)

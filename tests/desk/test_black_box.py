@@ -201,6 +201,21 @@ def test_huge_counts_are_refused_and_useless_classifiers_say_nothing(tmp_path, r
 
 
 @pytest.mark.filterwarnings("default::headcount.exceptions.HeadcountWarning")
+@pytest.mark.parametrize("never", ["a", "b", "c"])
+def test_a_class_that_is_never_decided_is_no_bug(tmp_path, run, never):
+    """Its frequency has no variance among the labelled items: what else could be divided by?"""
+    classes = ["a", "b", "c"]
+    decided = [name for name in classes if name != never]
+    rows = [[name, *(0 if column == never else 40 if column == name else 7 for column in classes)] for name in classes]
+    (tmp_path / "m.csv").write_text("\n".join(",".join(map(str, row)) for row in [["true", *classes], *rows]))
+    for names in (decided, classes):
+        (tmp_path / "n.csv").write_text("\n".join(["class,count", *(f"{name},50" for name in names)]))
+        code, out, err = run("estimate", "--confusion", "m.csv", "n.csv", "--json")
+        assert code == 0, err
+        verdict = json.loads(out)["groups"]["all"]["verdict"]
+        assert (verdict == "do not trust") == (names == classes), verdict  # no mixture of classes has such decisions
+
+
 def test_swapped_score_columns_give_a_warning(tmp_path, run):
     scored_table(300).to_csv(tmp_path / "labelled.csv", index=False)
     command = "estimate", "--scored", "labelled.csv", "labelled.csv", "--label", "y", "-o", "-", "--scores"

@@ -1,5 +1,7 @@
 """Plans: reading them, errors in them, their parts, and how much they have to compute."""
 
+import time
+
 import pytest
 
 from headcount.exceptions import DataError, HeadcountError
@@ -191,3 +193,15 @@ def test_module_that_fails_on_import_raises_a_clear_error(tmp_path, monkeypatch)
     )
     with pytest.raises(DataError, match=r"can't be imported as 'broken_learner.Learner': RuntimeError: at import"):
         read_plan(tmp_path / "wrong.toml")
+
+
+@pytest.mark.parametrize("key", ["names", "methods"])
+def test_a_plan_that_names_a_method_very_often_is_refused_at_once(tmp_path, key):
+    """Each name was counted among all others, which took minutes."""
+    entries = ", ".join(f'{{ name = "CC {i}", method = "CC" }}' for i in range(8_000))
+    names = f"[[methods]]\nnames = [{entries}]" if key == "names" else '[[methods]]\nnames = ["MLPE"]\n' * 20_000
+    (tmp_path / "p.toml").write_text(f'name = "p"\ndata_sets = ["imdb"]\n{names}\n{names if key == "names" else ""}')
+    began = time.process_time()
+    with pytest.raises(DataError, match="named more than once"):
+        read_plan(tmp_path / "p.toml")
+    assert time.process_time() - began < 15

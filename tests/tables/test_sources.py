@@ -5,6 +5,7 @@ import io
 import json
 import sqlite3
 import sys
+import zipfile
 from datetime import date, datetime
 
 import duckdb
@@ -370,6 +371,38 @@ def test_unusable_excel_files(workbook, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(DataError, match=r"Excel files need .*: pip install 'headcount\[excel\]'"):
         TableFile(path)
+
+
+def test_excel_files_that_would_fill_the_memory_are_refused(workbook, tmp_path):
+    """The rectangle from the first to the last cell is held in memory: this one has 17 billion cells."""
+    path = workbook(s=["ab", (1, 2)])
+    book = openpyxl_of(path)
+    book.active["XFD1048576"] = 3
+    book.save(path)
+    with pytest.raises(
+        FileFormatError, match="a sheet with 5 cells reaches to row 1,048,576 and column 16,384, and the empty"
+    ):
+        TableFile(path)
+    book.active["XFD1048576"] = None
+    book.active["B1000"] = 3
+    book.save(path)
+    assert len(next(TableFile(path).batches({}))) == 2
+    for member, words in (
+        ("xl/sharedStrings.xml", "beside its sheets"),
+        ("xl/worksheets/sheet1.xml", "beside its sheets"),
+    ):
+        with (
+            zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open(member, "w") as file,
+        ):
+            for _ in range(201):
+                file.write(bytes(2**20))
+        with pytest.raises(FileFormatError, match=words):
+            TableFile(tmp_path / "bomb.xlsx")
+
+
+def openpyxl_of(path):
+    return pytest.importorskip("openpyxl").load_workbook(path)
 
 
 def test_duckdb_is_asked_for_where_it_is_needed(tmp_path, monkeypatch):

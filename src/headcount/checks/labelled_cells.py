@@ -129,7 +129,7 @@ class LabelledCells:
             merge = self._merging_matrix(n[s] * (H @ shares[s]), shares[s])
             dof[s] = max(len(merge) - k, 0)
             if dof[s] or self.decided:
-                mixture = merge @ (H @ shares[s])
+                mixture = self._without_zeros(merge @ (H @ shares[s]))
                 smooth = [
                     (merge @ H[:, j] * size + _PSEUDO_ITEMS * mixture) / (size + _PSEUDO_ITEMS)
                     for j, size in enumerate(self.sizes)
@@ -149,6 +149,14 @@ class LabelledCells:
         return ShiftTest(
             statistic, np.where(np.isnan(combined), 1.0, combined), dof, shares, errors, ~np.isnan(combined)
         )
+
+    def _without_zeros(self, mixture: FloatArray) -> FloatArray:
+        """Return frequencies in which a class that is never decided has that of half a labelled item: zeros have no inverse."""
+        if mixture.min() > 0:
+            return mixture
+        items = self.sizes.sum()
+        smoothed: FloatArray = (items * mixture + 0.5) / (items + 0.5 * len(mixture))
+        return smoothed
 
     def _low_p_value(self, q: FloatArray, means: FloatArray, n: FloatArray) -> FloatArray:
         """P-value for more low-confidence items than the mixture gives, the best of the shares tried; NaN for too few items."""

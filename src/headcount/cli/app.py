@@ -150,6 +150,7 @@ def _sentence(text: str) -> str:
 
 
 def _report_mistake(message: str) -> int:
+    message = _sentence(message.rstrip())  # some end with what another library says
     shown = message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} …"
     sys.stderr.write(f"headcount: {printable(shown)}\n")
     return 2

@@ -178,7 +178,10 @@ class Reading:
 
     def _score(self, batch: Batch, X: Any) -> Any:
         try:
-            return self.recipe.quantifier.outputs(X, self.recipe.needs)
+            with np.errstate(
+                over="ignore", divide="ignore", invalid="ignore"
+            ):  # posteriors that are not finite are refused
+                return self.recipe.quantifier.outputs(X, self.recipe.needs)
         except DataError:
             raise
         except ValueError as error:

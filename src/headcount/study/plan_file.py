@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -86,7 +87,7 @@ _ENTRIES = _must_be(
         isinstance(value, list)
         and value
         and all(isinstance(entry, str | dict) for entry in value)
-        and all(value.count(entry) == 1 for entry in value)
+        and len({repr(entry) for entry in value}) == len(value)
     ),
     tuple,
 )
@@ -253,8 +254,8 @@ def _check(plan: Plan, source: str) -> None:
             raise DataError(
                 f"{source}, measures: {measure} is an error of decisions; use errors of shares, such as ae and rae."
             )
-    names = [method.name for method in plan.methods]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    times = Counter(method.name for method in plan.methods)
+    duplicates = sorted(name for name, n in times.items() if n > 1)
     if duplicates:
         raise DataError(
             f"{source}: {quoted(duplicates)} is named more than once among the methods; list all its learners in one entry."

@@ -13,6 +13,7 @@ from headcount._labels import label_text
 from headcount._validation import quoted
 from headcount.exceptions import DataError, FileFormatError
 from headcount.tables.batch import ROWS_OF_PYTHON, batches_of_rows
+from headcount.tables.excel_size import check_excel_size
 from headcount.tables.header import column_names
 from headcount.tables.lines import BOM, DAMAGE, LONGEST_LINE, Text
 from headcount.tables.typed import quoted_name, table_or_query, unreadable
@@ -156,6 +157,7 @@ class ExcelSheet(_Values):
             raise DataError(
                 f"{name}: Excel files need the package python-calamine: pip install 'headcount[excel]'."
             ) from error
+        check_excel_size(path, name)
         try:
             book = CalamineWorkbook.from_path(path)
             if asked and asked not in book.sheet_names:
