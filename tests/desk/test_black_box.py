@@ -144,7 +144,7 @@ def test_unusable_scores_decisions_and_methods_are_refused(tmp_path, refused):
             "confusion.csv, line 2, column 'b': 1.5 is not a valid count",
         ),
         ("y,a,b\na,1,0\nb,2,8\n", "class,count\na,5\n", "class 'a' has fewer than 2 labelled items"),
-        ("y,a,b\na,90000000,0\nb,2,8\n", "class,count\na,5\n", "counts more than 20,000,000 items"),
+        ("y,a,b\na,90000000,0\nb,2,8\n", "class,count\na,5\n", "counts more than 5,000,000 items"),
         ("y,a,b\na,9,1\nb,2,8\n", "class,n\na,5\n", "has no column 'count'"),
         ("y,a,b\na,9,1\nb,2,8\n", "class,count\na,5\nc,5\n", "counts.csv, line 3, column 'class': 'c' is not among"),
         (

@@ -24,8 +24,8 @@ from headcount.tables import TableFile
 __all__ = ["confusion_model", "scored_model"]
 
 _MIN_ITEMS_PER_CLASS = 2
-_MAX_LABELLED = 20_000_000
-"""Labelled items of a confusion matrix, each of which becomes an entry of an array."""
+_MAX_LABELLED = 5_000_000
+"""Labelled items of a confusion matrix, each of which becomes an entry of an array: 1.3 GB."""
 _SWAPPED_MARGIN = 0.05
 """Difference of mean scores from which columns of scores look swapped."""
 

@@ -75,9 +75,10 @@ def check_types(schema: Any, path: Any) -> list[str]:
     named: set[str] = set()
     for node in nodes_of(schema):
         named.add(f"{node.get('__module__')}.{node.get('__class__')}")
-        if node.get("__loader__") not in KNOWN_LOADERS:
+        loader = node.get("__loader__")
+        if not isinstance(loader, str) or loader not in KNOWN_LOADERS:
             raise FileFormatError(
-                f"{path} is refused: it asks for an object made by {node.get('__loader__')!r}, which no model of Headcount holds."
+                f"{path} is refused: it asks for an object made by {str(loader)[:100]!r}, which no model of Headcount holds."
             )
     strange = sorted(named - allowed_types())
     if strange:
