@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headcount._typing import AnyArray
 from headcount._writing import write_all
 from headcount.exceptions import DataError, FileFormatError
