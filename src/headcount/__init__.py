@@ -23,7 +23,22 @@ if TYPE_CHECKING:
         svmperf_path,
     )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
+    from headcount.quantifiers import (
+        ACC,
+        CC,
+        ELM,
+        MLPE,
+        PACC,
+        PCC,
+        SLD,
+        EDy,
+        HDy,
+        KDEyCS,
+        KDEyHD,
+        KDEyML,
+        MMDy,
+        QuaNet,
+    )
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -35,7 +50,22 @@ _HOME = {
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
+    "quantifiers": (
+        "ACC",
+        "CC",
+        "ELM",
+        "MLPE",
+        "PACC",
+        "PCC",
+        "SLD",
+        "EDy",
+        "HDy",
+        "KDEyCS",
+        "KDEyHD",
+        "KDEyML",
+        "MMDy",
+        "QuaNet",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
@@ -52,10 +82,15 @@ __all__ = [
     "AutoQuantifier",
     "CNNClassifier",
     "Corpus",
+    "EDy",
     "Estimate",
     "Evaluation",
     "HDy",
+    "KDEyCS",
+    "KDEyHD",
+    "KDEyML",
     "LogTfidf",
+    "MMDy",
     "NaturalPrevalence",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",

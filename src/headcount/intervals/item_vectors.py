@@ -93,7 +93,7 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
-        self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
+        self._labelled = quantifier.validation_vectors() @ self.A.T
         self._second: FloatArray | None = None
         if statistics.has_products or not self.representation.has_vectors:
             second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]

@@ -102,6 +102,10 @@ class SumsQuantifier(Quantifier):
         check_is_fitted(self)
         return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
 
+    def validation_vectors(self) -> FloatArray:
+        """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""
+        return self.representation.vectors(self.validation_outputs_)
+
     @property
     def has_interval(self) -> bool:
         """Whether the estimate solves an estimating equation, which the interval inverts."""
