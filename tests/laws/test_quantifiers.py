@@ -34,14 +34,16 @@ STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuanti
 """Methods of the two families; a stream refuses the others."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
-"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network."""
+EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy")]
+"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of KDEyHD
+and the frequencies of MMDy are drawn class by class, so that classes in another order have others."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares
 SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
-"""Settings of QuaNet with which training is fast; the laws hold for any settings."""
+SMALL |= {"n_points": 200, "n_features": 50}
+"""Settings of QuaNet, KDEyHD and MMDy with which they are fast; the laws hold for any settings."""
 
 
 def limit_classes(quantifier, n_classes):

@@ -271,6 +271,46 @@ def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float
                 p[j] = trial[j]
 
 
+@kernel(error_model="numpy", fastmath=_SUMS)
+def _slope(r: FloatArray, d: FloatArray, w: FloatArray, p: float) -> tuple[float, float]:
+    """Return the first derivative of 2 sum_t w_t sqrt(r_t + p d_t), and minus the second."""
+    first = 0.0
+    second = 0.0
+    for t in range(r.size):
+        s = r[t] + p * d[t]
+        a = w[t] * d[t] / np.sqrt(s)
+        first += a
+        second += 0.5 * a * d[t] / s
+    return first, second
+
+
+@kernel(error_model="numpy")
+def nearest_of_two(r: FloatArray, d: FloatArray, linear: float, W: FloatArray, tol: float, shares: FloatArray) -> None:
+    """Minimise linear p - 2 sum_t w_t sqrt(r_t + p d_t) over p in [0, 1] for each row w of W, by Newton steps in a bracket."""
+    for m in range(W.shape[0]):
+        low, high, p = 0.0, 1.0, 0.5
+        tried_low, tried_high = False, False
+        for _ in range(100):
+            first, second = _slope(r, d, W[m], p)
+            first -= linear
+            if first > 0.0:
+                low, tried_low = p, True
+            else:
+                high, tried_high = p, True
+            if low == high or second <= 0.0:
+                break
+            new = p + first / second
+            if new <= low:
+                new = (low + high) / 2 if tried_low else low
+            elif new >= high:
+                new = (low + high) / 2 if tried_high else high
+            change = abs(new - p)
+            p = new
+            if change < tol:
+                break
+        shares[m, 0], shares[m, 1] = 1.0 - p, p
+
+
 @kernel(error_model="numpy")
 def nonnegative_quadratics(H: FloatArray, Q: FloatArray, W: FloatArray) -> None:
     """Write to each row w of W the minimiser of w'Hw / 2 - q'w over w >= 0, for that row q of Q."""

@@ -2,13 +2,17 @@
 
 from typing import Any, ClassVar
 
-from headcount._typing import RandomState
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import StrOptions
-from headcount.learners import Validation
+from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.kernel_methods.class_means import ClassMeansQuantifier, MeansToPoints
+from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
+from headcount.quantifiers.kernel_methods.points import require_two_each, sorted_points
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["EDy"]
 
@@ -21,7 +25,7 @@ _KINDS = {"manhattan": 2, "euclidean": 3}
     group="matching",
     needs="posteriors, validation part",
 )
-class EDy(ClassMeansQuantifier):
+class EDy(SumsQuantifier):
     r"""Match the distribution of a sample's posteriors with a mixture of the classes' distributions by the energy distance.
 
     With :math:`K_{jl}` the mean distance between the posteriors of validation items of classes j and l, and :math:`q_j` that
@@ -70,7 +74,6 @@ class EDy(ClassMeansQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
-    >>> import numpy as np
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
     >>> EDy(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0]
@@ -78,8 +81,10 @@ class EDy(ClassMeansQuantifier):
 
     solver = QuadraticMatch(-1)
     adjusts_for_shift = True
+    points_: FloatArray
+    ends_: IntArray
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ClassMeansQuantifier._parameter_constraints,
+        **SumsQuantifier._parameter_constraints,
         "distance": [StrOptions(set(_KINDS))],
     }
 
@@ -99,4 +104,10 @@ class EDy(ClassMeansQuantifier):
     @property
     def representation(self) -> MeansToPoints:  # type: ignore[override]
         """Mean distances to the points."""
-        return MeansToPoints(*self._known_points, _KINDS.get(self.distance, 2))
+        if not hasattr(self, "points_"):
+            return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
+        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance])
+
+    def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
+        require_two_each(codes, self.classes_, type(self).__name__)
+        self.points_, self.ends_ = sorted_points(outputs.need("posteriors"), codes, len(self.classes_))

@@ -2,13 +2,16 @@
 
 from typing import Any, ClassVar
 
-from headcount._typing import RandomState
-from headcount.learners import Validation
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray, RandomState
+from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.kernel_methods.class_means import ClassMeansQuantifier, MeansToPoints
-from headcount.quantifiers.kernel_methods.points import BANDWIDTH
+from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
+from headcount.quantifiers.kernel_methods.points import BANDWIDTH, require_two_each, sorted_points
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["KDEyCS"]
 
@@ -21,7 +24,7 @@ _GAUSSIAN = 1
     group="matching",
     needs="posteriors, validation part",
 )
-class KDEyCS(ClassMeansQuantifier):
+class KDEyCS(SumsQuantifier):
     r"""Match the kernel density of a sample's posteriors with a mixture of the classes' densities (Cauchy-Schwarz divergence).
 
     The integral of the product of two Gaussian kernels of bandwidth h is a Gaussian kernel of bandwidth :math:`\sqrt 2 h`, so that
@@ -68,7 +71,6 @@ class KDEyCS(ClassMeansQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
-    >>> import numpy as np
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
     >>> KDEyCS(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0]
@@ -76,8 +78,10 @@ class KDEyCS(ClassMeansQuantifier):
 
     solver = CauchySchwarz()
     adjusts_for_shift = True
+    points_: FloatArray
+    ends_: IntArray
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ClassMeansQuantifier._parameter_constraints,
+        **SumsQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,
     }
 
@@ -97,5 +101,17 @@ class KDEyCS(ClassMeansQuantifier):
     @property
     def representation(self) -> MeansToPoints:  # type: ignore[override]
         """Mean kernels to the points."""
-        scale = 0.0 if not hasattr(self, "points_") else 0.25 / self.bandwidth**2
-        return MeansToPoints(*self._known_points, _GAUSSIAN, scale)
+        if not hasattr(self, "points_"):
+            return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
+        return MeansToPoints(self.points_, self.ends_, _GAUSSIAN, 0.25 / self.bandwidth**2)
+
+    def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
+        require_two_each(codes, self.classes_, type(self).__name__)
+        self.points_, self.ends_ = sorted_points(outputs.need("posteriors"), codes, len(self.classes_))
+
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
+        super()._learn_profiles(outputs, codes, folds)
+        if not self.solver.is_possible(self.M_):
+            # Few items may give mean kernels that no classes could have. With each item's kernel with itself they are possible.
+            own = (1.0 - self.M_.diagonal()) / np.bincount(codes)
+            self.M_ = self.M_ + np.diag(own)

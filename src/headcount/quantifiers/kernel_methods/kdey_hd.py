@@ -5,8 +5,9 @@ from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 
-from headcount._threads import in_chunks
+from headcount._threads import in_chunks, one_blas_thread
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import integers_from, seed_sequence
 from headcount.learners import Fits, Need, Outputs, Validation
@@ -78,32 +79,80 @@ def _side_by_side(blocks: list[ExactSums]) -> ExactSums:
     return ExactSums(np.hstack([block.high for block in blocks]), np.hstack(lows))
 
 
+class ChebyshevMoments(Vectors):
+    """The Chebyshev polynomials of the second class's posterior: of two classes, few of them tell the kernels at all points.
+
+    The kernel between an item and a point is an entire function of the posterior y in [-1, 1], a bell of spread
+    sigma = sqrt(2) h, and its coefficient of degree m falls as exp(-m^2 sigma^2 / 2).
+    """
+
+    needs: Need = "posteriors"
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+
+    def width(self, n_classes: int) -> int:
+        """Return the number of polynomials."""
+        return self.degree + 1
+
+    def vectors(self, outputs: Outputs) -> FloatArray:
+        """Return the vector of each item."""
+        return chebvander(2.0 * outputs.need(self.needs)[:, 1] - 1.0, self.degree)
+
+
+def degree_for(bandwidth: float) -> int:
+    """Return the degree at which the polynomials' coefficients have fallen below 1e-14."""
+    return int(np.ceil(6.0 / bandwidth)) + 12
+
+
+def coefficients(points: FloatArray, scale: float, degree: int) -> FloatArray:
+    """Return the coefficients of the kernels at points of two classes: shape (degree + 1, n_points)."""
+    n = degree + 1
+    angles = (np.arange(n) + 0.5) * np.pi / n
+    y = np.cos(angles)
+    squares = (0.5 - 0.5 * y[:, None] - points[0]) ** 2 + (0.5 + 0.5 * y[:, None] - points[1]) ** 2
+    C: FloatArray = np.cos(np.outer(np.arange(n), angles)) @ np.exp(-scale * squares) * (2.0 / n)
+    C[0] /= 2.0
+    return C
+
+
 class LeastHellinger(Solver):
     """The p on the simplex with the least squared Hellinger distance between the mixture of densities and a sample's.
 
     Reference points are drawn from the mixture with equal shares, whose density r weighs them: the mean of
-    (sqrt(p'f) - sqrt(q))^2 / r estimates the integral.
+    (sqrt(p'f) - sqrt(q))^2 / r estimates the integral. Vectors of polynomials are turned into kernels at the points first.
     """
 
-    def __init__(self, bandwidth: float) -> None:
-        self.bandwidth = bandwidth
+    def __init__(self, points: FloatArray, bandwidth: float, degree: int | None) -> None:
+        self.points, self.bandwidth, self.degree = points, bandwidth, degree
 
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample."""
         from headcount.quantifiers.kernel_methods import _kernels
 
-        n, k = M.shape
+        k, n = self.points.shape
         peak = (2.0 * np.pi * self.bandwidth**2) ** (-k / 2)
-        F = np.ascontiguousarray(peak * M.T + _LEAST_DENSITY)
+        scale = 0.5 / self.bandwidth**2
+        C = None if self.degree is None else coefficients(self.points, scale, self.degree)
+
+        def densities(vectors: FloatArray) -> FloatArray:
+            at_points = vectors if C is None else np.maximum(vectors @ C, 0.0)
+            return np.ascontiguousarray(peak * at_points + _LEAST_DENSITY)
+
+        F = densities(M.T)
         weights = 1.0 / (n * F.mean(axis=0))
         linear = F @ weights
         shares = np.empty((len(q), k))
 
         def match(a: int, b: int) -> None:
-            W = np.sqrt(peak * q[a:b] + _LEAST_DENSITY) * weights
-            _kernels.nearest_by_hellinger(F, linear, W, _TOL, shares[a:b])
+            W = np.sqrt(densities(q[a:b])) * weights
+            if k == 2:
+                _kernels.nearest_of_two(F[0], F[1] - F[0], linear[1] - linear[0], W, _TOL, shares[a:b])
+            else:
+                _kernels.nearest_by_hellinger(F, linear, W, _TOL, shares[a:b])
 
-        in_chunks(match, len(q), _SAMPLES_PER_CHUNK)
+        with one_blas_thread():
+            in_chunks(match, len(q), _SAMPLES_PER_CHUNK)
         return shares
 
 
@@ -124,8 +173,8 @@ class KDEyHD(SumsQuantifier):
     an estimate of the squared Hellinger distance by importance sampling. The function is convex; Newton steps find its minimum.
 
     When to use it: to compare with published results; the square root makes it less sensitive than KDEy-ML to regions where the
-    densities are nearly zero. When not: for intervals or many small groups, which need T numbers each (16 T bytes a sample, 160 KB by
-    default); KDEy-ML is more precise and much cheaper.
+    densities are nearly zero. When not: for intervals or many groups of more than two classes, which need 16 T bytes each
+    (160 KB by default); KDEy-ML is more precise and cheaper.
 
     Parameters
     ----------
@@ -150,7 +199,8 @@ class KDEyHD(SumsQuantifier):
     classes_ : array of shape (n_classes,)
     classifier_ : fitted classifier
     M_ : array of shape (n_points, n_classes)
-        Mean kernels between reference points and the validation items of each class.
+        Mean kernels between reference points and the validation items of each class. Of two classes, mean Chebyshev polynomials of
+        the items' posteriors, by which the kernels are known to ten digits: 72 numbers by default, shape (72, 2).
     points_ : array of shape (n_classes, n_points)
         The reference points, a column each.
 
@@ -212,13 +262,22 @@ class KDEyHD(SumsQuantifier):
         return np.ascontiguousarray(np.concatenate(drawn).T)
 
     @property
-    def representation(self) -> KernelsAtPoints:  # type: ignore[override]
-        """The kernels at the reference points."""
+    def _degree(self) -> int | None:
+        """The degree of polynomials that stand for the kernels at the points, if there are two classes and fewer of them."""
+        degree = degree_for(self.bandwidth)
+        return degree if len(self.points_) == 2 and degree < self.points_.shape[1] else None
+
+    @property
+    def representation(self) -> Vectors:  # type: ignore[override]
+        """The kernels at the reference points, or polynomials that tell them."""
         if not hasattr(self, "points_"):
             return KernelsAtPoints(np.empty((0, 0)), 0.0)
-        return KernelsAtPoints(self.points_, 0.5 / self.bandwidth**2)
+        degree = self._degree
+        return KernelsAtPoints(self.points_, 0.5 / self.bandwidth**2) if degree is None else ChebyshevMoments(degree)
 
     @property
     def solver(self) -> Solver:  # type: ignore[override]
         """The search for the least Hellinger distance."""
-        return LeastHellinger(self.bandwidth)
+        if not hasattr(self, "points_"):
+            return LeastHellinger(np.empty((0, 0)), 1.0, None)
+        return LeastHellinger(self.points_, self.bandwidth, self._degree)

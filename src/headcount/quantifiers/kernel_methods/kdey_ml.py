@@ -2,8 +2,6 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
@@ -106,9 +104,7 @@ class KDEyML(DensitiesQuantifier):
     def _densities(self, outputs: Outputs, own: IntArray | None = None) -> FloatArray:
         # The factor keeps densities far from all points above zero, and the same factor for all classes changes no shares.
         scale = 0.5 / self.bandwidth**2
-        return means_to_classes(
-            outputs.need("posteriors"), self.points_, self.ends_, _RELATIVE_GAUSSIAN, scale, own
-        )
+        return means_to_classes(outputs.need("posteriors"), self.points_, self.ends_, _RELATIVE_GAUSSIAN, scale, own)
 
     def validation_densities(self) -> FloatArray:
         """Return the densities of the validation items, each without its own kernel; the only item of a class keeps it."""

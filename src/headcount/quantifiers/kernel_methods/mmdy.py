@@ -7,34 +7,28 @@ import numpy as np
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import integers_from, seed_sequence
-from headcount.learners import Fits, Need, Outputs, Validation
+from headcount.learners import Fits, Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
-from headcount.quantifiers.kernel_methods.class_means import ClassMeansQuantifier
-from headcount.quantifiers.kernel_methods.points import BANDWIDTH
+from headcount.quantifiers.kernel_methods.class_means import MadeOfItems
+from headcount.quantifiers.kernel_methods.points import BANDWIDTH, require_two_each
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
-from headcount.quantifiers.representations import Vectors
+from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["MMDy", "RandomFeatures"]
 
 _ITEMS_PER_CHUNK = 256
 
 
-class RandomFeatures(Vectors):
+class RandomFeatures(MadeOfItems):
     """Products of an item's random Fourier features with the mean features of each class.
 
     The features are cos(w'x) and sin(w'x) for each column w of ``frequencies``, divided by the root of the number of columns, so that
     the product of an item's features with itself is 1. A row of ``means`` holds the mean features of a class, of ``sizes`` items.
     """
 
-    needs: Need = "posteriors"
-
     def __init__(self, frequencies: FloatArray, means: FloatArray, sizes: IntArray) -> None:
         self.frequencies, self.means, self.sizes = frequencies, means, sizes
-
-    def width(self, n_classes: int) -> int:
-        """Return the number of coordinates: one for each class."""
-        return n_classes
 
     def vectors(self, outputs: Outputs) -> FloatArray:
         """Return the vector of each item."""
@@ -49,7 +43,7 @@ class RandomFeatures(Vectors):
         in_chunks(multiply, len(P), _ITEMS_PER_CHUNK)
         return V
 
-    def vectors_without_own(self, outputs: Outputs, codes: IntArray) -> FloatArray:
+    def validation_vectors(self, outputs: Outputs, codes: IntArray) -> FloatArray:
         """Return the vectors of the items that the means are made of, each without itself."""
         V, rows, n = self.vectors(outputs), np.arange(len(codes)), self.sizes[codes]
         V[rows, codes] = (V[rows, codes] * n - 1.0) / (n - 1)
@@ -69,7 +63,7 @@ def features(P: FloatArray, frequencies: FloatArray) -> FloatArray:
     group="matching",
     needs="posteriors, validation part",
 )
-class MMDy(ClassMeansQuantifier):
+class MMDy(SumsQuantifier):
     r"""Match a sample's mean random Fourier features of posteriors with a mixture of the classes' (maximum mean discrepancy).
 
     With m the number of features, :math:`\omega_t \sim N(0, h^{-2} I)` drawn at fit, and
@@ -136,7 +130,7 @@ class MMDy(ClassMeansQuantifier):
     means_: FloatArray
     sizes_: IntArray
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ClassMeansQuantifier._parameter_constraints,
+        **SumsQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,
         "n_features": integers_from(1),
     }
@@ -162,7 +156,8 @@ class MMDy(ClassMeansQuantifier):
         self.frequencies_ = generator.standard_normal((k, self.n_features)) / self.bandwidth
         super()._learn(fits, codes)
 
-    def _learn_points(self, outputs: Outputs, codes: IntArray) -> None:
+    def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
+        require_two_each(codes, self.classes_, type(self).__name__)
         Z = features(outputs.need("posteriors"), self.frequencies_)
         self.sizes_ = np.bincount(codes, minlength=len(self.classes_))
         self.means_ = np.stack([Z[codes == j].mean(axis=0) for j in range(len(self.classes_))])

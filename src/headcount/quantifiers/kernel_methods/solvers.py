@@ -74,9 +74,9 @@ class CauchySchwarz(Solver):
         """Return the shares of each sample; equal ones for a sample that is far from all validation items."""
         from headcount.quantifiers.kernel_methods import _kernels
 
-        # Few items may give a matrix that no classes could have: the nearest one that they could is taken.
-        values, vectors = np.linalg.eigh((M + M.T) / 2.0)
-        B = np.ascontiguousarray((vectors * np.maximum(values, _LEAST * values[-1])) @ vectors.T) / values[-1]
+        B = (M + M.T) / 2.0
+        largest = np.linalg.eigvalsh(B)[-1]
+        B = np.ascontiguousarray(B / largest + _LEAST * np.eye(len(B)))
         # A factor for a sample changes nothing; with it the tolerances of the programme hold for samples far from all classes too.
         scaled = np.ascontiguousarray(q / np.maximum(q.max(axis=1, keepdims=True), 1e-300))
         weights = np.empty_like(scaled)
@@ -85,11 +85,10 @@ class CauchySchwarz(Solver):
         shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
         return shares
 
-    def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:
-        """Warn if the mean kernels of classes are multiples of each other."""
+    def is_possible(self, M: FloatArray) -> bool:
+        """Whether the matrix of mean kernels has positive eigenvalues only."""
         values = np.linalg.eigvalsh((M + M.T) / 2.0)
-        if values[0] <= _LEAST * values[-1]:
-            _warn_of_equal_classes(classes, name)
+        return bool(values[0] > _LEAST * values[-1])
 
 
 def _warn_of_equal_classes(classes: AnyArray, name: str) -> None:
