@@ -35,8 +35,8 @@ STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuanti
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
 EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy")]
-"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of KDEyHD
-and the frequencies of MMDy are drawn class by class, so that classes in another order have others."""
+"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of
+KDEyHD and the frequencies of MMDy are drawn class by class, so that classes in another order have others."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares

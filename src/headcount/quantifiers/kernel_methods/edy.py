@@ -72,6 +72,7 @@ class EDy(SumsQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only

@@ -35,8 +35,8 @@ class KDEyCS(SumsQuantifier):
 
     The mean within a class is that of different items. The published code counts each item's kernel with itself too.
 
-    When to use it: as KDEy-ML, of which it is a cheaper relative for large samples: an item is reduced to one number for each class,
-    and these are added up. When not: where intervals are needed, or a class is rare: KDEy-ML is more precise there.
+    When to use it: as KDEy-ML, of which it is a cheaper relative for large samples: an item is reduced to one number for each
+    class, and these are added up. When not: where intervals are needed, or a class is rare: KDEy-ML is more precise there.
 
     Parameters
     ----------
@@ -69,6 +69,7 @@ class KDEyCS(SumsQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only

@@ -42,7 +42,7 @@ class KernelsAtPoints(Vectors):
 
     def width(self, n_classes: int) -> int:
         """Return the number of points."""
-        return self.points.shape[1]
+        return int(self.points.shape[1])
 
     def units(self, P: FloatArray, points: FloatArray) -> FloatArray:
         """Return the kernels of items at these points, in the units of exact sums."""
@@ -97,7 +97,7 @@ class ChebyshevMoments(Vectors):
 
     def vectors(self, outputs: Outputs) -> FloatArray:
         """Return the vector of each item."""
-        return chebvander(2.0 * outputs.need(self.needs)[:, 1] - 1.0, self.degree)
+        return np.asarray(chebvander(2.0 * outputs.need(self.needs)[:, 1] - 1.0, self.degree), dtype=np.float64)
 
 
 def degree_for(bandwidth: float) -> int:
@@ -210,6 +210,7 @@ class KDEyHD(SumsQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
@@ -219,8 +220,9 @@ class KDEyHD(SumsQuantifier):
 
     adjusts_for_shift = True
     interval_refusal = (
-        "{name} minimises a distance between kernel densities at drawn points, and how far its estimates are off has not been worked "
-        "out. Use KDEyML over the same classifier, whose interval holds, or pass method='bootstrap', whose coverage is not measured."
+        "{name} minimises a distance between kernel densities at drawn points, and how far its estimates are off has not been "
+        "worked out. Use KDEyML over the same classifier, whose interval holds, or pass method='bootstrap', whose coverage is not "
+        "measured."
     )
     points_: FloatArray
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -66,6 +66,7 @@ class KDEyML(DensitiesQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only

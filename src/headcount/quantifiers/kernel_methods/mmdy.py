@@ -23,8 +23,9 @@ _ITEMS_PER_CHUNK = 256
 class RandomFeatures(MadeOfItems):
     """Products of an item's random Fourier features with the mean features of each class.
 
-    The features are cos(w'x) and sin(w'x) for each column w of ``frequencies``, divided by the root of the number of columns, so that
-    the product of an item's features with itself is 1. A row of ``means`` holds the mean features of a class, of ``sizes`` items.
+    The features are cos(w'x) and sin(w'x) for each column w of ``frequencies``, divided by the root of the number of columns, so
+    that the product of an item's features with itself is 1. A row of ``means`` holds the mean features of a class, of ``sizes``
+    items.
     """
 
     def __init__(self, frequencies: FloatArray, means: FloatArray, sizes: IntArray) -> None:
@@ -76,8 +77,8 @@ class MMDy(SumsQuantifier):
     where :math:`q_j` are mean products of the sample's items with those of class j, and B those between classes; within a class,
     between different items, so that a class's own noise is not taken for a difference.
 
-    When to use it: as EDy, with a cost for each item that does not grow with the number of validation items; it has an interval. When
-    not: if shares must not depend on a seed at all, or if the bandwidth can't be chosen: take EDy or PACC.
+    When to use it: as EDy, with a cost for each item that does not grow with the number of validation items; it has an interval.
+    When not: if shares must not depend on a seed at all, or if the bandwidth can't be chosen: take EDy or PACC.
 
     Parameters
     ----------
@@ -117,6 +118,7 @@ class MMDy(SumsQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
@@ -165,7 +167,6 @@ class MMDy(SumsQuantifier):
     @property
     def representation(self) -> RandomFeatures:  # type: ignore[override]
         """Products with the classes' mean features."""
-        nothing = np.empty((0, 0))
-        return RandomFeatures(
-            getattr(self, "frequencies_", nothing), getattr(self, "means_", nothing), getattr(self, "sizes_", nothing)
-        )
+        if not hasattr(self, "means_"):
+            return RandomFeatures(np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.int64))
+        return RandomFeatures(self.frequencies_, self.means_, self.sizes_)

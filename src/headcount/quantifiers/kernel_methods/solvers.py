@@ -1,4 +1,4 @@
-"""Solvers over mean kernels or distances between classes: quadratic programmes on the simplex, and the Cauchy-Schwarz divergence."""
+"""Solvers over mean kernels or distances between classes: squared distances of means, and the Cauchy-Schwarz divergence."""
 
 import warnings
 
@@ -45,7 +45,7 @@ class QuadraticMatch(Solver):
         return mixture_least_squares(root @ directions.T, (root @ free).T)
 
     def _curvature(self, M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the matrix of the quadratic form in directions of the simplex, and eigenvalues and vectors of its symmetric part."""
+        """Return the quadratic form in directions of the simplex, and eigenvalues and vectors of its symmetric part."""
         directions = sum_zero_basis(M.shape[1])
         H: FloatArray = self.sign * directions.T @ M @ directions
         values, vectors = np.linalg.eigh((H + H.T) / 2.0)
@@ -67,7 +67,8 @@ class CauchySchwarz(Solver):
     r"""The p on the simplex that minimises the Cauchy-Schwarz divergence, -log q'p + log(p'Bp) / 2.
 
     M holds the mean kernels B between classes, and q those between the sample and each class. The divergence does not depend on the
-    length of p, and its least value over p >= 0 is that of the quadratic programme p'Bp / 2 - q'p: its solution is divided by its sum.
+    length of p, and its least value over p >= 0 is that of the quadratic programme p'Bp / 2 - q'p: its solution is divided by its
+    sum.
     """
 
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
