@@ -36,7 +36,7 @@ class KDEyCS(SumsQuantifier):
     The mean within a class is that of different items. The published code counts each item's kernel with itself too.
 
     When to use it: as KDEy-ML, of which it is a cheaper relative for large samples: an item is reduced to one number for each
-    class, and these are added up. When not: where intervals are needed, or a class is rare: KDEy-ML is more precise there.
+    class, and these are added up. When not: where a class is rare: KDEy-ML is more precise there.
 
     Parameters
     ----------

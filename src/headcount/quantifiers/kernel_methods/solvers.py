@@ -71,6 +71,9 @@ class CauchySchwarz(Solver):
     sum.
     """
 
+    has_equation = True
+    depends_on_shares = True
+
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample; equal ones for a sample that is far from all validation items."""
         from headcount.quantifiers.kernel_methods import _kernels
@@ -85,6 +88,11 @@ class CauchySchwarz(Solver):
         weights[weights.sum(axis=1) <= 0.0] = 1.0
         shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
         return shares
+
+    def estimating_matrix_at(self, M: FloatArray, p: FloatArray) -> FloatArray:
+        """Return orthonormal rows at right angles to M p: at the least divergence q is a multiple of M p, so that A q = 0."""
+        complete, _ = np.linalg.qr((M @ p)[:, None], mode="complete")
+        return np.ascontiguousarray(complete[:, 1:].T)
 
     def is_possible(self, M: FloatArray) -> bool:
         """Whether the matrix of mean kernels has positive eigenvalues only."""
