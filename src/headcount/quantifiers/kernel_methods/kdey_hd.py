@@ -26,10 +26,10 @@ __all__ = ["KDEyHD"]
 
 _LEAST_DENSITY = 1e-10
 """Added to all densities, as the published code does: points far from all items must not decide."""
-_POINTS_PER_BLOCK = 32
+_POINTS_PER_BLOCK = 64
 _ITEMS_PER_CHUNK = 1024
 _SAMPLES_PER_CHUNK = 8
-_TOL = 1e-9
+_TOL = 1e-7
 
 
 class KernelsAtPoints(Vectors):
