@@ -30,7 +30,7 @@ def test_methods_are_listed_with_their_references():
 
 def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
-    counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
+    counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "KDEyML", "SLD", "HDy", "EDy", "KDEyCS", "KDEyHD", "MMDy"]
     explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
     assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet"]
     assert all(m["reference"] for m in records["methods"])
