@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from headcount import EDy, KDEyCS, KDEyHD, KDEyML, MMDy, Outputs, estimate
+from headcount import EDy, KDEyCS, KDEyHD, KDEyML, MMDy, Outputs, difference, estimate
 from headcount.exceptions import DataError, IdentifiabilityWarning
+from headcount.modelfile import Columns, Model, load_model, save_model
 from headcount.protocols import Samples
 from headcount.quantifiers.kernel_methods.kdey_hd import KernelsAtPoints, LeastHellinger
 from headcount.quantifiers.kernel_methods.mmdy import features
@@ -328,6 +329,41 @@ def test_intervals_hold_the_estimate_and_the_truth(name, validation):
     assert (answer.shares <= answer.high).all()
     assert answer.contains([0.6, 0.3, 0.1])
     assert (answer.high - answer.low).max() < 0.3
+
+
+def test_two_estimates_by_kdey_cs_are_compared_at_shares_of_both():
+    q, _, _ = fitted(KDEyCS, 3, n=400)
+    a, b = (
+        estimate(q, outputs(scored_items(400, 3, seed, separation=1.2, shares=shares)[1]))
+        for seed, shares in ((1, [0.6, 0.3, 0.1]), (2, [0.2, 0.3, 0.5]))
+    )
+    change = difference(a, b)
+    assert (change.low <= change.change).all()
+    assert (change.change <= change.high).all()
+    assert change.high[0] < 0 < change.low[2]
+    assert difference(a, a).p_value.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_equation_of_kdey_cs_holds_at_an_answer_inside_the_simplex(k):
+    q, _, _ = fitted(KDEyCS, k, n=400)
+    X = scored_items(400, k, 3, separation=1.2)[1]
+    p, mean = q.aggregate(outputs(X))[0], q.representation.vectors(outputs(X)).mean(axis=0)
+    assert p.min() > 0.05
+    A = q.solver.estimating_matrix_at(q.M_, p)
+    assert A.shape == (k - 1, k)
+    np.testing.assert_allclose(A @ mean, 0.0, atol=1e-9)
+    np.testing.assert_allclose(A @ q.M_ @ p, 0.0, atol=1e-12)
+
+
+@every_method
+def test_a_model_file_gives_the_same_answers(name, tmp_path):
+    X, y = blobs(150, 3, 0)
+    options = {"n_points": 100} if name == "KDEyHD" else {}
+    model = Model(METHODS[name](random_state=0, **options).fit(X, y), Columns("numbers", ("a", "b", "c", "d"), "y"))
+    save_model(model, tmp_path / "m.headcount")
+    again = load_model(tmp_path / "m.headcount").quantifier
+    np.testing.assert_array_equal(again.predict(X), model.quantifier.predict(X))
 
 
 def test_kdey_hd_says_why_it_has_no_interval():
