@@ -9,12 +9,12 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 from headcount.quantifiers._kernels import _quadratic
+from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, GAUSSIAN, MANHATTAN
 from headcount.simplex._kernels import nearest_mixtures
 
 _SUMS = {"reassoc", "contract", "nsz"}
 """Let the compiler reorder sums: that is what allows several points to be computed at a time."""
 
-RELATIVE_GAUSSIAN, GAUSSIAN, MANHATTAN, EUCLIDEAN = 0, 1, 2, 3
 _LEAST_EXPONENT = -708.0
 """Smaller exponents count as this one: the least whose exponential is a normal number."""
 _FAR = 1e300
@@ -84,7 +84,7 @@ def class_means(
     own : for each item the point that is the item itself and is left out, or -1; empty: no item is a point
     Z : points, a column each, those of a class side by side
     ends : where the points of each class begin, and the number of points
-    kind, scale : GAUSSIAN is exp(-scale d^2); RELATIVE_GAUSSIAN the same divided by that of the nearest point; or a distance
+    kind, scale : as for `headcount.quantifiers.kernel_methods.points.means_to_classes`
     """
     e = np.empty(Z.shape[1])
     for i in range(X.shape[0]):

@@ -10,13 +10,13 @@ from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
-from headcount.quantifiers.kernel_methods.points import require_two_each, sorted_points
+from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, MANHATTAN, require_two_each, sorted_points
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["EDy"]
 
-_KINDS = {"manhattan": 2, "euclidean": 3}
+_KINDS = {"manhattan": MANHATTAN, "euclidean": EUCLIDEAN}
 
 
 @register_method(

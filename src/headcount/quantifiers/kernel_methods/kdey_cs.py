@@ -9,13 +9,11 @@ from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
-from headcount.quantifiers.kernel_methods.points import BANDWIDTH, require_two_each, sorted_points
+from headcount.quantifiers.kernel_methods.points import BANDWIDTH, GAUSSIAN, require_two_each, sorted_points
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["KDEyCS"]
-
-_GAUSSIAN = 1
 
 
 @register_method(
@@ -104,7 +102,7 @@ class KDEyCS(SumsQuantifier):
         """Mean kernels to the points."""
         if not hasattr(self, "points_"):
             return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
-        return MeansToPoints(self.points_, self.ends_, _GAUSSIAN, 0.25 / self.bandwidth**2)
+        return MeansToPoints(self.points_, self.ends_, GAUSSIAN, 0.25 / self.bandwidth**2)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)

@@ -85,7 +85,7 @@ class MMDy(SumsQuantifier):
     classifier : estimator, default=None
         Any scikit-learn classifier; None means `NewtonLogisticRegression`. Without ``predict_proba`` it is calibrated by Platt's
         method. With a ``FrozenEstimator`` all data given to ``fit`` is the validation part.
-    bandwidth : float, default=0.3
+    bandwidth : float, default=0.5
         Width h of the kernel, in units of posteriors; from 0.001 to 10.
     n_features : int, default=500
         Number m of frequencies.
@@ -141,7 +141,7 @@ class MMDy(SumsQuantifier):
         self,
         classifier: Any = None,
         *,
-        bandwidth: float = 0.3,
+        bandwidth: float = 0.5,
         n_features: int = 500,
         validation: Validation = DEFAULT_VALIDATION,
         refit: bool = False,

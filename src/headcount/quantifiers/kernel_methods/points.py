@@ -13,7 +13,20 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import Interval, plain
 from headcount.exceptions import DataError
 
-__all__ = ["BANDWIDTH", "means_to_classes", "positions", "require_two_each", "sorted_points"]
+__all__ = [
+    "BANDWIDTH",
+    "EUCLIDEAN",
+    "GAUSSIAN",
+    "MANHATTAN",
+    "RELATIVE_GAUSSIAN",
+    "means_to_classes",
+    "positions",
+    "require_two_each",
+    "sorted_points",
+]
+
+RELATIVE_GAUSSIAN, GAUSSIAN, MANHATTAN, EUCLIDEAN = 0, 1, 2, 3
+"""Kernels and distances between an item and a point: exp(-scale d^2), relative to that of the nearest point or not; distances."""
 
 BANDWIDTH: list[Any] = [Interval(Real, 1e-3, 10, closed="both")]
 """Range of a bandwidth: posteriors are at most sqrt(2) apart, and below the range densities are no more than spikes."""
@@ -47,8 +60,10 @@ def means_to_classes(
     P : array of shape (n_items, n_dimensions)
     points, ends
         As `sorted_points` returns them.
-    kind, scale
-        As in `headcount.quantifiers.kernel_methods._kernels.class_means`.
+    kind : int
+        ``GAUSSIAN``, ``RELATIVE_GAUSSIAN``, ``MANHATTAN`` or ``EUCLIDEAN``.
+    scale : float
+        Of the Gaussian kernels.
     own : array of shape (n_items,), optional
         The point that each item is itself, which is left out; -1 for none.
     """
