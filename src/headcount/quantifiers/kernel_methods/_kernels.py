@@ -212,9 +212,10 @@ def _bend(F: FloatArray, s: FloatArray, u: FloatArray, row: FloatArray, H: Float
 
 @kernel(error_model="numpy")
 def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float, shares: FloatArray) -> None:
-    """Minimise c . p - 2 sum_t w_t sqrt(sum_j p_j F_jt) over the simplex for each row w of W: Newton steps, each a least squares.
+    """Minimise c . p - 2 sum_t w_t sqrt(sum_j p_j F_jt) over the simplex for each row w of W, from the shares and in place.
 
-    The function is convex, so that the slope at the end of a step tells whether it went too far.
+    Newton steps, each a least squares problem. The function is convex, so that the slope at the end of a step tells whether it went
+    too far.
     """
     k, n = F.shape
     s, u, row = np.empty(n), np.empty(n), np.empty(n)
@@ -222,8 +223,6 @@ def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float
     R, target, new, trial = np.empty((k, k)), np.empty((1, k)), np.empty((1, k)), np.empty(k)
     for m in range(W.shape[0]):
         p = shares[m]
-        for j in range(k):
-            p[j] = 1.0 / k
         _affinity(F, W[m], p, s, u, g)
         for _ in range(100):
             _bend(F, s, u, row, H)
