@@ -66,8 +66,8 @@ def make_quantifier(method: str, cell: Cell, seed: int, validation: Any = None) 
         return hc.SLD(classifier, prior="uniform") if scorer is not None else hc.SLD(classifier)
     if method in ("CC", "PCC"):
         return getattr(hc, method)(classifier)
-    if method == "SLD bcts":
-        return hc.SLD(classifier, calibration="bcts", random_state=seed, **settings)
+    if method.startswith("SLD "):
+        return hc.SLD(classifier, calibration=method.removeprefix("SLD "), random_state=seed, **settings)
     return getattr(hc, method)(classifier, random_state=seed, **settings)
 
 

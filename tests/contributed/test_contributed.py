@@ -45,7 +45,7 @@ def installed(monkeypatch):
     catalogue._entry_point_types.cache_clear()
 
 
-@pytest.fixture(params=["TopsoeMatch", "KDEyML"])
+@pytest.fixture(params=["TopsoeMatch", "KernelLikelihood"])
 def method(request, installed):
     return method_named(request.param)
 
@@ -78,8 +78,8 @@ def test_it_is_evaluated(method):
 def test_it_is_searched_over(method):
     X, y = blobs(600, 2, 1)
     protocol = ArtificialPrevalence(5, repeats=3, sample_size=50, random_state=0)
-    own = {"TopsoeMatch": "n_bins", "KDEyML": "bandwidth"}[method.name]
-    values = {"TopsoeMatch": [4, 8], "KDEyML": [0.05, 0.1]}[method.name]
+    own = {"TopsoeMatch": "n_bins", "KernelLikelihood": "bandwidth"}[method.name]
+    values = {"TopsoeMatch": [4, 8], "KernelLikelihood": [0.05, 0.1]}[method.name]
     search = QuantifierSearch(
         made(method), {"classifier__C": [0.1, 1.0], own: values}, protocol=protocol, random_state=0
     ).fit(X, y)
@@ -99,7 +99,7 @@ def test_it_has_the_interval_of_its_family_or_only_an_explicit_bootstrap(method)
     else:
         with pytest.raises(DataError, match=f"No interval for {method.name}: .* declares no estimating equation.*PACC"):
             estimate(q, target)
-    assert q.has_interval == (method.name == "KDEyML")
+    assert q.has_interval == (method.name == "KernelLikelihood")
     answer = estimate(q, target, method="bootstrap", n_replicates=100, random_state=0)
     assert answer.method == ("bootstrap" if q.has_interval else "bootstrap, coverage not measured")
     assert (answer.low <= answer.shares).all()
@@ -167,7 +167,7 @@ def run(*words, cwd, path):
     "name",
     [
         pytest.param("extra_quantifiers.topsoe_match:TopsoeMatch", marks=pytest.mark.slow),
-        "extra_quantifiers.kdey:KDEyML",
+        "extra_quantifiers.kernel_likelihood:KernelLikelihood",
     ],
 )
 def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
@@ -179,7 +179,7 @@ def test_the_command_line_fits_and_estimates_with_it(name, tmp_path):
     assert fitted.returncode == 0, fitted.stderr
     answered = run("estimate", "m.headcount", "labelled.csv", cwd=tmp_path, path=HERE)
     assert answered.returncode == 0, answered.stderr
-    expected = "95 % interval" if "KDEyML" in name else "declares no estimating equation"
+    expected = "95 % interval" if "KernelLikelihood" in name else "declares no estimating equation"
     assert expected in answered.stdout
 
     # The same package without its entry points: the model is neither written nor read.
@@ -199,7 +199,7 @@ data_sets = ["synthetic-kindle"]
 class = "sklearn.linear_model.LogisticRegression"
 grid = { C = [0.1, 1.0] }
 [[methods]]
-names = ["CC", "PACC", "extra_quantifiers.topsoe_match:TopsoeMatch", "extra_quantifiers.kdey:KDEyML"]
+names = ["CC", "PACC", "extra_quantifiers.topsoe_match:TopsoeMatch", "extra_quantifiers.kernel_likelihood:KernelLikelihood"]
 learners = ["lr"]
 targets = ["ae"]
 [protocol]
@@ -218,14 +218,14 @@ def test_a_study_plan_names_it_and_the_report_shows_it(tmp_path):
     assert "TopsoeMatch" in shown.stdout
     page = run("study", "report", "plan.toml", "--store", "store", "-o", "page.html", cwd=tmp_path, path=HERE)
     assert page.returncode == 0, page.stderr
-    assert "KDEyML" in (tmp_path / "page.html").read_text()
+    assert "KernelLikelihood" in (tmp_path / "page.html").read_text()
 
 
 def test_three_classes_are_refused_by_the_one_and_taken_by_the_other(installed):
     X, y = blobs(600, 3, 0)
     with pytest.raises(DataError, match="TopsoeMatch is defined for two classes"):
         made(method_named("TopsoeMatch")).fit(X, y)
-    kdey = made(method_named("KDEyML")).fit(X[:300], y[:300])
+    kdey = made(method_named("KernelLikelihood")).fit(X[:300], y[:300])
     table = evaluate(kdey, X[300:], y[300:], UniformPrevalence(50, sample_size=100, random_state=0))
     assert table.ae.mean() < 0.06
 

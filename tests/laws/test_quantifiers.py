@@ -34,8 +34,9 @@ STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuanti
 """Methods of the two families; a stream refuses the others."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
-"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network."""
+EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy")]
+"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of
+KDEyHD and the frequencies of MMDy are drawn class by class, so that classes in another order have others."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 COUNTS_ITEMS = {"SELSE"}
@@ -46,6 +47,8 @@ CALIBRATED_WITHOUT_ITSELF = {"SELSE": 2e-6}
 SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
 """Settings of QuaNet with which training is fast; the laws hold for any settings."""
+FEW_DRAWN = {"n_points": 200, "n_features": 50}
+"""Numbers of points and features with which KDEyHD and MMDy are fast."""
 
 
 def limit_classes(quantifier, n_classes):
@@ -76,7 +79,7 @@ def make(quantifier, classifier=None):
         inner = PACC(classifier or Linear())
         return QuantifierSearch(inner, {"validation": [0.4]}, protocol=small, random_state=0)
     accepted = quantifier._get_param_names()
-    parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL}
+    parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL, **FEW_DRAWN}
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})

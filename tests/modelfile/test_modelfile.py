@@ -94,7 +94,16 @@ def test_a_vocabulary_may_contain_any_words(tmp_path):
     )
 
 
-@pytest.mark.parametrize("quantifier", [ACC, PACC, HDy, lambda **more: SLD(calibration="bcts", **more)])
+@pytest.mark.parametrize(
+    "quantifier",
+    [
+        ACC,
+        PACC,
+        HDy,
+        lambda **more: SLD(calibration="bcts", **more),
+        lambda **more: SLD(calibration="vs", smoothing=[0.5, 1.0], **more),
+    ],
+)
 def test_fold_classifiers_are_saved_without_the_validation_items(tmp_path, quantifier):
     X, y = texts(200)
     q = quantifier(classifier=make_pipeline(LogTfidf(1), LogisticRegression()), validation=3, random_state=0)

@@ -221,13 +221,16 @@ def overconfident(P):
     return P / P.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.parametrize("calibration", ["bcts", "vs"])
 @pytest.mark.parametrize("k", [2, 3])
-def test_calibration_corrects_overconfident_posteriors(k):
+def test_calibration_corrects_overconfident_posteriors(k, calibration):
     codes, P = scored_items(4000, k, seed=0, separation=1.0)
     _, target = scored_items(4000, k, seed=1, separation=1.0, shares=np.eye(k)[0] * 0.7 + 0.3 / k)
     truth = np.eye(k)[0] * 0.7 + 0.3 / k
     plain = SLD(frozen(range(k)), prior="uniform").fit(overconfident(P), codes).predict(overconfident(target))
-    calibrated = SLD(frozen(range(k)), calibration="bcts").fit(overconfident(P), codes).predict(overconfident(target))
+    calibrated = (
+        SLD(frozen(range(k)), calibration=calibration).fit(overconfident(P), codes).predict(overconfident(target))
+    )
     assert np.abs(calibrated - truth).max() < 0.04
     assert np.abs(calibrated - truth).max() < np.abs(plain - truth).max() / 2
 
@@ -284,6 +287,29 @@ def test_smoothing_is_the_mode_under_a_dirichlet_prior(solver, k):
             p = ((p * F / (F @ p)[:, None]) * w[:, None]).sum(axis=0) + added
             p /= p.sum()
         np.testing.assert_allclose(shares[s], p, atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", [[0.0, 3.0, 1.0], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0]])
+def test_smoothing_by_class_is_the_mode_under_any_dirichlet_prior(weights):
+    _, P = scored_items(30, 3, 0)
+    outputs = Outputs.from_posteriors(P, range(3))
+    q = SLD(prior="uniform", smoothing=weights, tol=1e-10).fit(outputs, np.arange(30) % 3)
+    p = np.full(3, 1 / 3)
+    for _ in range(20_000):
+        p = (p * P / (P @ p)[:, None]).sum(axis=0) + weights
+        p /= p.sum()
+    np.testing.assert_allclose(q.aggregate(outputs)[0], p, atol=1e-6)
+    answer = estimate(q, outputs, assume="calibrated")
+    assert ((answer.low <= answer.shares) & (answer.shares <= answer.high)).all()
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [1.0, -1.0, 2.0], [np.nan, 1.0, 1.0]])
+def test_smoothing_of_wrong_weights_raises_a_sentence(weights):
+    codes, P = scored_items(30, 3, 0)
+    with pytest.raises(
+        DataError, match="smoothing must be a number, or a weight that is not negative for each of the 3 classes"
+    ):
+        SLD(prior="uniform", smoothing=weights).fit(Outputs.from_posteriors(P, range(3)), codes)
 
 
 def test_smoothing_keeps_shares_away_from_the_ends_of_weak_classifiers_only():

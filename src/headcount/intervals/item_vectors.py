@@ -4,6 +4,7 @@ At the true shares p the mean z of a sample's vectors is that of the mixture G p
 on the items they are computed for:
 
 - methods that solve a linear equation A (q - M p) = 0 give an item the vector A times its representation;
+  where A depends on the shares it is taken at shares inside the simplex, for any of which the means are those of the mixture;
 - methods over densities give it f(x) / (p~ . f(x)), the derivative of its log-likelihood at shares p~ inside the simplex. If the
   densities are right this is as good as the likelihood itself; if they are wrong, means are still those of the mixture;
 - methods that compare cell frequencies, such as histograms, do the same with the cells' frequencies in each class as densities.
@@ -99,7 +100,7 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
-        self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
+        self._labelled = quantifier.validation_vectors() @ self.A.T
         self._second: FloatArray | None = None
         if statistics.has_products or not self.representation.has_vectors:
             second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
@@ -189,6 +190,49 @@ class _DensityVectors(_RatioVectors):
         parts = (outputs,) if outputs.folds is None else outputs.folds
         vectors: FloatArray = np.mean([self._ratios(self.quantifier.densities(part), s) for part in parts], axis=0)
         return vectors
+
+
+class _EquationVectors(_RatioVectors):
+    """The representation's vectors, times the matrix of an equation that is another one at other shares."""
+
+    def __init__(self, quantifier: SumsQuantifier, statistics: Statistics, shares: FloatArray) -> None:
+        super().__init__(quantifier, shares)
+        self.representation, self.solver, self.M = quantifier.representation, quantifier.solver, quantifier.M_
+        self._means = statistics.means()
+        self._labelled = quantifier.validation_vectors()
+        self._second: FloatArray | None = None
+        if statistics.has_products:
+            self._second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
+
+    def _matrix(self, s: int) -> FloatArray:
+        return self.solver.estimating_matrix_at(self.M, self.inside[s])
+
+    def means(self) -> FloatArray:
+        return np.stack([self._matrix(s) @ q for s, q in enumerate(self._means)])
+
+    def observed(self) -> FloatArray | None:
+        if self._second is None:
+            return None
+        second = [A @ one @ A.T for A, one in ((self._matrix(s), one) for s, one in enumerate(self._second))]
+        return np.stack(second) - outer_products(self.means())
+
+    def labelled(self, s: int) -> FloatArray:
+        vectors: FloatArray = self._labelled @ self._matrix(s).T
+        return vectors
+
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return None
+
+    def extremes(self, s: int) -> FloatArray:
+        return np.ascontiguousarray((self._matrix(s) @ self.M).T)
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        vectors: FloatArray = self.representation.vectors(outputs) @ self._matrix(s).T
+        return vectors
+
+    def _keep(self, s: int) -> None:
+        self._means = self._means[s : s + 1]
+        self._second = None if self._second is None else self._second[s : s + 1]
 
 
 class _CellVectors(_RatioVectors):
@@ -342,6 +386,8 @@ def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, s
         return _DensityVectors(quantifier, statistics, shares)
     if not isinstance(quantifier, SumsQuantifier) or not isinstance(statistics, Statistics):
         raise TypeError(f"No inference for {type(quantifier).__name__} and {type(statistics).__name__}.")
+    if quantifier.solver.has_equation and quantifier.solver.depends_on_shares:
+        return _EquationVectors(quantifier, statistics, shares)
     if quantifier.solver.has_equation:
         return _RepresentationVectors(quantifier, statistics)
     if quantifier.solver.nested_cells or quantifier.solver.squares:

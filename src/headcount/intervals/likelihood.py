@@ -30,7 +30,7 @@ class LikelihoodRatio:
         """The estimate."""
         self.peak = self.shares
         """The shares at which the likelihood has its maximum; the estimate, unless imaginary items draw it away."""
-        if quantifier.smoothing:
+        if quantifier.imaginary_items().any():
             self.peak = most_likely(statistics, self.start, newton=True, tol=1e-6).shares
 
     def interval(self, z: float, within: bool) -> tuple[FloatArray, FloatArray]:

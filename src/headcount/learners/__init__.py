@@ -10,11 +10,19 @@ from headcount.learners.neural import CNNClassifier
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
 from headcount.learners.svmperf import SVMperf, svmperf_path
-from headcount.learners.temperature import BiasCorrectedTemperature
+from headcount.learners.temperature import (
+    CALIBRATIONS,
+    BiasCorrectedTemperature,
+    LogLinearCalibration,
+    NoBiasVectorScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
 from headcount.learners.validation import VALIDATION_CONSTRAINTS, Validation, validation_parts
 from headcount.learners.vote import Vote
 
 __all__ = [
+    "CALIBRATIONS",
     "VALIDATION_CONSTRAINTS",
     "BiasCorrectedTemperature",
     "BlackBox",
@@ -24,12 +32,16 @@ __all__ = [
     "FitCache",
     "Fits",
     "FoldClassifiers",
+    "LogLinearCalibration",
     "Need",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",
+    "NoBiasVectorScaling",
     "Outputs",
     "SVMperf",
+    "TemperatureScaling",
     "Validation",
+    "VectorScaling",
     "Vote",
     "require",
     "score",

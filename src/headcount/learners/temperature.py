@@ -1,13 +1,21 @@
-"""Bias-corrected temperature scaling: posteriors calibrated on labelled items that the classifier was not trained on."""
+"""Temperature and vector scaling: posteriors calibrated on labelled items that the classifier was not trained on."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import softmax
 
 from headcount._typing import FloatArray, IntArray
 
-__all__ = ["BiasCorrectedTemperature"]
+__all__ = [
+    "CALIBRATIONS",
+    "BiasCorrectedTemperature",
+    "LogLinearCalibration",
+    "NoBiasVectorScaling",
+    "TemperatureScaling",
+    "VectorScaling",
+]
 
 _LEAST_POSTERIOR, _LARGEST_FLOOR = 1e-12, 1e-2
 """Bounds of the least posterior, which stands for smaller ones, so that their logarithms are finite."""
@@ -21,8 +29,142 @@ _TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class BiasCorrectedTemperature:
-    r"""Bias-corrected temperature scaling: posteriors proportional to :math:`\exp(t \log P_j + b_j)`, with :math:`b_0 = 0`.
+class LogLinearCalibration:
+    r"""Base of calibrations by posteriors proportional to :math:`\exp(w_j \log P_j + b_j)`, with :math:`b_0 = 0`.
+
+    A subclass says which parameters there are.
+
+    Attributes
+    ----------
+    theta : array of shape (n_parameters,)
+        The factor w that the classes share, or those of all classes; then, if there are any, the biases of all classes but the
+        first.
+    least : float
+        Smaller posteriors count as this one. Where there are zeros, as from forests, it is half the least other posterior among the
+        items that the parameters are learnt from: with a much smaller number, zeros alone would decide the factor.
+    """
+
+    theta: FloatArray
+    least: float = _LEAST_POSTERIOR
+
+    has_biases: ClassVar[bool] = True
+    has_class_factors: ClassVar[bool] = False
+    """Whether each class has a factor of its own. It multiplies the logarithm less the mean over the classes, as logits are known
+    up to a number that they share."""
+
+    @classmethod
+    def learnt(cls, P: FloatArray, codes: IntArray) -> Self:
+        """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
+        no_change = cls._no_change(P.shape[1])
+        theta, least = no_change, _least_posterior(P)
+        loss = cls(theta, least)._loss(P, codes)
+        for _ in range(_STEPS):
+            current = cls(theta, least)
+            gradient = current.scores(P, codes).sum(axis=0) - cls._precision(P.shape[1]) @ (theta - no_change)
+            step = current.inverse_information(P) @ gradient
+            while (new_loss := cls(theta + step, least)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
+                step = step / 2.0
+            if new_loss <= loss:
+                theta, loss = theta + step, new_loss
+            if np.abs(step).max() <= _TOL:
+                break
+        return cls(theta, least)
+
+    @property
+    def steepness(self) -> float:
+        """The most that calibrated logarithms can move apart when those of the posteriors move by up to 1."""
+        if not self.has_class_factors:
+            return abs(float(self.theta[0]))
+        k = (len(self.theta) + 1) // 2 if self.has_biases else len(self.theta)
+        return 2.0 * float(np.abs(self.theta[:k]).max())
+
+    def posteriors(self, P: FloatArray) -> FloatArray:
+        """Return calibrated posteriors."""
+        return self._calibrated(self.theta[None, :], self._logarithms(P))
+
+    def _calibrated(self, theta: FloatArray, logs: FloatArray) -> FloatArray:
+        """Return calibrated posteriors, by the same parameters for all items or a row for each."""
+        k = logs.shape[1]
+        n_factors = k if self.has_class_factors else 1
+        values = logs * theta[:, :n_factors]
+        if self.has_biases:
+            values[:, 1:] += theta[:, n_factors:]
+        calibrated: FloatArray = softmax(values, axis=1)
+        return calibrated
+
+    def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
+        """Return the gradient of each item's log-likelihood: shape (n_items, n_parameters)."""
+        return self._gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), self._logarithms(P))
+
+    def information(self, P: FloatArray) -> FloatArray:
+        """Return the negative second derivatives of the items' joint log-likelihood: shape (n_parameters, n_parameters)."""
+        logs, Q = self._logarithms(P), self.posteriors(P)
+        biases: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
+        if self.has_class_factors:
+            weighed = Q * logs
+            factors = np.diag((weighed * logs).sum(axis=0)) - weighed.T @ weighed
+            mixed = np.diag(weighed.sum(axis=0)) - weighed.T @ Q
+        else:
+            centred = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
+            factors = (centred * logs).sum().reshape(1, 1)
+            mixed = centred.sum(axis=0)[None, :]
+        if not self.has_biases:
+            return np.asarray(factors, dtype=np.float64)
+        return np.asarray(np.block([[factors, mixed[:, 1:]], [mixed[:, 1:].T, biases[1:, 1:]]]), dtype=np.float64)
+
+    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray) -> FloatArray:
+        """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
+
+        To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,
+        because an item with a large influence pulls the fit towards itself.
+        """
+        k = P.shape[1]
+        inverse = self.inverse_information(P)
+        Q, logs = self.posteriors(P), self._logarithms(P)
+        root = np.linalg.cholesky(inverse)
+        leverage = np.zeros(len(P))
+        for j in range(k):  # the mean over the classes that the item may have
+            leverage += Q[:, j] * np.square(self._gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
+        scores = self._gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
+        return self._calibrated(self.theta - scores @ inverse, logs)
+
+    def inverse_information(self, P: FloatArray) -> FloatArray:
+        """Return the inverse of the items' joint information."""
+        return np.asarray(np.linalg.inv(self.information(P) + self._precision(P.shape[1])), dtype=np.float64)
+
+    def _logarithms(self, P: FloatArray) -> FloatArray:
+        logs: FloatArray = np.log(np.maximum(P, self.least))
+        return logs - logs.mean(axis=1, keepdims=True) if self.has_class_factors else logs
+
+    def _gradients(self, residuals: FloatArray, logs: FloatArray) -> FloatArray:
+        """Return the gradients of the items' log-likelihoods, given the residuals (class indicator minus posterior)."""
+        factors = residuals * logs if self.has_class_factors else np.einsum("nc,nc->n", residuals, logs)[:, None]
+        return np.column_stack([factors, residuals[:, 1:]]) if self.has_biases else factors
+
+    def _loss(self, P: FloatArray, codes: IntArray) -> float:
+        Q = self.posteriors(P)[np.arange(len(P)), codes]
+        change = self.theta - self._no_change(P.shape[1])
+        return float(-np.log(np.maximum(Q, 1e-300)).sum() + change @ self._precision(P.shape[1]) @ change / 2.0)
+
+    @classmethod
+    def _no_change(cls, k: int) -> FloatArray:
+        """Return the parameters that leave posteriors as they are."""
+        factors = np.ones(k if cls.has_class_factors else 1)
+        return np.concatenate([factors, np.zeros(k - 1)]) if cls.has_biases else factors
+
+    @classmethod
+    def _precision(cls, k: int) -> FloatArray:
+        """Return the precision matrix of the prior of the parameters."""
+        n_factors = k if cls.has_class_factors else 1
+        size = n_factors + (k - 1 if cls.has_biases else 0)
+        precision = np.zeros((size, size))
+        precision[n_factors:, n_factors:] = -_PRECISION / k
+        precision[np.diag_indices(size)] += _PRECISION
+        return precision
+
+
+class BiasCorrectedTemperature(LogLinearCalibration):
+    r"""Bias-corrected temperature scaling (BCTS): posteriors proportional to :math:`\exp(t \log P_j + b_j)`, with :math:`b_0 = 0`.
 
     Calibrated posteriors hold under the class shares of the items that the parameters are learnt from.
 
@@ -47,92 +189,47 @@ class BiasCorrectedTemperature:
     [[0.67, 0.33]]
     """
 
-    theta: FloatArray
-    least: float = _LEAST_POSTERIOR
 
-    @classmethod
-    def learnt(cls, P: FloatArray, codes: IntArray) -> "BiasCorrectedTemperature":
-        """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
-        no_change = np.eye(P.shape[1])[0]
-        theta, least = no_change, _least_posterior(P)
-        loss = cls(theta, least)._loss(P, codes)
-        for _ in range(_STEPS):
-            current = cls(theta, least)
-            gradient = current.scores(P, codes).sum(axis=0) - _precision(P.shape[1]) @ (theta - no_change)
-            step = current.inverse_information(P) @ gradient
-            while (new_loss := cls(theta + step, least)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
-                step = step / 2.0
-            if new_loss <= loss:
-                theta, loss = theta + step, new_loss
-            if np.abs(step).max() <= _TOL:
-                break
-        return cls(theta, least)
+class TemperatureScaling(LogLinearCalibration):
+    r"""Temperature scaling (TS): posteriors proportional to :math:`P_j^t` (Guo et al. 2017).
 
-    def posteriors(self, P: FloatArray) -> FloatArray:
-        """Return calibrated posteriors."""
-        values = self.theta[0] * self._logarithms(P)
-        values[:, 1:] += self.theta[1:]
-        calibrated: FloatArray = softmax(values, axis=1)
-        return calibrated
+    >>> P = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])      # overconfident
+    >>> TemperatureScaling.learnt(P, np.array([0, 0, 1, 1, 1, 0])).posteriors(P[:1]).round(2).tolist()
+    [[0.67, 0.33]]
+    """
 
-    def scores(self, P: FloatArray, codes: IntArray) -> FloatArray:
-        """Return the gradient of each item's log-likelihood: shape (n_items, n_classes)."""
-        return _gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), self._logarithms(P))
-
-    def information(self, P: FloatArray) -> FloatArray:
-        """Return the negative second derivatives of the items' joint log-likelihood: shape (n_classes, n_classes)."""
-        logs, Q = self._logarithms(P), self.posteriors(P)
-        centred = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
-        second: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
-        second[0, 0] = (centred * logs).sum()
-        second[0, 1:] = second[1:, 0] = centred[:, 1:].sum(axis=0)
-        return second
-
-    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray) -> FloatArray:
-        """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
-
-        To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,
-        because an item with a large influence pulls the fit towards itself.
-        """
-        k = P.shape[1]
-        inverse = self.inverse_information(P)
-        Q, logs = self.posteriors(P), self._logarithms(P)
-        root = np.linalg.cholesky(inverse)
-        leverage = np.zeros(len(P))
-        for j in range(k):  # the mean over the classes that the item may have
-            leverage += Q[:, j] * np.square(_gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
-        scores = _gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
-        without = self.theta - scores @ inverse
-        values = without[:, :1] * logs
-        values[:, 1:] += without[:, 1:]
-        calibrated: FloatArray = softmax(values, axis=1)
-        return calibrated
-
-    def inverse_information(self, P: FloatArray) -> FloatArray:
-        """Return the inverse of the items' joint information."""
-        return np.asarray(np.linalg.inv(self.information(P) + _precision(P.shape[1])), dtype=np.float64)
-
-    def _logarithms(self, P: FloatArray) -> FloatArray:
-        logs: FloatArray = np.log(np.maximum(P, self.least))
-        return logs
-
-    def _loss(self, P: FloatArray, codes: IntArray) -> float:
-        Q = self.posteriors(P)[np.arange(len(P)), codes]
-        change = self.theta - np.eye(P.shape[1])[0]
-        return float(-np.log(np.maximum(Q, 1e-300)).sum() + change @ _precision(P.shape[1]) @ change / 2.0)
+    has_biases = False
 
 
-def _precision(k: int) -> FloatArray:
-    """Return the precision matrix of the prior of the parameters."""
-    precision = np.full((k, k), -_PRECISION / k)
-    precision[0] = precision[:, 0] = 0.0
-    precision[np.diag_indices(k)] += _PRECISION
-    return precision
+class VectorScaling(LogLinearCalibration):
+    r"""Vector scaling (VS; Guo et al. 2017): posteriors proportional to :math:`\exp(w_j z_j + b_j)`, z being centred logarithms.
+
+    >>> P = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])      # overconfident
+    >>> VectorScaling.learnt(P, np.array([0, 0, 1, 1, 1, 0])).posteriors(P[:1]).round(2).tolist()
+    [[0.67, 0.33]]
+    """
+
+    has_class_factors = True
 
 
-def _gradients(residuals: FloatArray, logs: FloatArray) -> FloatArray:
-    """Return the gradients of the items' log-likelihoods, given the residuals (class indicator minus posterior)."""
-    return np.column_stack([np.einsum("nc,nc->n", residuals, logs), residuals[:, 1:]])
+class NoBiasVectorScaling(LogLinearCalibration):
+    r"""Vector scaling without biases (NBVS): posteriors proportional to :math:`\exp(w_j z_j)` (Alexandari et al. 2020).
+
+    >>> P = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]])      # overconfident
+    >>> NoBiasVectorScaling.learnt(P, np.array([0, 0, 1, 1, 1, 0])).posteriors(P[:1]).round(2).tolist()
+    [[0.67, 0.33]]
+    """
+
+    has_class_factors = True
+    has_biases = False
+
+
+CALIBRATIONS: dict[str, type[LogLinearCalibration]] = {
+    "bcts": BiasCorrectedTemperature,
+    "ts": TemperatureScaling,
+    "vs": VectorScaling,
+    "nbvs": NoBiasVectorScaling,
+}
 
 
 def _least_posterior(P: FloatArray) -> float:

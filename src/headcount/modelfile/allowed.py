@@ -20,7 +20,12 @@ _HEADCOUNT = {
     "headcount.learners.linear.classifiers": ("NewtonLinearSVC", "NewtonLogisticRegression"),
     "headcount.learners.outputs": ("Outputs",),
     "headcount.learners.svmperf.classifier": ("SVMperf",),
-    "headcount.learners.temperature": ("BiasCorrectedTemperature",),
+    "headcount.learners.temperature": (
+        "BiasCorrectedTemperature",
+        "NoBiasVectorScaling",
+        "TemperatureScaling",
+        "VectorScaling",
+    ),
     "headcount.learners.vote": ("Vote",),
 }
 _SCIKIT_LEARN = {

@@ -8,6 +8,7 @@ from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
+from headcount.quantifiers.kernel_methods import EDy, KDEyCS, KDEyHD, KDEyML, MMDy
 from headcount.quantifiers.matching import SORD, DMy, DyS
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.pacc import PACC
@@ -51,9 +52,14 @@ __all__ = [
     "Decisions",
     "DensitiesQuantifier",
     "DyS",
+    "EDy",
     "HDy",
     "Histograms",
+    "KDEyCS",
+    "KDEyHD",
+    "KDEyML",
     "LeastSquares",
+    "MMDy",
     "MeanVector",
     "Method",
     "Posteriors",

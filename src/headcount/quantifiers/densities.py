@@ -57,7 +57,7 @@ class DensitiesQuantifier(Quantifier):
 
     A subclass writes ``densities`` and, where they are learnt, ``_learn_densities``. It adjusts for shift if the densities are
     right. The defaults below say how the maximum is searched for, and the weight of imaginary items (``smoothing``) that draw the
-    shares towards equal ones; a subclass may make them parameters.
+    shares towards theirs; a subclass may make them parameters.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class DensitiesQuantifier(Quantifier):
     tol: float = 1e-6
     min_iter: int = 10
     max_iter: int = 1000
-    smoothing: float = 0.0
+    smoothing: Any = 0.0
     validation_outputs_: Outputs
     validation_codes_: IntArray
     validation_folds_: IntArray
@@ -162,13 +162,19 @@ class DensitiesQuantifier(Quantifier):
         """Estimate the shares of each sample, and say how the search for them ended."""
         return self._most_likely(self.reduce(outputs, samples))
 
+    def imaginary_items(self) -> FloatArray:
+        """Return how many imaginary items of each class are added to a sample: ``smoothing`` divided equally, or as it says."""
+        weights = np.asarray(self.smoothing, dtype=np.float64)
+        return np.full(len(self.classes_), weights / len(self.classes_)) if weights.ndim == 0 else weights
+
     def _newton(self) -> bool:
         """Whether the maximum is searched by Newton steps rather than by rounds of expectation maximisation."""
         return True
 
     def _most_likely(self, statistics: SampleItems) -> Convergence:
-        if self.smoothing:
-            statistics = with_imaginary_items(statistics, float(self.smoothing))
+        imaginary = self.imaginary_items()
+        if imaginary.any():
+            statistics = with_imaginary_items(statistics, imaginary)
         return most_likely(
             statistics, self.starting_shares(), self._newton(), float(self.tol), int(self.min_iter), int(self.max_iter)
         )
@@ -219,15 +225,15 @@ class DensitiesQuantifier(Quantifier):
         return F
 
 
-def with_imaginary_items(statistics: SampleItems, weight: float) -> SampleItems:
-    """Add items to each sample whose classes are known, an equal part of the weight to each class.
+def with_imaginary_items(statistics: SampleItems, weights: FloatArray) -> SampleItems:
+    """Add items whose classes are known to each sample, with this weight for each class.
 
-    The most likely shares are then the mode under a Dirichlet prior with parameters 1 + weight / n_classes. Where items have
-    sampling weights, an imaginary item weighs as much as an item does on average.
+    The most likely shares are then the mode under a Dirichlet prior with parameters 1 + weights. Where items have sampling weights,
+    an imaginary item weighs as much as an item does on average.
 
     >>> samples = SampleItems(np.array([[0.9, 0.1], [0.2, 0.8]]), Samples([0, 1], [0, 2]))
-    >>> with_imaginary_items(samples, 1.0).samples.to_frame().values.tolist()
-    [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 2.0, 0.5], [0.0, 3.0, 0.5]]
+    >>> with_imaginary_items(samples, np.array([0.5, 0.25])).samples.to_frame().values.tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 2.0, 0.5], [0.0, 3.0, 0.25]]
     """
     require_items(statistics.weights)
     F, samples = statistics.vectors, statistics.samples
@@ -237,10 +243,11 @@ def with_imaginary_items(statistics: SampleItems, weight: float) -> SampleItems:
     indptr = samples.indptr + k * np.arange(len(samples) + 1)
     places = np.arange(samples.indices.size) + k * np.repeat(np.arange(len(samples)), sizes)
     indices = np.empty(indptr[-1], dtype=np.int64)
-    factors = np.repeat(weight / k * samples.total_weights() / samples.effective_sizes(), sizes + k)
+    factors = np.ones(indptr[-1])
     imaginary = np.ones(indptr[-1], dtype=bool)
     imaginary[places] = False
     indices[imaginary], indices[places] = np.tile(np.arange(n, n + k), len(samples)), samples.indices
+    factors[imaginary] = np.outer(samples.total_weights() / samples.effective_sizes(), weights).ravel()
     factors[places] = 1.0 if samples.factors is None else samples.factors
     return SampleItems(np.concatenate([F, np.eye(k)]), Samples(indices, indptr, counts=factors))
 

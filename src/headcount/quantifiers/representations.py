@@ -72,6 +72,16 @@ class Representation(ABC):
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
 
+    # Where vectors are made of validation items, as distances to them, the vector of such an item is made of the others.
+
+    def validation_vectors(self, outputs: Outputs, codes: IntArray) -> FloatArray:
+        """Return the vector of each validation item; ``codes`` are their classes."""
+        return self.vectors(outputs)
+
+    def reduce_validation(self, outputs: Outputs, codes: IntArray, samples: Samples) -> Statistics:
+        """Add up the vectors of samples of the validation items."""
+        return self.reduce(outputs, samples)
+
     def reduce_columns(
         self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False
     ) -> Statistics | None:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray, RandomState
-from headcount._validation import Interval, StrOptions, integers_from
+from headcount._validation import Interval, StrOptions, integers_from, quoted
 from headcount.exceptions import DataError
-from headcount.learners import BiasCorrectedTemperature, Fits, Outputs, Validation
+from headcount.learners import CALIBRATIONS, Fits, LogLinearCalibration, Outputs, Validation
 from headcount.protocols import Samples
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
@@ -60,14 +60,19 @@ class SLD(DensitiesQuantifier):
         ``solver="em", tol=1e-4, min_iter=10``.
     max_iter : int, default=1000
         The most steps or rounds; samples that need more are reported by a warning, and by :meth:`convergence`.
-    smoothing : float, default=0.0
-        Weight of imaginary items, of each class the same part, that are added to each sample: a Dirichlet prior with parameters
-        1 + smoothing / n_classes, whose mode is returned. Where the classifier hardly tells the classes apart, or a sample is
-        small, the most likely shares lie at the ends, and 1 keeps them away from there; else it changes little.
-    calibration : {"bcts"}, optional
-        Calibrate the posteriors on a validation part, by bias-corrected temperature scaling. They then hold under that part's
-        shares, so ``prior`` must keep its default. Intervals then count the labelled items' uncertainty too: take it where the
-        classifier may be too sure of itself, as those trained on few items are.
+    smoothing : float or array of shape (n_classes,), default=0.0
+        Weights s_j of imaginary items of each class that are added to each sample; a number is divided equally among the classes.
+        The answer is then the mode of the shares (MAP) under a Dirichlet prior with parameters 1 + s_j: the rounds become
+        p_j <- (n_j + s_j) / (n + sum_c s_c), where n is the number of items and n_j the sum of their posteriors. Where the
+        classifier hardly tells the classes apart, or a sample is small, the most likely shares lie at the ends, and 1 keeps them
+        away from there; else it changes little. Damped rounds (a part of each step) end at the same maximum, so there is no
+        parameter for them.
+    calibration : {"bcts", "ts", "vs", "nbvs"}, optional
+        Calibrate the posteriors on a validation part: by one factor for their logarithms ("ts", temperature scaling), that factor
+        and a bias for each class ("bcts"), a factor for each class ("nbvs"), or a factor and a bias for each class ("vs"). They
+        then hold under that part's shares, so ``prior`` must keep its default; without biases, only where the classifier's shares
+        are right. Intervals then count the labelled items' uncertainty too: take "bcts" where the classifier may be too sure of
+        itself, as those trained on few items are.
     validation : int, float or splitter, default=5
         The validation part, if there is a ``calibration``: folds or a held-out fraction, as for :class:`ACC`. With folds one
         calibration is learnt on the posteriors of all folds, and each item counts once for each fold classifier, with weight 1 / K.
@@ -83,7 +88,7 @@ class SLD(DensitiesQuantifier):
     classes_ : array of shape (n_classes,)
     classifier_ : fitted classifier
     prior_ : array of shape (n_classes,)
-    calibration_ : BiasCorrectedTemperature or None
+    calibration_ : LogLinearCalibration or None
     validation_outputs_, validation_codes_, validation_folds_, validation_items_, validation_repeats_
         Outputs, classes and folds of the validation items, and the items themselves, if there is a ``calibration``.
 
@@ -113,7 +118,7 @@ class SLD(DensitiesQuantifier):
     tol: float = 1e-6
     min_iter: int = 10
     max_iter: int = 1000
-    smoothing: float = 0.0
+    smoothing: Any = 0.0
     calibration: str | None = None
     validation: Validation = DEFAULT_VALIDATION
     refit: bool = False
@@ -129,8 +134,8 @@ class SLD(DensitiesQuantifier):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "min_iter": integers_from(0),
         "max_iter": integers_from(1),
-        "smoothing": [Interval(Real, 0, None, closed="left")],
-        "calibration": [StrOptions({"bcts"}), None],
+        "smoothing": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "calibration": [StrOptions(set(CALIBRATIONS)), None],
     }
 
     @property
@@ -140,7 +145,15 @@ class SLD(DensitiesQuantifier):
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         """Fit the classifier, on all labelled items if there is no calibration, and note the shares under which posteriors hold."""
-        self.calibration_: BiasCorrectedTemperature | None = None
+        self.calibration_: LogLinearCalibration | None = None
+        weights = np.asarray(self.smoothing)
+        if weights.ndim and not (
+            weights.shape == self.classes_.shape and np.isfinite(weights).all() and (weights >= 0).all()
+        ):
+            raise DataError(
+                f"smoothing must be a number, or a weight that is not negative for each of the {len(self.classes_)} classes "
+                f"({quoted(self.classes_)}); got {self.smoothing!r}."
+            )
         kept = ("outputs", "codes", "folds", "items", "repeats")
         for name in (f"validation_{one}_" for one in kept):
             if hasattr(self, name):
@@ -161,7 +174,7 @@ class SLD(DensitiesQuantifier):
 
     def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
         self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
-        self.calibration_ = BiasCorrectedTemperature.learnt(outputs.need("posteriors"), codes)
+        self.calibration_ = CALIBRATIONS[str(self.calibration)].learnt(outputs.need("posteriors"), codes)
 
     def calibrated(self, outputs: Outputs) -> Outputs:
         """Return outputs whose posteriors hold under ``prior_``: the given ones, or calibrated ones."""
@@ -205,8 +218,8 @@ class SLD(DensitiesQuantifier):
         Of posteriors calibrated by a factor t, log f is not concave in them; its second derivatives by their logarithms are at most
         t^2 and its first at most t, which makes the bound (t^2 / 2 + t / 8) d^2 instead of d^2 / 8.
         """
-        factor = None if self.calibration_ is None else float(self.calibration_.theta[0])
-        return super().sketch_error(log_width) * (1.0 if factor is None else 4.0 * factor**2 + abs(factor))
+        factor = None if self.calibration_ is None else self.calibration_.steepness
+        return super().sketch_error(log_width) * (1.0 if factor is None else 4.0 * factor**2 + factor)
 
     def validation_densities(self) -> FloatArray:
         """Return the densities of the validation items, for each of them calibrated by the others."""

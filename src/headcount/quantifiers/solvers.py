@@ -29,6 +29,9 @@ class Solver(ABC):
     has_equation: bool = False
     """Whether `estimating_matrix` gives the equation that the answer solves."""
 
+    depends_on_shares: bool = False
+    """Whether the equation is another one at other shares: `estimating_matrix_at` gives it, and `estimating_matrix` does not."""
+
     compares_cells: bool = False
     """Whether the answer minimises a distance between the cell frequencies of the sample and of the mixture, such as Hellinger's.
 
@@ -57,6 +60,10 @@ class Solver(ABC):
     def compared(self, frequencies: FloatArray) -> FloatArray:
         """Return what a solver that compares cells compares, linear in the cell frequencies of the last axis: by default these."""
         return frequencies
+
+    def estimating_matrix_at(self, M: FloatArray, p: FloatArray) -> FloatArray:
+        """Return A, one row fewer than there are classes, such that an answer p inside the simplex solves A (q - M p) = 0."""
+        return self.estimating_matrix(M)
 
     def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:
         """Warn if the profiles do not determine the shares."""

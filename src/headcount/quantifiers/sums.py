@@ -76,15 +76,19 @@ class SumsQuantifier(Quantifier):
         folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
         self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
 
+    def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
+        """Learn what the representation is made of from validation items; by default nothing."""
+
     def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         """Learn the profile of each class from validation items, by the same reduction that samples go through.
 
         Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
         the class a fold has.
         """
+        self._learn_representation(outputs, codes)
         n_folds = 1 if folds is None else int(folds.max()) + 1
         cells, cell = np.unique(codes * n_folds + (0 if folds is None else folds), return_inverse=True)
-        means = self._means(self.representation.reduce(outputs, Samples._grouped(cell, len(cells))))
+        means = self._means(self.representation.reduce_validation(outputs, codes, Samples._grouped(cell, len(cells))))
         profiles = [means[cells // n_folds == j].mean(axis=0) for j in range(len(self.classes_))]
         self.M_ = np.ascontiguousarray(np.column_stack(profiles))
         self.solver.check_profiles(self.M_, self.classes_, type(self).__name__)
@@ -101,6 +105,10 @@ class SumsQuantifier(Quantifier):
         """Turn sums into shares."""
         check_is_fitted(self)
         return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+
+    def validation_vectors(self) -> FloatArray:
+        """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""
+        return self.representation.validation_vectors(self.validation_outputs_, self.validation_codes_)
 
     @property
     def has_interval(self) -> bool:

@@ -1,4 +1,4 @@
-"""KDEy-ML: maximum likelihood shares, with kernel densities of the posteriors of each class."""
+"""KernelLikelihood: maximum likelihood shares, with kernel densities of the posteriors of each class (as KDEy-ML)."""
 
 import numpy as np
 from scipy.special import logsumexp
@@ -7,7 +7,7 @@ from headcount.quantifiers import DensitiesQuantifier, register_method
 
 
 @register_method("maximum likelihood over kernel densities of posteriors", "Moreo et al. 2024", group="likelihood")
-class KDEyML(DensitiesQuantifier):
+class KernelLikelihood(DensitiesQuantifier):
     r"""Find the most likely shares, where the density of class j is a mean of Gaussian kernels about its validation items.
 
     .. math:: f_j(x) \propto \frac{1}{n_j} \sum_{i : y_i = j} \exp(-\lVert P(x) - P(x_i) \rVert^2 / 2 h^2)
