@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         svmperf_path,
     )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, QuaNet
+    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, BayesianCC, HDy, QuaNet
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -35,7 +35,7 @@ _HOME = {
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "HDy", "QuaNet"),
+    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "BayesianCC", "HDy", "QuaNet"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
@@ -50,6 +50,7 @@ __all__ = [
     "SLD",
     "ArtificialPrevalence",
     "AutoQuantifier",
+    "BayesianCC",
     "CNNClassifier",
     "Corpus",
     "Estimate",

@@ -72,8 +72,8 @@ def estimate(
     Parameters
     ----------
     quantifier : fitted quantifier
-        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``), or a search over such methods. Others are
-        refused with the reason, unless ``method="bootstrap"`` or ``assume`` is asked for. CC and PCC have no interval at all.
+        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``) or a posterior (`BayesianCC`, whose interval
+        is credible), or a search over such methods. Others are refused with the reason, unless ``method="bootstrap"`` or ``assume`` is asked for. CC and PCC have no interval at all.
     X : items, or their `Outputs`; or statistics of samples that were added up before
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
@@ -128,6 +128,10 @@ def estimate(
     if assume == "calibrated":
         shares, low, high = _assuming_densities(quantifier, target, z, within, method, n_replicates, seed)
         method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
+    elif quantifier.has_posterior and quantifier.has_interval:
+        _check_posterior(quantifier, estimand, method)
+        shares, low, high = quantifier.credible(target.statistics, target.effective_sizes, tail)  # type: ignore[attr-defined]
+        method_name = "posterior"
     elif quantifier.has_interval:
         evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)
         shares, method_name = evidence.shares, "delta"
@@ -201,6 +205,17 @@ def _assuming_densities(
         drawn = likelihood.replicates(likelihood.samples, n_replicates, seed)
         return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, normal_tail(z)))
     return likelihood.shares, *likelihood.interval(z, within)
+
+
+def _check_posterior(quantifier: Quantifier, estimand: str, method: str) -> None:
+    """Raise if anything but the posterior is asked for."""
+    name = type(quantifier).__name__
+    if method != "auto":
+        raise DataError(f"The interval of {name} is that of its posterior: omit method={method!r}.")
+    if estimand != "population":
+        raise DataError(
+            f"The posterior of {name} is that of the population's shares: pass estimand='population', or use ACC or PACC."
+        )
 
 
 def _labelled_side(quantifier: Quantifier, seed: Any) -> str:

@@ -2,6 +2,7 @@
 
 from headcount.quantifiers.acc import ACC
 from headcount.quantifiers.base import DEFAULT_VALIDATION, Quantifier
+from headcount.quantifiers.bayesian import BayesianCC
 from headcount.quantifiers.catalogue import Method, list_methods, method_named, register_method, registered_types
 from headcount.quantifiers.cc import CC
 from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
@@ -27,6 +28,7 @@ __all__ = [
     "PACC",
     "PCC",
     "SLD",
+    "BayesianCC",
     "Cells",
     "Convergence",
     "Decisions",

@@ -75,7 +75,9 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     """The most classes that the method is defined for; None: any number."""
     brings_learner: ClassVar[bool] = False
     """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
-    _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "interval_refusal")
+    has_posterior: ClassVar[bool] = False
+    """Whether its interval is that of a posterior distribution, by a method ``credible``, rather than of its family."""
+    _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "has_posterior", "interval_refusal")
     """Declarations that describe the estimate; a family adds its own."""
 
     classes: Any = None

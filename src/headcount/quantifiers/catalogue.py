@@ -19,7 +19,18 @@ from headcount.quantifiers.base import Quantifier
 __all__ = ["ENTRY_POINTS", "Method", "list_methods", "method_named", "register_method", "registered_types"]
 
 ENTRY_POINTS = "headcount.quantifiers"
-GROUPS = ("baseline", "counting", "adjusting", "likelihood", "matching", "explicit loss", "network", "other")
+GROUPS = (
+    "baseline",
+    "counting",
+    "adjusting",
+    "likelihood",
+    "matching",
+    "Bayesian",
+    "explicit loss",
+    "network",
+    "meta",
+    "other",
+)
 """Order in which methods are listed."""
 
 Q = TypeVar("Q", bound=type[Quantifier])
@@ -146,8 +157,8 @@ def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are, those of installed packages included.
 
     >>> [method.name for method in list_methods() if method.quantifier.__module__.startswith("headcount.")]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)',
-     'QuaNet']
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'BayesianCC', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)',
+     'SVM(RAE)', 'QuaNet']
     """
     _entry_point_types()
     return tuple(sorted(_METHODS.values(), key=lambda method: GROUPS.index(method.group)))
