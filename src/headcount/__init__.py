@@ -23,7 +23,21 @@ if TYPE_CHECKING:
         svmperf_path,
     )
     from headcount.protocols import ArtificialPrevalence, NaturalPrevalence, Samples, UniformPrevalence
-    from headcount.quantifiers import ACC, CC, ELM, MLPE, PACC, PCC, SLD, BayesianCC, HDy, QuaNet
+    from headcount.quantifiers import (
+        ACC,
+        CC,
+        ELM,
+        MLPE,
+        PACC,
+        PCC,
+        SLD,
+        BayesianCC,
+        Ensemble,
+        HDy,
+        MedianQuantifier,
+        OneVsRest,
+        QuaNet,
+    )
     from headcount.selection import QuantifierSearch
 
 _HOME = {
@@ -35,7 +49,21 @@ _HOME = {
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": ("ArtificialPrevalence", "NaturalPrevalence", "Samples", "UniformPrevalence"),
     "selection": ("QuantifierSearch",),
-    "quantifiers": ("ACC", "CC", "ELM", "MLPE", "PACC", "PCC", "SLD", "BayesianCC", "HDy", "QuaNet"),
+    "quantifiers": (
+        "ACC",
+        "CC",
+        "ELM",
+        "MLPE",
+        "PACC",
+        "PCC",
+        "SLD",
+        "BayesianCC",
+        "Ensemble",
+        "HDy",
+        "MedianQuantifier",
+        "OneVsRest",
+        "QuaNet",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "simplex", "stream")
@@ -53,13 +81,16 @@ __all__ = [
     "BayesianCC",
     "CNNClassifier",
     "Corpus",
+    "Ensemble",
     "Estimate",
     "Evaluation",
     "HDy",
     "LogTfidf",
+    "MedianQuantifier",
     "NaturalPrevalence",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",
+    "OneVsRest",
     "Outputs",
     "QuaNet",
     "QuantifierSearch",

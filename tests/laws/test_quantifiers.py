@@ -34,16 +34,16 @@ STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuanti
 """Methods of the two families; a stream refuses the others."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("BayesianCC", "QuaNet")]
-"""BayesianCC draws, class by class; QuaNet reads items sorted by their posteriors, first class first: renaming the classes gives
-other draws, and trains another network."""
+EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("BayesianCC", "Ensemble", "QuaNet")]
+"""BayesianCC and Ensemble draw, class by class; QuaNet reads items sorted by their posteriors, first class first: renaming the
+classes gives other draws, and trains another network."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
-GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares
+GRID_TOLERANCE = {"HDy": 0.0051, "OneVsRest": 0.011}  # half a step of its grid of candidate shares; HDy's of each class
 SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
 """Settings of QuaNet with which training is fast; the laws hold for any settings."""
-FEW = {"n_draws": 100}
+FEW = {"n_draws": 100, "n_members": 3}
 """Settings of other methods with which they are fast."""
 
 
@@ -76,6 +76,8 @@ def make(quantifier, classifier=None):
         return QuantifierSearch(inner, {"validation": [0.4]}, protocol=small, random_state=0)
     accepted = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL, **FEW}
+    if "quantifier" in accepted:  # that members are made of
+        parameters["quantifier"] = clone(quantifier.default_quantifier()).set_params(classifier=parameters["classifier"])
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})

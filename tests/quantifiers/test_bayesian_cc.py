@@ -98,21 +98,26 @@ def test_without_items_the_posterior_is_the_prior():
     np.testing.assert_allclose(draws.sum(axis=1), 1.0)
 
 
-def test_the_estimate_is_the_posterior_mean_and_its_interval_the_quantiles():
+def test_the_estimate_is_the_posterior_mean_and_its_interval_the_shortest():
     codes, P = scored_items(20, 2, seed=0)
     q = BayesianCC(frozen(["a", "b"]), random_state=0).fit(P, np.array(["a", "b"])[codes])
     sample = scored_items(60, 2, seed=1, shares=[0.8, 0.2])[1]
     decided = np.bincount(sample.argmax(axis=1), minlength=2)
     np.testing.assert_array_equal(q.counts_.sum(axis=0), np.bincount(codes))
-    mean, deviation, low, high = quadrature(decided, q.counts_ + 1.0, [1.0, 1.0])
+    mean, deviation, _, _ = quadrature(decided, q.counts_ + 1.0, [1.0, 1.0])
     answer = estimate(q, sample)
     assert answer.method == "posterior"
     np.testing.assert_array_equal(answer.shares, q.predict(sample))
     assert answer.shares[1] == pytest.approx(mean, abs=0.15 * deviation)
-    np.testing.assert_allclose([answer.low[1], answer.high[1]], [low, high], atol=0.4 * deviation)
     draws = q.posterior(q.reduce(q.outputs(sample)))
     assert draws.shape == (1, 1000, 2)
     np.testing.assert_allclose(draws[0].mean(axis=0), answer.shares)
+    x = np.sort(draws[0, :, 1])
+    widths = [(x[i + 950] - x[i], i) for i in range(50)]
+    first = min(widths)[1]
+    assert answer.low[1] == (x[first] if first >= 5 else 0.0)
+    assert answer.high[1] == (x[first + 950] if first <= 44 else 1.0)
+    assert estimate(q, P[codes == 0]).low[1] == 0.0
     wide = estimate(q.set_params(share_prior=[1.0, 30.0]), sample)
     assert wide.shares[1] > answer.shares[1]
 

@@ -46,7 +46,7 @@ def instances():
     """Yield one of each method; QuaNet over a classifier of features, and only if torch is installed."""
     for quantifier in dict.fromkeys(method.quantifier for method in list_methods()):
         if quantifier is not QuaNet:
-            yield quantifier()
+            yield quantifier(**({"n_members": 2} if "n_members" in quantifier._get_param_names() else {}))
         elif find_spec("torch") is not None:
             yield QuaNet(Linear(), device="cpu", **SMALL)
 

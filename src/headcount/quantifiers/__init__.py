@@ -9,6 +9,7 @@ from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
+from headcount.quantifiers.meta import Ensemble, MedianQuantifier, OneVsRest
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
@@ -33,11 +34,14 @@ __all__ = [
     "Convergence",
     "Decisions",
     "DensitiesQuantifier",
+    "Ensemble",
     "HDy",
     "Histograms",
     "LeastSquares",
     "MeanVector",
+    "MedianQuantifier",
     "Method",
+    "OneVsRest",
     "Posteriors",
     "QuaNet",
     "Quantifier",

@@ -158,7 +158,7 @@ def list_methods() -> tuple[Method, ...]:
 
     >>> [method.name for method in list_methods() if method.quantifier.__module__.startswith("headcount.")]
     ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'BayesianCC', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)',
-     'SVM(RAE)', 'QuaNet']
+     'SVM(RAE)', 'QuaNet', 'MedianQuantifier', 'Ensemble', 'OneVsRest']
     """
     _entry_point_types()
     return tuple(sorted(_METHODS.values(), key=lambda method: GROUPS.index(method.group)))

@@ -10,7 +10,7 @@ from headcount._validation import Interval, integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
-from headcount.quantifiers.bayesian.posterior import draw_posterior, posterior_quantiles, random_numbers
+from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers, shortest_intervals
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.representations import Cells, Decisions
@@ -24,6 +24,10 @@ _SAMPLES_PER_BLOCK = 256
 """Samples whose draws are in memory at a time, if only their means or quantiles are asked for."""
 _LEAST_TAIL = 2.0
 """Draws that must lie beyond each end of an interval."""
+_BINS_IN_FOLDS = (
+    "each fold classifier spreads items over the bins in its own way, and with few labelled items intervals from their pooled counts "
+    "hold the truth too seldom. Omit bins, or hold out a part of the items (validation=0.4)."
+)
 
 
 class _PosteriorMean(Solver):
@@ -51,8 +55,8 @@ class BayesianCC(SumsQuantifier):
         \quad N \sim \mathrm{Mult}\Bigl(n, \sum_j p_j \varphi_j\Bigr)
 
     where :math:`V_j` counts the validation items of class j in each cell and N those of the sample. The answer is the posterior mean
-    of p, and the interval of `estimate` is that of the posterior's quantiles (credible). Both are found from draws by Metropolis
-    steps, compiled. All samples use the same random numbers, so that an answer depends on its own sample only. Draws take
+    of p, and the interval of `estimate` the shortest that holds as much of the posterior as the level says (credible). Both are found
+    from draws by Metropolis steps, compiled. All samples use the same random numbers, so that an answer depends on its own sample only. Draws take
     ``8 * n_draws * n_classes`` bytes a sample, for 256 samples at a time.
 
     *When to use it*: with few labelled items a class, where the intervals of the other methods are wide and the prior matters, or
@@ -75,11 +79,11 @@ class BayesianCC(SumsQuantifier):
     share_prior : float or array of shape (n_classes,), default=1.0
         Parameters of the Dirichlet prior of the shares; 1 is uniform over all shares.
     cell_prior : float, default=1.0
-        Parameter of the Dirichlet prior of each class's profile; 1 is uniform over all profiles. Jeffreys's prior is 0.5. With ``bins``
-        it is divided by half their number, so that the prior weighs as much as with two cells.
+        Parameter of the Dirichlet prior of each class's profile; 1 is uniform over all profiles. Jeffreys's prior is 0.5: its
+        intervals hold the truth less often where a share is small.
     n_draws : int, default=1000
         Draws from the posterior of each sample. Successive draws are alike: they are worth a half to a tenth as many, so that the
-        posterior mean is off by some 5 to 10 % of the posterior's standard deviation. Raise it for exact quantiles.
+        posterior mean is off by some 5 to 10 % of the posterior's standard deviation. Raise it for exact intervals.
     validation : int, float or splitter, default=5
         As for :class:`ACC`.
     refit : bool, default=False
@@ -202,8 +206,7 @@ class BayesianCC(SumsQuantifier):
     def _model(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the labelled counts with the prior's, the parameters of the shares' prior, and the random numbers."""
         cells, k = self.counts_.shape
-        beta = self.cell_prior if self.bins is None else self.cell_prior * 2.0 / cells
-        return self.counts_ + beta, self._alpha(), random_numbers(self.seed_, int(self.n_draws), cells, k)
+        return self.counts_ + float(self.cell_prior), self._alpha(), random_numbers(self.seed_, int(self.n_draws), cells, k)
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Return the posterior mean of each sample."""
@@ -212,10 +215,10 @@ class BayesianCC(SumsQuantifier):
     def credible(
         self, statistics: Statistics, effective_sizes: FloatArray, tail: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the posterior mean of each share, and its quantiles at a tail probability and at one minus it."""
+        """Return the posterior mean of each share, and the ends of the shortest interval with the probability 1 - 2 ``tail``."""
         if self.n_draws * tail < _LEAST_TAIL:
             raise DataError(
-                f"n_draws={self.n_draws} draws are too few for quantiles at {tail:.2g}: set n_draws to at least "
+                f"n_draws={self.n_draws} draws are too few for an interval of level {1 - 2 * tail:.6g}: set n_draws to at least "
                 f"{int(np.ceil(_LEAST_TAIL / tail))}."
             )
         return self._summaries(self._counts(statistics, effective_sizes), tail)
@@ -228,10 +231,18 @@ class BayesianCC(SumsQuantifier):
             draws = draw_posterior(counts[block], *model)
             mean[block] = draws.mean(axis=1)
             if tail is not None:
-                low[block], high[block] = posterior_quantiles(draws, tail)
+                low[block], high[block] = shortest_intervals(draws, 1.0 - 2.0 * tail)
         return mean / mean.sum(axis=1, keepdims=True), low, high
 
     @property
     def has_interval(self) -> bool:
-        """Whether the posterior's quantiles are an interval: not with ``refit``, as for all methods."""
-        return not self._is_refitted()
+        """Whether the posterior gives an interval: not with ``refit``, as for all methods, nor for bins in folds."""
+        return not (self._is_refitted() or self._has_bins_in_folds())
+
+    def _has_bins_in_folds(self) -> bool:
+        return self.bins is not None and self.n_folds > 1
+
+    @property
+    def interval_refusal(self) -> str:
+        """Why there is no interval, and what to do."""
+        return _BINS_IN_FOLDS if self._has_bins_in_folds() else super().interval_refusal
