@@ -10,6 +10,7 @@ from headcount._version import __version__
 
 if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier
+    from headcount.correction import PriorCorrectedClassifier, expected_accuracy
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "auto": ("AutoQuantifier",),
+    "correction": ("PriorCorrectedClassifier", "expected_accuracy"),
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
@@ -92,6 +94,7 @@ __all__ = [
     "NewtonLogisticRegression",
     "OneVsRest",
     "Outputs",
+    "PriorCorrectedClassifier",
     "QuaNet",
     "QuantifierSearch",
     "SVMperf",
@@ -105,6 +108,7 @@ __all__ = [
     "differences",
     "estimate",
     "evaluate",
+    "expected_accuracy",
     "read_corpus",
     "svmperf_path",
 ]

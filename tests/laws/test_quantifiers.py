@@ -77,7 +77,9 @@ def make(quantifier, classifier=None):
     accepted = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL, **FEW}
     if "quantifier" in accepted:  # that members are made of
-        parameters["quantifier"] = clone(quantifier.default_quantifier()).set_params(classifier=parameters["classifier"])
+        parameters["quantifier"] = clone(quantifier.default_quantifier()).set_params(
+            classifier=parameters["classifier"]
+        )
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})

@@ -129,7 +129,9 @@ def test_bins_of_posteriors_count_for_two_classes():
     np.testing.assert_array_equal(q.counts_[:, 1], np.histogram(P[codes == 1, 1], bins=8, range=(0, 1))[0])
     assert q.predict(P[codes == 1])[1] > 0.8
     codes, P = scored_items(30, 3, seed=0)
-    with pytest.raises(DataError, match=r"bins=8 are bins of the second class's posterior, for two classes; there are 3"):
+    with pytest.raises(
+        DataError, match=r"bins=8 are bins of the second class's posterior, for two classes; there are 3"
+    ):
         BayesianCC(frozen([0, 1, 2]), bins=8).fit(P, codes)
 
 

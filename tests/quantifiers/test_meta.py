@@ -100,7 +100,10 @@ def test_selection_by_training_shares_takes_the_nearest_members_for_each_sample(
 def test_selection_by_similar_posteriors_takes_members_whose_items_have_such_histograms(k):
     codes, P = scored_items(500, k, seed=0, separation=1.2)
     q = Ensemble(ACC(frozen(range(k))), n_members=8, selection="ds", n_selected=3, random_state=0).fit(P, codes)
-    pool, samples = scored_items(400, k, seed=1, separation=1.2, shares=np.r_[0.7, np.full(k - 1, 0.3 / (k - 1))])[1], samples_of(400)
+    pool, samples = (
+        scored_items(400, k, seed=1, separation=1.2, shares=np.r_[0.7, np.full(k - 1, 0.3 / (k - 1))])[1],
+        samples_of(400),
+    )
 
     def histograms(rows):
         columns = [1] if k == 2 else range(k)

@@ -22,6 +22,7 @@ _HEADCOUNT = {
     "headcount.learners.svmperf.classifier": ("SVMperf",),
     "headcount.learners.temperature": ("BiasCorrectedTemperature",),
     "headcount.learners.vote": ("Vote",),
+    "headcount.quantifiers.meta.similarity": ("PosteriorSimilarity",),
 }
 _SCIKIT_LEARN = {
     "sklearn.calibration": ("CalibratedClassifierCV", "_CalibratedClassifier", "_SigmoidCalibration"),

@@ -105,8 +105,7 @@ def load_model(path: str | Path) -> Model:
     held = _made(body, path, manifest)
     quantifier = held.get("quantifier") if isinstance(held, dict) else None
     classes = getattr(quantifier, "classes_", None)
-    is_fitted = isinstance(quantifier, Quantifier) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
-    if not is_fitted or not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
+    if not _is_fitted(quantifier) or not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
         raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
     reference, codes = held.get("reference"), held.get("reference_codes")
     if (reference is None) != (codes is None) or (
@@ -133,6 +132,16 @@ def load_model(path: str | Path) -> Model:
         {"headcount": manifest.get("headcount", ""), **manifest.get("libraries", {})},
         rows,
         features,
+    )
+
+
+def _is_fitted(quantifier: Any) -> bool:
+    """Whether this is a quantifier with a classifier or, of a method made of several, with quantifiers as its members."""
+    members = getattr(quantifier, "members_", None)
+    if members is not None and not (isinstance(members, list) and all(isinstance(one, Quantifier) for one in members)):
+        return False
+    return isinstance(quantifier, Quantifier) and (
+        not quantifier.needs or bool(members) or hasattr(quantifier, "classifier_")
     )
 
 

@@ -201,12 +201,18 @@ class BayesianCC(SumsQuantifier):
         counts = statistics.sums
         if effective_sizes is not None:
             counts = counts * (effective_sizes / statistics.weights)[:, None]
-        return np.ascontiguousarray(np.round(counts, 6))  # other draws after a difference in the last bit would be a surprise
+        return np.ascontiguousarray(
+            np.round(counts, 6)
+        )  # other draws after a difference in the last bit would be a surprise
 
     def _model(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the labelled counts with the prior's, the parameters of the shares' prior, and the random numbers."""
         cells, k = self.counts_.shape
-        return self.counts_ + float(self.cell_prior), self._alpha(), random_numbers(self.seed_, int(self.n_draws), cells, k)
+        return (
+            self.counts_ + float(self.cell_prior),
+            self._alpha(),
+            random_numbers(self.seed_, int(self.n_draws), cells, k),
+        )
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Return the posterior mean of each sample."""

@@ -154,7 +154,9 @@ class Ensemble(MembersQuantifier):
             self.members_ = [self.members_[m] for m in best]
             self.training_shares_ = self.training_shares_[best]
         if self.selection == "ds":
-            similarity = PosteriorSimilarity(getattr(inner, "classifier", None), random_state=seed, classes=self.classes)
+            similarity = PosteriorSimilarity(
+                getattr(inner, "classifier", None), random_state=seed, classes=self.classes
+            )
             self.similarity_ = fit_member(similarity, fits)
             self.histograms_ = similarity.histograms(parts)
 

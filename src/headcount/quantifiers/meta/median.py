@@ -121,7 +121,9 @@ class MedianQuantifier(MembersQuantifier):
                 member = clone(named).set_params(**{key: _cloned(value) for key, value in chosen.items()})
                 members.setdefault(f"{position} {sorted(chosen.items(), key=str)!r}", member)
         if unused:
-            raise DataError(f"The grid names {quoted(sorted(unused))}, which no quantifier of {type(self).__name__} has.")
+            raise DataError(
+                f"The grid names {quoted(sorted(unused))}, which no quantifier of {type(self).__name__} has."
+            )
         return list(members.values())
 
     def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:  # noqa: ARG002

@@ -133,7 +133,9 @@ class MembersQuantifier(Quantifier):
         """Estimate with each member, and combine their estimates."""
         check_is_fitted(self, "members_")
         solved = [one.solve(part) for one, part in zip(self.members_, statistics.parts, strict=False)]
-        return self._combine(np.stack([self._in_order(*pair) for pair in zip(self.members_, solved, strict=True)]), statistics)
+        return self._combine(
+            np.stack([self._in_order(*pair) for pair in zip(self.members_, solved, strict=True)]), statistics
+        )
 
     def _in_order(self, member: Quantifier, shares: FloatArray) -> FloatArray:
         """Return a member's shares in the order of this method's classes."""
