@@ -166,7 +166,7 @@ def test_the_interval_holds_the_true_accuracy(make):
     for seed in range(60):
         codes, P = scored_items(150, 2, seed=seed, separation=1.1)
         model = make().fit(P, codes)
-        y, target = scored_items(400, 2, seed=1000 + seed, separation=1.1, shares=shares)
+        _, target = scored_items(400, 2, seed=1000 + seed, separation=1.1, shares=shares)
         y_all, everyone = scored_items(20_000, 2, seed=2000, separation=1.1, shares=shares)
         expected = expected_accuracy(model, target)
         decided = (
@@ -175,7 +175,7 @@ def test_the_interval_holds_the_true_accuracy(make):
             else everyone.argmax(axis=1)
         )
         held.append(expected.low <= np.mean(decided == y_all) <= expected.high)
-    assert 0.88 <= np.mean(held)  # nominal 0.95, standard error 0.03
+    assert np.mean(held) >= 0.88  # nominal 0.95, standard error 0.03
     assert expected.high - expected.low < 0.3
 
 

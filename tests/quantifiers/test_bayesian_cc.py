@@ -14,9 +14,9 @@ from tests.conftest import blobs, frozen, scored_items
 def quadrature(counts, A, alpha, n_shares=150, n_rates=100, n_frequencies=80):
     """Return mean, standard deviation and 95 % quantiles of the second share, for two classes and two cells.
 
-    For a share p, a false positive rate f and a frequency r of the second cell, the true positive rate is t = (r - (1 - p) f) / p. All
-    frequencies that the sample allows are integrated over, and all values of f for which t is a rate too. Below a half the same
-    with the classes exchanged. Points are dense at the ends.
+    For a share p, a false positive rate f and a frequency r of the second cell, the true positive rate is t = (r - (1 - p) f) /
+    p. All frequencies that the sample allows are integrated over, and all values of f for which t is a rate too. Below a half the
+    same with the classes exchanged. Points are dense at the ends.
     """
 
     def dense_at_ends(n):
@@ -162,7 +162,7 @@ def test_what_it_does_not_have_is_said():
         estimate(q, P, method="bootstrap")
     with pytest.raises(DataError, match="pass estimand='population', or use ACC or PACC"):
         estimate(q, P, estimand="sample")
-    with pytest.raises(DataError, match="n_draws=100 draws are too few .* at least 400"):
+    with pytest.raises(DataError, match=r"n_draws=100 draws are too few .* at least 400"):
         estimate(q, P, level=0.99)
     with pytest.raises(DataError, match="no statistic to compare by"):
         difference(estimate(q, P), estimate(q, P[:50]))

@@ -49,7 +49,8 @@ def expected_accuracy(
     Parameters
     ----------
     model : fitted quantifier with validation items, or fitted PriorCorrectedClassifier over one
-        Of a quantifier, the decisions are those of its classifier; of a `PriorCorrectedClassifier`, those under the estimated shares.
+        Of a quantifier, the decisions are those of its classifier; of a `PriorCorrectedClassifier`, those under the estimated
+        shares.
     X : items, or their `Outputs`
     samples : Samples or matrix of row numbers, optional
         By default all items are one sample.
@@ -84,8 +85,8 @@ def expected_accuracy(
     kept = quantifier.validation_items()
     if kept is None or quantifier._is_refitted():
         raise DataError(
-            f"{type(quantifier).__name__} keeps no validation items of the classifier that decides, from which its recalls could be "
-            "learnt: use ACC, PACC or SLD(calibration='bcts'), with refit=False."
+            f"{type(quantifier).__name__} keeps no validation items of the classifier that decides, from which its recalls "
+            "could be learnt: use ACC, PACC or SLD(calibration='bcts'), with refit=False."
         )
     outputs = model._outputs(X) if isinstance(model, PriorCorrectedClassifier) else quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
@@ -96,12 +97,11 @@ def expected_accuracy(
     evidence = gather_evidence(quantifier, statistics, known.effective_sizes(), False) if has_evidence else None
     labelled, codes = kept
     densities = _validation_densities(quantifier, labelled, model) if corrected else None
-    right = None if corrected else (_decisions(labelled) == codes).astype(np.float64)
+    right = (_decisions(labelled) == codes).astype(np.float64)
     accuracy, low, high = np.empty((3, len(shares)))
     for s, p in enumerate(shares):
         if densities is not None:
             right = (moved_posteriors([densities], p).argmax(axis=1) == codes).astype(np.float64)
-        assert right is not None
         recalls = _recalls(right, codes, quantifier, len(p))
         accuracy[s] = p @ recalls
         reach = np.nan if evidence is None else _reach(evidence, s, p, recalls, right, level)

@@ -27,9 +27,9 @@ class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
     shares that the quantifier estimates. A method over densities, such as SLD, has :math:`P(j \mid x) / \pi_j` of its own,
     calibrated if it calibrates. With folds, P' is the mean over the fold classifiers. The decision is the class of the largest P'.
 
-    If only the shares of the classes have changed since training, and P are calibrated, P' are the posteriors among the new items, and
-    no decisions are right more often. The posteriors of an item depend on what it is scored together with: give all items of a
-    sample at once, or say the shares.
+    If only the shares of the classes have changed since training, and P are calibrated, P' are the posteriors among the new
+    items, and no decisions are right more often. The posteriors of an item depend on what it is scored together with: give all
+    items of a sample at once, or say the shares.
 
     *When not*: where the items within classes have changed too; for single items whose sample is not known.
 
@@ -38,8 +38,8 @@ class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
     quantifier : quantifier, default=None
         Over a classifier with posteriors; None means ``SLD(calibration="bcts")``.
     prior : {"train", "uniform"} or array of shape (n_classes,), default="train"
-        Shares under which the posteriors hold, for quantifiers that do not say it themselves as SLD does: "uniform" for a classifier
-        with balanced class weights. With a ``FrozenEstimator`` it must be given.
+        Shares under which the posteriors hold, for quantifiers that do not say it themselves as SLD does: "uniform" for a
+        classifier with balanced class weights. With a ``FrozenEstimator`` it must be given.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
         self.quantifier_ = quantifier.fit(X, labels, **fit_params)
         self.classes_ = self.quantifier_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
             if hasattr(self.quantifier_, name):
                 setattr(self, name, getattr(self.quantifier_, name))
         if isinstance(self.quantifier_.chosen, DensitiesQuantifier):

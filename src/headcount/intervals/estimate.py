@@ -72,8 +72,9 @@ def estimate(
     Parameters
     ----------
     quantifier : fitted quantifier
-        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``) or a posterior (`BayesianCC`, whose interval
-        is credible), or a search over such methods. Others are refused with the reason, unless ``method="bootstrap"`` or ``assume`` is asked for. CC and PCC have no interval at all.
+        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``) or a posterior (`BayesianCC`, whose
+        interval is credible), or a search over such methods. Others are refused with the reason, unless ``method="bootstrap"`` or
+        ``assume`` is asked for. CC and PCC have no interval at all.
     X : items, or their `Outputs`; or statistics of samples that were added up before
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
@@ -130,7 +131,7 @@ def estimate(
         method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
     elif quantifier.has_posterior and quantifier.has_interval:
         _check_posterior(quantifier, estimand, method)
-        shares, low, high = quantifier.credible(target.statistics, target.effective_sizes, tail)  # type: ignore[attr-defined]
+        shares, low, high = quantifier.credible(target.statistics, target.effective_sizes, tail)
         method_name = "posterior"
     elif quantifier.has_interval:
         evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)

@@ -4,8 +4,8 @@ With profiles F (column j: how the items of class j are spread over cells) and s
 
     prod_j p_j^(a_j - 1)  prod_cj F_cj^(A_cj - 1)  prod_c r_c^(n_c),    r = F p,
 
-where A holds the labelled counts plus the prior's. It is explored by Metropolis steps. The likelihood fixes r but not how it is made
-up, so two of the four kinds of steps leave r as it is: with few labelled items and a large sample, all others are short.
+where A holds the labelled counts plus the prior's. It is explored by Metropolis steps. The likelihood fixes r but not how it is
+made up, so two of the four kinds of steps leave r as it is: with few labelled items and a large sample, all others are short.
 """
 
 from math import exp, log, sqrt

@@ -25,8 +25,8 @@ _SAMPLES_PER_BLOCK = 256
 _LEAST_TAIL = 2.0
 """Draws that must lie beyond each end of an interval."""
 _BINS_IN_FOLDS = (
-    "each fold classifier spreads items over the bins in its own way, and with few labelled items intervals from their pooled counts "
-    "hold the truth too seldom. Omit bins, or hold out a part of the items (validation=0.4)."
+    "each fold classifier spreads items over the bins in its own way, and with few labelled items intervals from their pooled "
+    "counts hold the truth too seldom. Omit bins, or hold out a part of the items (validation=0.4)."
 )
 
 
@@ -54,19 +54,19 @@ class BayesianCC(SumsQuantifier):
     .. math:: p \sim \mathrm{Dir}(\alpha), \quad \varphi_j \sim \mathrm{Dir}(\beta), \quad V_j \sim \mathrm{Mult}(n_j, \varphi_j),
         \quad N \sim \mathrm{Mult}\Bigl(n, \sum_j p_j \varphi_j\Bigr)
 
-    where :math:`V_j` counts the validation items of class j in each cell and N those of the sample. The answer is the posterior mean
-    of p, and the interval of `estimate` the shortest that holds as much of the posterior as the level says (credible). Both are found
-    from draws by Metropolis steps, compiled. All samples use the same random numbers, so that an answer depends on its own sample only. Draws take
-    ``8 * n_draws * n_classes`` bytes a sample, for 256 samples at a time.
+    where :math:`V_j` counts the validation items of class j in each cell and N those of the sample. The answer is the posterior
+    mean of p, and the interval of `estimate` the shortest that holds as much of the posterior as the level says (credible). Both
+    are found from draws by Metropolis steps, compiled. All samples use the same random numbers, so that an answer depends on its
+    own sample only. Draws take ``8 * n_draws * n_classes`` bytes a sample, for 256 samples at a time.
 
     *When to use it*: with few labelled items a class, where the intervals of the other methods are wide and the prior matters, or
-    where a posterior distribution is asked for. *When not*: it knows an item by its cell only, so with many labelled items PACC and
-    SLD are more exact; the prior draws estimates of small samples towards equal shares; and it takes longer, by a millisecond or more
-    for each sample.
+    where a posterior distribution is asked for. *When not*: it knows an item by its cell only, so with many labelled items PACC
+    and SLD are more exact; the prior draws estimates of small samples towards equal shares; and it takes longer, by a millisecond
+    or more for each sample.
 
-    With folds each item counts 1 / K in the cells that the K fold classifiers put it into, and a class counts as many labelled items
-    as it has, spread as the mean of the folds' profiles. The counts are then taken for those of one classifier. Means of K votes
-    vary less than one vote, so the interval is slightly too wide.
+    With folds each item counts 1 / K in the cells that the K fold classifiers put it into, and a class counts as many labelled
+    items as it has, spread as the mean of the folds' profiles. The counts are then taken for those of one classifier. Means of K
+    votes vary less than one vote, so the interval is slightly too wide.
 
     Parameters
     ----------

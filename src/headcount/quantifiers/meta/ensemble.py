@@ -36,19 +36,21 @@ class Ensemble(MembersQuantifier):
 
     .. math:: \hat p = \frac{1}{|S|} \sum_{m \in S} \hat p^{(m)}
 
-    For each member m, shares are drawn uniformly from the simplex, and the largest part of the labelled items that has these shares
-    trains a clone of the quantifier, its classifier included. Items are drawn without replacement, so that no copy of an item that a
-    fold validates is among those that its classifier is trained on. S are all members or, with ``selection``, the best of them:
+    For each member m, shares are drawn uniformly from the simplex, and the largest part of the labelled items that has these
+    shares trains a clone of the quantifier, its classifier included. Items are drawn without replacement, so that no copy of an
+    item that a fold validates is among those that its classifier is trained on. S are all members or, with ``selection``, the
+    best of them:
 
-    - ``"accuracy"``: those with the least mean absolute error on samples drawn from labelled items that are held out from all members
-      (static; they are chosen in ``fit``);
+    - ``"accuracy"``: those with the least mean absolute error on samples drawn from labelled items that are held out from all
+      members (static; they are chosen in ``fit``);
     - ``"ptr"``: for each sample, those whose training shares are nearest to the mean estimate of all members (dynamic);
     - ``"ds"``: for each sample, those whose training items have posteriors like the sample's, by the Hellinger distance of their
       histograms, of one classifier over all labelled items (dynamic).
 
-    *When to use it*: with methods that depend on the shares that their classifier was trained under, such as CC, ACC over decisions and
-    HDy, and enough labelled items for each member. *When not*: members learn from fewer items than one quantifier does, so with few of
-    them it is worse; it takes ``n_members`` times the fits, scorings and memory for outputs; intervals are needed.
+    *When to use it*: with methods that depend on the shares that their classifier was trained under, such as CC, ACC over
+    decisions and HDy, and enough labelled items for each member. *When not*: members learn from fewer items than one quantifier
+    does, so with few of them it is worse; it takes ``n_members`` times the fits, scorings and memory for outputs; intervals are
+    needed.
 
     Parameters
     ----------
@@ -76,11 +78,9 @@ class Ensemble(MembersQuantifier):
     training_shares_ : array of shape (n_members, n_classes)
         Shares of the classes among the items that each of these was trained on.
 
-    References
-    ----------
-    Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in data distribution: A case
-    study on quantification. Information Fusion 34.
-    Pérez-Gállego, Castaño, Quevedo and del Coz (2019). Dynamic ensemble selection for quantification tasks. Information Fusion 45.
+    References ---------- Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in
+    data distribution: A case study on quantification. Information Fusion 34. Pérez-Gállego, Castaño, Quevedo and del Coz (2019).
+    Dynamic ensemble selection for quantification tasks. Information Fusion 45.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Ensemble(MembersQuantifier):
             self.members_.append(fit_member(member, fits, rows))
             parts.append(rows)
         self.training_shares_ = np.stack([np.bincount(codes[rows], minlength=k) / len(rows) for rows in parts])
-        vars(self).pop("similarity_", None)
+        self.__dict__.pop("similarity_", None)
         if held_out is not None:
             best = np.sort(np.argsort(self._errors(fits, codes, held_out, seed), kind="stable")[:selected])
             self.members_ = [self.members_[m] for m in best]
@@ -189,8 +189,9 @@ class Ensemble(MembersQuantifier):
             estimates = np.take_along_axis(estimates, chosen.T[:, :, None], axis=0)
         if self.aggregation == "median":
             return median_shares(estimates)
-        shares: FloatArray = estimates.mean(axis=0)
-        return shares / shares.sum(axis=1, keepdims=True)
+        mean = estimates.mean(axis=0)
+        shares: FloatArray = mean / mean.sum(axis=1, keepdims=True)
+        return shares
 
     def _chosen(self, estimates: FloatArray, statistics: MemberStatistics) -> IntArray:
         """Return the members that are selected for each sample, shape (n_samples, n_selected)."""

@@ -33,9 +33,9 @@ class MedianQuantifier(MembersQuantifier):
 
     .. math:: \hat p_j \propto \mathrm{median}_m \, \hat p_j^{(m)}
 
-    over members m: the quantifier with each setting of a grid, such as several classifiers or strengths of regularisation. Nothing is
-    chosen, so no labelled items are spent on a choice, and one member that fails does no harm. A classifier is fitted once, and
-    scores a pool once, however many members are made over it; settings that differ in C alone start from each other.
+    over members m: the quantifier with each setting of a grid, such as several classifiers or strengths of regularisation.
+    Nothing is chosen, so no labelled items are spent on a choice, and one member that fails does no harm. A classifier is fitted
+    once, and scores a pool once, however many members are made over it; settings that differ in C alone start from each other.
 
     *When to use it*: where it is not known which learner suits the data, and there are too few labelled items to choose by. *When
     not*: where one setting is clearly better, `QuantifierSearch` finds it; intervals are needed.
@@ -96,7 +96,7 @@ class MedianQuantifier(MembersQuantifier):
         """Return the quantifier that ``quantifier=None`` means."""
         return PACC(NewtonLogisticRegression())
 
-    def _learn(self, fits: Fits, codes: IntArray) -> None:  # noqa: ARG002 (members encode the labels themselves)
+    def _learn(self, fits: Fits, codes: IntArray) -> None:
         if not fits.remember:
             fits = Fits(fits.X, fits.y, remember=True, fit_params=fits.fit_params)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
@@ -126,7 +126,7 @@ class MedianQuantifier(MembersQuantifier):
             )
         return list(members.values())
 
-    def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:  # noqa: ARG002
+    def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:
         return median_shares(estimates)
 
 

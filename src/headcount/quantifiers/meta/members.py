@@ -110,7 +110,7 @@ class MembersQuantifier(Quantifier):
         """Return the quantifiers whose outputs are needed: the members."""
         return self.members_
 
-    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:  # noqa: ARG002 (each member has needs of its own)
+    def _score(self, X: Items, needs: Collection[Need]) -> Outputs:
         return Outputs(self.classes_, as_items(X)[1], members=score_members(self._scorers(), X))
 
     def reduce(self, outputs: Outputs, samples: Any = None) -> MemberStatistics:

@@ -24,15 +24,17 @@ class OneVsRest(MembersQuantifier):
 
     .. math:: \hat p_j = \frac{\hat a_j}{\sum_l \hat a_l}
 
-    where :math:`\hat a_j` is the share that the quantifier estimates for class j, with a classifier of its own for j against the rest.
-    Where all :math:`\hat a_j` are 0 the answer is equal shares. A ``FrozenEstimator`` in the quantifier, or ready-made `Outputs`, hold
-    the posteriors of all classes: those of class j and of the rest, and the decisions for j or not, are then made of them.
+    where :math:`\hat a_j` is the share that the quantifier estimates for class j, with a classifier of its own for j against the
+    rest. Where all :math:`\hat a_j` are 0 the answer is equal shares. A ``FrozenEstimator`` in the quantifier, or ready-made
+    `Outputs`, hold the posteriors of all classes: those of class j and of the rest, and the decisions for j or not, are then made
+    of them.
 
     With two classes it is the quantifier itself.
 
-    *When to use it*: for methods that are defined for two classes only, such as `HDy`. *When not*: the mixture of the rest changes with
-    the shares, which these methods take for fixed, so that estimates are biased where the other classes look different to the
-    classifier; methods for any number of classes, such as PACC and SLD, are not. It takes as many fits as there are classes.
+    *When to use it*: for methods that are defined for two classes only, such as `HDy`. *When not*: the mixture of the rest
+    changes with the shares, which these methods take for fixed, so that estimates are biased where the other classes look
+    different to the classifier; methods for any number of classes, such as PACC and SLD, are not. It takes as many fits as there
+    are classes.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ class OneVsRest(MembersQuantifier):
         seed = None
         if self.random_state is not None:
             seed = int(seed_sequence(self.random_state).generate_state(1)[0])
-        vars(self).pop("classifier_", None)
+        self.__dict__.pop("classifier_", None)
         outputs = fits.X if isinstance(fits.X, Outputs) else None
         if outputs is not None:
             self.classifier_ = BlackBox(tuple(plain(label) for label in self.classes_)).fit()
@@ -124,10 +126,10 @@ class OneVsRest(MembersQuantifier):
     def _shared_outputs(self, outputs: Outputs) -> Sequence[Outputs]:
         return [_against_rest(outputs, j) for j in self._positive]
 
-    def _in_order(self, member: Quantifier, shares: FloatArray) -> FloatArray:  # noqa: ARG002
+    def _in_order(self, member: Quantifier, shares: FloatArray) -> FloatArray:
         return shares[:, 1:]
 
-    def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:  # noqa: ARG002
+    def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:
         shares = estimates[:, :, 0].T
         if len(self.classes_) == 2:
             return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
