@@ -7,7 +7,7 @@ from scipy import stats
 from headcount import ACC, BayesianCC, Outputs, Samples, difference, estimate
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics
-from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers
+from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers, shortest_intervals
 from tests.conftest import blobs, frozen, scored_items
 
 
@@ -93,9 +93,11 @@ def test_more_cells_and_classes_agree_with_weighted_draws_from_the_prior(shape):
 @pytest.mark.kernels
 def test_without_items_the_posterior_is_the_prior():
     alpha = np.array([2.0, 1.0])
-    draws = draw_posterior(np.zeros((1, 2)), np.ones((2, 2)) * 2.0, alpha, random_numbers(0, 800, 2, 2))[0]
-    np.testing.assert_allclose(draws.mean(axis=0), [2 / 3, 1 / 3], atol=0.05)
-    np.testing.assert_allclose(draws.sum(axis=1), 1.0)
+    counts = np.array([[0.0, 0.0], [90.0, 10.0]])
+    draws = draw_posterior(counts, np.ones((2, 2)) * 2.0 + 30.0 * np.eye(2), alpha, random_numbers(0, 800, 2, 2))
+    np.testing.assert_allclose(draws[0].mean(axis=0), [2 / 3, 1 / 3], atol=0.05)
+    np.testing.assert_allclose(draws.sum(axis=2), 1.0)
+    assert draws[1, :, 0].mean() > 0.85
 
 
 def test_the_estimate_is_the_posterior_mean_and_its_interval_the_shortest():
@@ -194,3 +196,16 @@ def test_each_sample_has_its_own_answer_whatever_the_others():
     statistics = Statistics(counts, counts.sum(axis=1))
     together = q.solve(statistics)
     np.testing.assert_array_equal(q.solve(statistics[np.array([299, 3])]), together[[299, 3]])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_intervals_hold_as_often_as_they_say_over_shares_and_profiles_of_the_prior(k):
+    generator = np.random.default_rng(k)
+    U, alpha, held = random_numbers(0, 1000, k, k), np.ones(k), []
+    for _ in range(250):
+        p, F = generator.dirichlet(alpha), generator.dirichlet(np.ones(k), k).T
+        labelled = np.column_stack([generator.multinomial(7, F[:, j]) for j in range(k)])
+        counts = generator.multinomial(200, F @ p).astype(float)
+        low, high = shortest_intervals(draw_posterior(counts[None], labelled + 1.0, alpha, U), 0.9)
+        held.append((low[0] <= p) & (p <= high[0]))
+    assert 0.86 <= np.mean(held) <= 0.94  # standard error 0.019 for two classes
