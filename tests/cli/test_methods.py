@@ -30,8 +30,9 @@ def test_methods_are_listed_with_their_references():
 
 def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
-    counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
+    counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy", "BayesianCC"]
+    several = ["MedianQuantifier", "Ensemble", "OneVsRest"]
     explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
-    assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet"]
+    assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet", *several]
     assert all(m["reference"] for m in records["methods"])
     assert {"name": "nmd", "ordered": True}.items() <= records["errors"][7].items()

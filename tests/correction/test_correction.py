@@ -163,11 +163,11 @@ def test_folds_have_recalls_of_their_own():
 )
 def test_the_interval_holds_the_true_accuracy(make):
     held, shares = [], [0.85, 0.15]
+    y_all, everyone = scored_items(20_000, 2, seed=2000, separation=1.1, shares=shares)
     for seed in range(60):
         codes, P = scored_items(150, 2, seed=seed, separation=1.1)
         model = make().fit(P, codes)
         _, target = scored_items(400, 2, seed=1000 + seed, separation=1.1, shares=shares)
-        y_all, everyone = scored_items(20_000, 2, seed=2000, separation=1.1, shares=shares)
         expected = expected_accuracy(model, target)
         decided = (
             model.predict(everyone, shares=model.shares(target))
@@ -177,6 +177,20 @@ def test_the_interval_holds_the_true_accuracy(make):
         held.append(expected.low <= np.mean(decided == y_all) <= expected.high)
     assert np.mean(held) >= 0.88  # nominal 0.95, standard error 0.03
     assert expected.high - expected.low < 0.3
+
+
+@pytest.mark.parametrize(("n_labelled", "n_target"), [(2000, 60), (60, 2000)])
+def test_the_width_is_that_of_the_spread_over_draws_of_either_side(n_labelled, n_target):
+    accuracies, reaches = [], []
+    for seed in range(200):
+        codes, P = scored_items(n_labelled, 2, seed=seed, separation=1.1)
+        target = scored_items(n_target, 2, seed=1000 + seed, separation=1.1, shares=[0.6, 0.4])[1]
+        P, target = (np.column_stack([1 - p, p]) for p in (np.clip(A[:, 1] + 0.15, 0, 1) for A in (P, target)))
+        expected = expected_accuracy(PACC(frozen([0, 1])).fit(P, codes), target)
+        accuracies.append(expected.accuracy)
+        reaches.append(expected.high - expected.low)
+    spread = np.std(accuracies)  # known to 5 %
+    assert np.mean(reaches) / 2 / 1.96 == pytest.approx(spread, rel=0.15)
 
 
 def test_a_perfect_classifier_is_expected_to_be_nearly_always_right():

@@ -59,10 +59,13 @@ class BayesianCC(SumsQuantifier):
     are found from draws by Metropolis steps, compiled. All samples use the same random numbers, so that an answer depends on its
     own sample only. Draws take ``8 * n_draws * n_classes`` bytes a sample, for 256 samples at a time.
 
-    *When to use it*: with few labelled items a class, where the intervals of the other methods are wide and the prior matters, or
-    where a posterior distribution is asked for. *When not*: it knows an item by its cell only, so with many labelled items PACC
-    and SLD are more exact; the prior draws estimates of small samples towards equal shares; and it takes longer, by a millisecond
-    or more for each sample.
+    *When to use it*: with five to ten labelled items a class, where the prior matters, or where a posterior distribution is asked
+    for. On Gaussian classes with shares .7 and .3 and 10 labelled items of each class, its mean absolute error was .085 and that of
+    ACC .121, and its interval held the shares in 98 % of 200 simulations, an eighth narrower than ACC's. *When not*: shares near 0
+    or 1, which the prior draws towards equal ones: with .95 and .05 the errors were .102 and .092 (.165 and .110 in folds), and
+    with an absent class, in folds, the interval held 0 in 88 % of simulations (ACC's in 96 %). It knows an item by its cell only,
+    so with many labelled items PACC and SLD are more exact. And it takes milliseconds for each sample, tens of them with ten
+    classes.
 
     With folds each item counts 1 / K in the cells that the K fold classifiers put it into, and a class counts as many labelled
     items as it has, spread as the mean of the folds' profiles. The counts are then taken for those of one classifier. Means of K
