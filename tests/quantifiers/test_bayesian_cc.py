@@ -6,8 +6,9 @@ from scipy import stats
 
 from headcount import ACC, BayesianCC, Outputs, Samples, difference, estimate
 from headcount.exceptions import DataError
+from headcount.intervals.posterior import shortest_intervals
 from headcount.quantifiers import Statistics
-from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers, shortest_intervals
+from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers
 from tests.conftest import blobs, frozen, scored_items
 
 
@@ -209,3 +210,15 @@ def test_intervals_hold_as_often_as_they_say_over_shares_and_profiles_of_the_pri
         low, high = shortest_intervals(draw_posterior(counts[None], labelled + 1.0, alpha, U), 0.9)
         held.append((low[0] <= p) & (p <= high[0]))
     assert 0.86 <= np.mean(held) <= 0.94  # standard error 0.019 for two classes
+
+
+def test_means_of_class_values_and_covariances_are_those_of_the_draws():
+    codes, P = scored_items(40, 3, seed=0)
+    q = BayesianCC(frozen([1, 2, 3]), random_state=0).fit(P, codes + 1)
+    outputs, samples = q.outputs(P), Samples.from_lists([np.arange(30), np.arange(10, 40)])
+    answer = estimate(q, outputs, samples)
+    draws = q.posterior(q.reduce(outputs, samples))
+    np.testing.assert_allclose(answer.mean().mean, draws.mean(axis=1) @ [1, 2, 3])
+    low, high = shortest_intervals((draws @ [1.0, 2.0, 3.0])[:, :, None], 0.95, None)
+    np.testing.assert_allclose([answer.mean().low, answer.mean().high], [low[:, 0], high[:, 0]])
+    np.testing.assert_allclose(answer.take(1).covariance(), np.cov(draws[1].T))

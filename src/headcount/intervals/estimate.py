@@ -15,6 +15,7 @@ from headcount.intervals.bootstrap import percentile_interval, relearnt_replicat
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
+from headcount.intervals.posterior import credible_intervals
 from headcount.intervals.result import Estimate, check_level
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
@@ -126,12 +127,13 @@ def estimate(
     z = float(normal_quantile(tail))
     evidence: Evidence | None = None
     replicates: FloatArray | None = None
+    draws: FloatArray | None = None
     if assume == "calibrated":
         shares, low, high = _assuming_densities(quantifier, target, z, within, method, n_replicates, seed)
         method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
     elif quantifier.has_posterior and quantifier.has_interval:
         _check_posterior(quantifier, estimand, method)
-        shares, low, high = quantifier.credible(target.statistics, target.effective_sizes, tail)
+        shares, low, high, draws = credible_intervals(quantifier, target.statistics, target.effective_sizes, tail)
         method_name = "posterior"
     elif quantifier.has_interval:
         evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)
@@ -167,6 +169,7 @@ def estimate(
         evidence=evidence,
         labelled_side=_labelled_side(quantifier, None if replicates is None else seed.entropy),
         replicates=replicates,
+        draws=draws,
     )
 
 

@@ -76,7 +76,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     brings_learner: ClassVar[bool] = False
     """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
     has_posterior: ClassVar[bool] = False
-    """Whether its interval is that of a posterior distribution, by a method ``credible``, rather than of its family."""
+    """Whether its interval is that of a posterior distribution, drawn by its method ``posterior``."""
     _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "has_posterior", "interval_refusal")
     """Declarations that describe the estimate; a family adds its own."""
 

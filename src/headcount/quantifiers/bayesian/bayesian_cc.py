@@ -10,7 +10,7 @@ from headcount._validation import Interval, integers_from, seed_sequence
 from headcount.exceptions import DataError
 from headcount.learners import Fits, Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
-from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers, shortest_intervals
+from headcount.quantifiers.bayesian.posterior import draw_posterior, random_numbers
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.representations import Cells, Decisions
@@ -21,9 +21,7 @@ from headcount.quantifiers.sums import SumsQuantifier
 __all__ = ["BayesianCC"]
 
 _SAMPLES_PER_BLOCK = 256
-"""Samples whose draws are in memory at a time, if only their means or quantiles are asked for."""
-_LEAST_TAIL = 2.0
-"""Draws that must lie beyond each end of an interval."""
+"""Samples whose draws are in memory at a time, if only their means are asked for."""
 _BINS_IN_FOLDS = (
     "each fold classifier spreads items over the bins in its own way, and with few labelled items intervals from their pooled "
     "counts hold the truth too seldom. Omit bins, or hold out a part of the items (validation=0.4)."
@@ -219,29 +217,12 @@ class BayesianCC(SumsQuantifier):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Return the posterior mean of each sample."""
-        return self._summaries(self._counts(statistics), None)[0]
-
-    def credible(
-        self, statistics: Statistics, effective_sizes: FloatArray, tail: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the posterior mean of each share, and the ends of the shortest interval with the probability 1 - 2 ``tail``."""
-        if self.n_draws * tail < _LEAST_TAIL:
-            raise DataError(
-                f"n_draws={self.n_draws} draws are too few for an interval of level {1 - 2 * tail:.6g}: set n_draws to at least "
-                f"{int(np.ceil(_LEAST_TAIL / tail))}."
-            )
-        return self._summaries(self._counts(statistics, effective_sizes), tail)
-
-    def _summaries(self, counts: FloatArray, tail: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-        model = self._model()
-        mean, low, high = (np.empty((len(counts), len(self.classes_))) for _ in range(3))
-        for start in range(0, len(counts), _SAMPLES_PER_BLOCK):
-            block = slice(start, start + _SAMPLES_PER_BLOCK)
-            draws = draw_posterior(counts[block], *model)
-            mean[block] = draws.mean(axis=1)
-            if tail is not None:
-                low[block], high[block] = shortest_intervals(draws, 1.0 - 2.0 * tail)
-        return mean / mean.sum(axis=1, keepdims=True), low, high
+        counts, model = self._counts(statistics), self._model()
+        blocks = range(0, len(counts), _SAMPLES_PER_BLOCK)
+        means = [draw_posterior(counts[i : i + _SAMPLES_PER_BLOCK], *model).mean(axis=1) for i in blocks]
+        mean = np.concatenate(means)
+        shares: FloatArray = mean / mean.sum(axis=1, keepdims=True)
+        return shares
 
     @property
     def has_interval(self) -> bool:
