@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
+from headcount import ACC, PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
 from headcount.learners import validation_parts
 from headcount.quantifiers import DensitiesQuantifier, Statistics, SumsQuantifier, list_methods
@@ -77,9 +77,8 @@ def make(quantifier, classifier=None):
     accepted = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL, **FEW}
     if "quantifier" in accepted:  # that members are made of
-        parameters["quantifier"] = clone(quantifier.default_quantifier()).set_params(
-            classifier=parameters["classifier"]
-        )
+        one = clone(quantifier.default_quantifier()).set_params(classifier=parameters["classifier"])
+        parameters["quantifier"] = [one, ACC(parameters["classifier"])] if "grid" in accepted else one
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})
