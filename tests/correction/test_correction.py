@@ -14,6 +14,7 @@ from headcount import (
     PACC,
     SLD,
     BayesianCC,
+    Ensemble,
     HDy,
     NewtonLogisticRegression,
     Outputs,
@@ -114,6 +115,8 @@ def test_what_can_not_be_corrected_is_said():
         PriorCorrectedClassifier(LogisticRegression()).fit(X, y)
     with pytest.raises(ClassifierError, match="'predict_proba', which is needed here"):
         PriorCorrectedClassifier(ACC(LinearSVC(), random_state=0)).fit(X, y).predict(X)
+    with pytest.raises(DataError, match="Ensemble has no classifier of its own whose posteriors could be moved"):
+        PriorCorrectedClassifier(Ensemble(PACC(GaussianNB()), n_members=2)).fit(X, y).predict(X)
     solid = FrozenEstimator(LogisticRegression().fit(X, y))
     with pytest.raises(DataError, match="can't know the class shares that it was trained on"):
         PriorCorrectedClassifier(PACC(solid)).fit(X, y)

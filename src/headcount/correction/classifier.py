@@ -106,7 +106,13 @@ class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
 
     def _outputs(self, X: Items) -> Outputs:
         check_is_fitted(self)
-        return self.quantifier_.outputs(X, self.quantifier_.needs | {"posteriors"})
+        outputs = self.quantifier_.outputs(X, self.quantifier_.needs | {"posteriors"})
+        if outputs.posteriors is None:
+            raise DataError(
+                f"{type(self.quantifier_).__name__} has no classifier of its own whose posteriors could be moved: pass a method "
+                "over one, such as PACC or SLD."
+            )
+        return outputs
 
     def shares(self, X: Items) -> FloatArray:
         """Estimate the class shares among these items, in the order of ``classes_``."""
