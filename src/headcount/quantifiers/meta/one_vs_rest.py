@@ -56,8 +56,6 @@ class OneVsRest(MembersQuantifier):
     References
     ----------
     Forman (2008). Quantifying counts and costs via classification. Data Mining and Knowledge Discovery 17.
-    Donyavi, Serapião and Batista (2024). MC-SQ and MC-MQ: Ensembles for multi-class quantification. IEEE Transactions on Knowledge
-    and Data Engineering 36.
 
     Examples
     --------
