@@ -51,8 +51,8 @@ class Ensemble(MembersQuantifier):
     ``"ptr"``. On two Gaussian classes, with 15 members over logistic regression, the mean absolute error of HDy fell from .048 to
     .032 with 200 labelled items and stayed at .018 with 1,500; that of CC fell from .084 to .05, that of PACC from .024 to .022 and
     from .0175 to .017 (six draws, standard errors up to .0035; ``python -m benchmarks.ensembles``). *When not*: without selection,
-    members trained under far shares spoil the mean of CC (.12 and .11) and HDy (.07 and .03); it takes ``n_members`` times the fits,
-    scorings and memory for outputs; intervals are needed.
+    members trained under far shares spoil the mean of CC (.12 and .11) and HDy (.07 and .03); it takes ``n_members`` times the
+    fits, scorings and memory for outputs; intervals are needed.
 
     Parameters
     ----------
