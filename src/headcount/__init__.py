@@ -10,6 +10,7 @@ from headcount._version import __version__
 
 if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier
+    from headcount.correction import PriorCorrectedClassifier, expected_accuracy
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
@@ -46,14 +47,18 @@ if TYPE_CHECKING:
         SLD,
         SMM,
         SORD,
+        BayesianCC,
         DMy,
         DyS,
         EDy,
+        Ensemble,
         HDy,
         KDEyCS,
         KDEyHD,
         KDEyML,
+        MedianQuantifier,
         MMDy,
+        OneVsRest,
         QuaNet,
     )
     from headcount.selection import QuantifierSearch
@@ -78,11 +83,13 @@ _HOME = {
     "quantifiers": (
         "ACC",
         "BBSE",
+        "BayesianCC",
         "CC",
         "DMy",
         "DyS",
         "EDy",
         "ELM",
+        "Ensemble",
         "FM",
         "HDy",
         "KDEyCS",
@@ -90,6 +97,8 @@ _HOME = {
         "KDEyML",
         "MLPE",
         "MMDy",
+        "MedianQuantifier",
+        "OneVsRest",
         "PACC",
         "PCC",
         "QuaNet",
@@ -100,6 +109,7 @@ _HOME = {
         "SMM",
         "SORD",
     ),
+    "correction": ("PriorCorrectedClassifier", "expected_accuracy"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _MODULES = (*_HOME, "checks", "desk", "errors", "exceptions", "modelfile", "plots", "significance", "simplex", "stream")
@@ -121,6 +131,7 @@ __all__ = [
     "SORD",
     "ArtificialPrevalence",
     "AutoQuantifier",
+    "BayesianCC",
     "CNNClassifier",
     "Corpus",
     "DMy",
@@ -128,6 +139,7 @@ __all__ = [
     "DomainMixture",
     "DyS",
     "EDy",
+    "Ensemble",
     "Estimate",
     "Evaluation",
     "HDy",
@@ -136,10 +148,13 @@ __all__ = [
     "KDEyML",
     "LogTfidf",
     "MMDy",
+    "MedianQuantifier",
     "NaturalPrevalence",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",
+    "OneVsRest",
     "Outputs",
+    "PriorCorrectedClassifier",
     "QuaNet",
     "QuantifierSearch",
     "ReadyMadeSamples",
@@ -154,6 +169,7 @@ __all__ = [
     "differences",
     "estimate",
     "evaluate",
+    "expected_accuracy",
     "read_corpus",
     "svmperf_path",
 ]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from headcount import PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
+from headcount import ACC, PACC, ArtificialPrevalence, Outputs, QuantifierSearch, Samples
 from headcount.exceptions import DataError
 from headcount.learners import validation_parts
 from headcount.quantifiers import DensitiesQuantifier, Statistics, SumsQuantifier, list_methods
@@ -28,27 +28,27 @@ def skip_without_torch(quantifier):
 
 METHODS = [*dict.fromkeys(method.quantifier for method in list_methods()), QuantifierSearch]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
-RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("MLPE", "QuaNet")]
-"""MLPE ignores the items; QuaNet learns a regression from samples to shares, which is never exact."""
+RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("BayesianCC", "MLPE", "QuaNet")]
+"""BayesianCC never takes few items for a proof; MLPE ignores the items; QuaNet's regression from samples to shares is not exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
 """Methods of the two families; a stream refuses the others."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy")]
+EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy", "BayesianCC", "Ensemble")]
 """QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of
-KDEyHD and the frequencies of MMDy are drawn class by class, so that classes in another order have others."""
+KDEyHD, the frequencies of MMDy and the draws of BayesianCC and Ensemble are drawn class by class, so that classes in another order have others."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 COUNTS_ITEMS = {"SELSE"}
 """Methods for which unequal sampling weights are worth fewer items than their sum: a repeated item is a count, not a weight."""
-GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares
+GRID_TOLERANCE = {"HDy": 0.0051, "OneVsRest": 0.011}  # half a step of its grid of candidate shares; HDy's of each class
 CALIBRATED_WITHOUT_ITSELF = {"SELSE": 2e-6}
 """A validation item is calibrated without itself and others with it, which differs a little for sure posteriors too."""
 SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
 """Settings of QuaNet with which training is fast; the laws hold for any settings."""
-FEW_DRAWN = {"n_points": 200, "n_features": 50}
-"""Numbers of points and features with which KDEyHD and MMDy are fast."""
+FEW_DRAWN = {"n_points": 200, "n_features": 50, "n_draws": 100, "n_members": 3}
+"""Settings with which KDEyHD, MMDy, BayesianCC and Ensemble are fast."""
 
 
 def limit_classes(quantifier, n_classes):
@@ -80,6 +80,9 @@ def make(quantifier, classifier=None):
         return QuantifierSearch(inner, {"validation": [0.4]}, protocol=small, random_state=0)
     accepted = quantifier._get_param_names()
     parameters = {"random_state": 0, "classifier": classifier or Linear(), "device": "cpu", **SMALL, **FEW_DRAWN}
+    if "quantifier" in accepted:  # that members are made of
+        one = clone(quantifier.default_quantifier()).set_params(classifier=parameters["classifier"])
+        parameters["quantifier"] = [one, ACC(parameters["classifier"])] if "grid" in accepted else one
     if isinstance(classifier, FrozenEstimator):
         parameters["prior"] = "uniform"
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})

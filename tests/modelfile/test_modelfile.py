@@ -16,7 +16,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from headcount import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, LogTfidf, NewtonLogisticRegression, SVMperf, TableColumns
+from headcount import (
+    ACC,
+    CC,
+    ELM,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    BayesianCC,
+    Ensemble,
+    HDy,
+    LogTfidf,
+    NewtonLogisticRegression,
+    OneVsRest,
+    SVMperf,
+    TableColumns,
+)
 from headcount.exceptions import DataError, FileFormatError
 from headcount.modelfile import Columns, Model, load_model, save_model
 from headcount.tables import ColumnRole
@@ -64,6 +80,9 @@ def model_path(tmp_path):
         PACC(RandomForestClassifier(5, random_state=0), random_state=0),
         SLD(make_pipeline(StandardScaler(), LogisticRegression(C=3.0)), calibration="bcts", random_state=0),
         HDy(random_state=0),
+        BayesianCC(random_state=0),
+        Ensemble(PACC(LogisticRegression()), n_members=2, selection="ds", random_state=0),
+        OneVsRest(HDy(GaussianNB()), random_state=0),
         ELM(SVMperf(loss="kld")),
     ],
     ids=repr,
@@ -81,7 +100,7 @@ def test_a_loaded_model_predicts_as_the_saved_one(tmp_path, quantifier):
     assert loaded.written.startswith("20")
     assert repr(loaded).startswith(f"Model({type(quantifier).__name__}")
     scores = loaded.held_out()
-    assert (scores is None) == isinstance(quantifier, MLPE | CC | PCC | ELM)
+    assert (scores is None) == isinstance(quantifier, MLPE | CC | PCC | ELM | Ensemble | OneVsRest)
 
 
 def test_a_vocabulary_may_contain_any_words(tmp_path):

@@ -37,6 +37,13 @@ EXEMPT_AUTO = dict.fromkeys(
 EXEMPT_SEARCH = {"check_dtype_object": "the failure of a candidate is raised as the search's own error, a SearchError"}
 
 
+FEW_MEMBERS = {
+    "Ensemble": {"n_members": 2},
+    "MedianQuantifier": {"quantifier": PACC(), "grid": {"classifier__C": [0.1, 1.0]}},
+}
+"""Settings with which methods of several quantifiers are fast."""
+
+
 def exemptions(estimator):
     by_estimator = {"MLPE": EXEMPT_MLPE, "QuantifierSearch": EXEMPT_SEARCH, "AutoQuantifier": EXEMPT_AUTO}
     return EXEMPT | by_estimator.get(type(estimator).__name__, {})
@@ -46,7 +53,7 @@ def instances():
     """Yield one of each method; QuaNet over a classifier of features, and only if torch is installed."""
     for quantifier in dict.fromkeys(method.quantifier for method in list_methods()):
         if quantifier is not QuaNet:
-            yield quantifier()
+            yield quantifier(**FEW_MEMBERS.get(quantifier.__name__, {}))
         elif find_spec("torch") is not None:
             yield QuaNet(Linear(), device="cpu", **SMALL)
 

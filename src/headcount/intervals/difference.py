@@ -73,8 +73,8 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
         low, high, p_value = _by_replicates(b.replicates - a.replicates, level)
     else:
         raise DataError(
-            "One of the estimates has no statistic to compare by: use method='delta' or 'auto', or for both a bootstrap with the "
-            "same number of replicates."
+            "One of the estimates has no statistic to compare by: use method='delta' or 'auto' of a method with an analytic "
+            "interval, such as ACC or PACC, or for both a bootstrap with the same number of replicates."
         )
     p_value = np.where(change == 0.0, 1.0, p_value)  # both at the same end of [0, 1]: no difference is seen
     return Difference(a.classes, change, np.minimum(low, change), np.maximum(high, change), p_value, level)

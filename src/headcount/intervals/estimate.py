@@ -15,6 +15,7 @@ from headcount.intervals.bootstrap import percentile_interval, relearnt_replicat
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
+from headcount.intervals.posterior import credible_intervals
 from headcount.intervals.result import Estimate, check_level
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
@@ -72,8 +73,9 @@ def estimate(
     Parameters
     ----------
     quantifier : fitted quantifier
-        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``), or a search over such methods. Others are
-        refused with the reason, unless ``method="bootstrap"`` or ``assume`` is asked for. CC and PCC have no interval at all.
+        A method with an analytic interval (ACC, PACC, HDy, ``SLD(calibration="bcts")``) or a posterior (`BayesianCC`, whose
+        interval is credible), or a search over such methods. Others are refused with the reason, unless ``method="bootstrap"`` or
+        ``assume`` is asked for. CC and PCC have no interval at all.
     X : items, or their `Outputs`; or statistics of samples that were added up before
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
@@ -125,9 +127,14 @@ def estimate(
     z = float(normal_quantile(tail))
     evidence: Evidence | None = None
     replicates: FloatArray | None = None
+    draws: FloatArray | None = None
     if assume == "calibrated":
         shares, low, high = _assuming_densities(quantifier, target, z, within, method, n_replicates, seed)
         method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
+    elif quantifier.has_posterior and quantifier.has_interval:
+        _check_posterior(quantifier, estimand, method)
+        shares, low, high, draws = credible_intervals(quantifier, target.statistics, target.effective_sizes, tail)
+        method_name = "posterior"
     elif quantifier.has_interval:
         evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)
         shares, method_name = evidence.shares, "delta"
@@ -162,6 +169,7 @@ def estimate(
         evidence=evidence,
         labelled_side=_labelled_side(quantifier, None if replicates is None else seed.entropy),
         replicates=replicates,
+        draws=draws,
     )
 
 
@@ -201,6 +209,17 @@ def _assuming_densities(
         drawn = likelihood.replicates(likelihood.samples, n_replicates, seed)
         return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, normal_tail(z)))
     return likelihood.shares, *likelihood.interval(z, within)
+
+
+def _check_posterior(quantifier: Quantifier, estimand: str, method: str) -> None:
+    """Raise if anything but the posterior is asked for."""
+    name = type(quantifier).__name__
+    if method != "auto":
+        raise DataError(f"The interval of {name} is that of its posterior: omit method={method!r}.")
+    if estimand != "population":
+        raise DataError(
+            f"The posterior of {name} is that of the population's shares: pass estimand='population', or use ACC or PACC."
+        )
 
 
 def _labelled_side(quantifier: Quantifier, seed: Any) -> str:

@@ -12,6 +12,7 @@ from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.intervals.evidence import Evidence
 from headcount.intervals.inversion import class_intervals, mean_intervals
+from headcount.intervals.posterior import shortest_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,8 @@ class Estimate:
         Names of the samples.
     replicates : array of shape (n_samples, n_replicates, n_classes) or None
         Of a bootstrap of a method without an analytic interval.
+    draws : array of shape (n_samples, n_draws, n_classes) or None
+        Of the posterior, for methods that draw from it; None if they are more than eight million numbers.
     """
 
     classes: AnyArray
@@ -82,6 +85,7 @@ class Estimate:
     evidence: Evidence | None = field(default=None, repr=False)
     labelled_side: str = ""
     replicates: FloatArray | None = field(default=None, repr=False)
+    draws: FloatArray | None = field(default=None, repr=False)
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
@@ -128,8 +132,12 @@ class Estimate:
         >>> bool(np.allclose(covariance.sum(axis=1), 0.0)), bool((np.diag(covariance) > 0).all())
         (True, True)
         """
+        if self.draws is not None and self.shares.ndim == 1:
+            return np.asarray(np.cov(self.draws[0].T), dtype=np.float64)
         if self.evidence is None or self.shares.ndim != 1:
-            raise DataError("The covariance is that of one sample, of a method with an analytic interval.")
+            raise DataError(
+                "The covariance is that of one sample, of a method with an analytic interval or a posterior."
+            )
         evidence, p = self.evidence, self.shares
         B, S, n = evidence.B[0], evidence.S[0], float(evidence.n[0])
         weights = p / n + p**2 / evidence.sizes  # of the sample's items, and of the labelled ones
@@ -169,6 +177,8 @@ class Estimate:
         elif len(given) == 2:
             ends = np.stack([np.atleast_2d(self.low)[:, 1], np.atleast_2d(self.high)[:, 1]])
             low, high = np.sort(given[0] + (given[1] - given[0]) * ends, axis=0)
+        elif self.draws is not None:
+            low, high = (ends[:, 0] for ends in shortest_intervals((self.draws @ given)[:, :, None], self.level, None))
         elif self.evidence is None:
             low = high = np.full(len(mean), np.nan)
         else:
@@ -189,6 +199,7 @@ class Estimate:
             names=None,
             evidence=None if self.evidence is None else self.evidence.take(s),
             replicates=None if self.replicates is None else self.replicates[s : s + 1],
+            draws=None if self.draws is None else self.draws[s : s + 1],
         )
 
     def to_frame(self) -> "pd.DataFrame":

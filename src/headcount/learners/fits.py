@@ -30,6 +30,7 @@ from headcount.learners.fit_params import check_accepted, checked_fit_params, cu
 from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.forests import first_trees, size_of_forest
 from headcount.learners.linear.solutions import Solutions, shared_solutions
+from headcount.learners.outputs import Outputs
 from headcount.learners.paths import on_path, without_place
 from headcount.learners.validation import Validation, validation_parts
 
@@ -155,6 +156,7 @@ class Fits:
         self._forests: dict[tuple[str, str], Fit] = {}
         self._paths: dict[tuple[str, str], dict[float, Fit]] = {}
         self._folds: dict[tuple[int, ...], FoldClassifiers] = {}
+        self._others: dict[str, Fits] = {}
 
     def scope(self) -> "Fits":
         """Return fits over the same data, sharing splits and parts, that are forgotten with the returned object."""
@@ -162,6 +164,18 @@ class Fits:
         scope._parts, scope._splits = self._parts, self._splits
         scope._fingerprint = None if self.cache is None else self._data_hash()
         return scope
+
+    def other(self, rows: IntArray | None = None, y: AnyArray | None = None) -> "Fits":
+        """Return fits over some of the rows, or with other labels; where fits are remembered, the same ones for the same data."""
+        key = joblib.hash((rows, y)) if self.remember else ""
+        if key in self._others:
+            return self._others[key]
+        X = self.X.take(rows) if isinstance(self.X, Outputs) and rows is not None else self.part(rows)[0]
+        labels = self.part(rows)[1] if y is None else y
+        other = Fits(X, labels, self.cache, self.remember, cut_fit_params(self.fit_params, self.X, rows))
+        if self.remember:
+            self._others[key] = other
+        return other
 
     def part(self, rows: IntArray | None) -> tuple[Items, AnyArray]:
         """Return the items and labels of these rows, cut out once."""

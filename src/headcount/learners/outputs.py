@@ -44,6 +44,8 @@ class Outputs:
     folds : sequence of Outputs, optional
         The outputs of each of several fold classifiers for the same items (cross-fitting); decisions and posteriors are then those
         of the classifiers together. Outputs of K folds take K + 1 times the memory of one.
+    members : sequence of Outputs, optional
+        The outputs that each member of a method of several quantifiers needs, for the same items; each with its own classes.
 
     See Also
     --------
@@ -56,6 +58,7 @@ class Outputs:
     posteriors: FloatArray | None = None
     embeddings: AnyArray | None = None
     folds: "tuple[Outputs, ...] | None" = None
+    members: "tuple[Outputs, ...] | None" = None
 
     def __post_init__(self) -> None:
         if self.posteriors is not None:
@@ -82,6 +85,8 @@ class Outputs:
                     f"folds must be the outputs of one or more classifiers for the same {self.n_items} items; they hold "
                     f"{quoted(sorted(sizes))}."
                 )
+        if self.members is not None and {member.n_items for member in self.members} != {self.n_items}:
+            raise DataError(f"members must be outputs for the same {self.n_items} items, of one or more quantifiers.")
 
     @classmethod
     def from_posteriors(
@@ -173,6 +178,10 @@ class Outputs:
                     "Outputs of different numbers of folds can't be joined: score all items with one quantifier."
                 )
             joined["folds"] = tuple(cls.concatenated(fold) for fold in zip(*by_part, strict=True))
+        if all(part.members is not None for part in aligned):
+            joined["members"] = tuple(
+                cls.concatenated(member) for member in zip(*(part.members or () for part in aligned), strict=True)
+            )
         return cls(classes, sum(part.n_items for part in aligned), **joined)
 
     def joined(self, other: "Outputs") -> "Outputs":
@@ -182,13 +191,15 @@ class Outputs:
         folds = None
         if self.folds is not None and other.folds is not None:
             folds = tuple(a.joined(b) for a, b in zip(self.folds, other.folds, strict=True))
-        return Outputs(self.classes, self.n_items, **kinds, folds=folds)
+        members = self.members if self.members is not None else other.members
+        return Outputs(self.classes, self.n_items, **kinds, folds=folds, members=members)
 
     def take(self, rows: IntArray) -> "Outputs":
         """Return the outputs of these items."""
         kept = {name: getattr(self, name) for name in _KINDS}
         taken: dict[str, Any] = {name: None if a is None else a[rows] for name, a in kept.items()}
-        taken["folds"] = None if self.folds is None else tuple(fold.take(rows) for fold in self.folds)
+        for name, parts in (("folds", self.folds), ("members", self.members)):
+            taken[name] = None if parts is None else tuple(part.take(rows) for part in parts)
         return Outputs(self.classes, len(rows), **taken)
 
     def __len__(self) -> int:
@@ -234,6 +245,8 @@ class Outputs:
         return [kind for kind in _KINDS if getattr(self, kind) is not None]
 
     def _contents(self) -> str:
+        if self.members is not None:
+            return f"outputs of {len(self.members)} members"
         *first, last = self._kinds() or ["neither decisions nor posteriors"]
         kinds = f"{', '.join(first)} and {last}" if first else last
         return kinds if self.folds is None else f"{kinds} of {len(self.folds)} folds"
@@ -261,7 +274,7 @@ class Outputs:
             )
         decisions = None if self.decisions is None else codes[self.decisions]
         posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(codes)])
-        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings, self.folds)
+        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings, self.folds, self.members)
 
 
 def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:

@@ -27,6 +27,7 @@ _HEADCOUNT = {
         "VectorScaling",
     ),
     "headcount.learners.vote": ("Vote",),
+    "headcount.quantifiers.meta.similarity": ("PosteriorSimilarity",),
 }
 _SCIKIT_LEARN = {
     "sklearn.calibration": ("CalibratedClassifierCV", "_CalibratedClassifier", "_SigmoidCalibration"),

@@ -2,6 +2,7 @@
 
 from headcount.quantifiers.acc import ACC
 from headcount.quantifiers.base import DEFAULT_VALIDATION, Quantifier
+from headcount.quantifiers.bayesian import BayesianCC
 from headcount.quantifiers.catalogue import Method, list_methods, method_named, register_method, registered_types
 from headcount.quantifiers.cc import CC
 from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
@@ -10,6 +11,7 @@ from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.kernel_methods import EDy, KDEyCS, KDEyHD, KDEyML, MMDy
 from headcount.quantifiers.matching import SORD, DMy, DyS
+from headcount.quantifiers.meta import Ensemble, MedianQuantifier, OneVsRest
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
@@ -46,6 +48,7 @@ __all__ = [
     "SLD",
     "SMM",
     "SORD",
+    "BayesianCC",
     "Cells",
     "Convergence",
     "DMy",
@@ -53,6 +56,7 @@ __all__ = [
     "DensitiesQuantifier",
     "DyS",
     "EDy",
+    "Ensemble",
     "HDy",
     "Histograms",
     "KDEyCS",
@@ -61,7 +65,9 @@ __all__ = [
     "LeastSquares",
     "MMDy",
     "MeanVector",
+    "MedianQuantifier",
     "Method",
+    "OneVsRest",
     "Posteriors",
     "QuaNet",
     "Quantifier",

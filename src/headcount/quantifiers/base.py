@@ -77,7 +77,9 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
     learnt_shapes: ClassVar[Mapping[str, tuple[str | int | None, ...]]] = {}
     """Sizes of learnt arrays of numbers that a method adds, by name ("classes" is known): checked when a model file is read."""
-    _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "interval_refusal")
+    has_posterior: ClassVar[bool] = False
+    """Whether its interval is that of a posterior distribution, drawn by its method ``posterior``."""
+    _PROMISES: ClassVar[tuple[str, ...]] = ("adjusts_for_shift", "has_posterior", "interval_refusal")
     """Declarations that describe the estimate; a family adds its own."""
 
     classes: Any = None

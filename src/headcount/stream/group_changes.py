@@ -59,9 +59,8 @@ def _check_comparable(groups: GroupShares) -> None:
     if groups.estimate is None:
         raise DataError("All groups have too few items to be compared.")
     if groups.estimate.evidence is None:
-        raise DataError(
-            "Intervals that assume calibrated posteriors give no interval of a difference: use PACC, or SLD with calibration."
-        )
+        kind = "that assume calibrated posteriors" if groups.assume else f"of {groups.method}"
+        raise DataError(f"Intervals {kind} give no interval of a difference: use PACC, or SLD with calibration.")
 
 
 def _one(groups: GroupShares, name: Any) -> Estimate:
