@@ -36,7 +36,8 @@ CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
 EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy", "BayesianCC", "Ensemble")]
 """QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of
-KDEyHD, the frequencies of MMDy and the draws of BayesianCC and Ensemble are drawn class by class, so that classes in another order have others."""
+KDEyHD, the frequencies of MMDy and the draws of BayesianCC and Ensemble are drawn class by class, so that classes in
+another order have others."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 COUNTS_ITEMS = {"SELSE"}
