@@ -93,9 +93,12 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
-        self._labelled = self.representation.vectors(quantifier.validation_outputs_) @ self.A.T
+        self._labelled = self.representation.projected(quantifier.validation_outputs_, self.A)
         self._second: FloatArray | None = None
-        if statistics.has_products or not self.representation.has_vectors:
+        if not self.representation.adds_products:
+            if quantifier.n_folds == 1 and not self.representation.has_vectors:  # each item is in one cell
+                self._second = np.einsum("sc,ac,bc->sab", statistics.means(), self.A, self.A, optimize=True)
+        elif statistics.has_products or not self.representation.has_vectors:
             second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
             self._second = self.A @ second @ self.A.T
 
@@ -114,8 +117,7 @@ class _RepresentationVectors(ItemVectors):
         return np.ascontiguousarray(sure.T)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
-        return vectors
+        return self.representation.projected(outputs, self.A)
 
 
 class _RatioVectors(ItemVectors):

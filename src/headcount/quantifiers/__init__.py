@@ -17,16 +17,21 @@ from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
 from headcount.quantifiers.statistics import SampleItems, Statistics
 from headcount.quantifiers.sums import SumsQuantifier
+from headcount.quantifiers.thresholds import MAX, MS, MS2, T50, X
 
 __all__ = [
     "ACC",
     "CC",
     "DEFAULT_VALIDATION",
     "ELM",
+    "MAX",
     "MLPE",
+    "MS",
+    "MS2",
     "PACC",
     "PCC",
     "SLD",
+    "T50",
     "Cells",
     "Convergence",
     "Decisions",
@@ -45,6 +50,7 @@ __all__ = [
     "Statistics",
     "SumsQuantifier",
     "Vectors",
+    "X",
     "list_methods",
     "method_named",
     "register_method",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
@@ -19,6 +20,9 @@ from headcount.quantifiers.solvers import Solver
 from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["SumsQuantifier"]
+
+_NUMBERS_PER_PART, _SMALLEST_PART = 1 << 18, 64
+"""Sums that are worked on at a time, which then stay in the cache; and the least number of samples to do so."""
 
 
 class SumsQuantifier(Quantifier):
@@ -96,6 +100,23 @@ class SumsQuantifier(Quantifier):
     def reduce(self, outputs: Outputs, samples: Any = None, products: bool = False) -> Statistics:
         """Add up the vectors of each sample's items and, for intervals, the products of their coordinates."""
         return self.representation.reduce(*self._ready(outputs, samples), products=products)
+
+    def aggregate(self, outputs: Outputs, samples: Any = None) -> FloatArray:
+        """Estimate the shares of each sample; many samples of many coordinates part by part, so that memory stays bounded."""
+        per_part = _NUMBERS_PER_PART // max(1, self.representation.width(len(outputs.classes)))
+        if not self._is_inherited(SumsQuantifier, "reduce", "solve"):
+            return super().aggregate(outputs, samples)
+        outputs, samples = self._ready(outputs, samples)
+        if len(samples) <= _SMALLEST_PART or len(samples) <= per_part:
+            return self.solve(self.representation.reduce(outputs, samples))
+        reducer = self.representation.reducer(outputs)
+        shares = np.empty((len(samples), len(self.classes_)))
+
+        def estimate_part(start: int, stop: int) -> None:
+            shares[start:stop] = self.solve(reducer(samples[start:stop], False))
+
+        in_chunks(estimate_part, len(samples), max(per_part, _SMALLEST_PART))
+        return shares
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares."""
