@@ -17,7 +17,7 @@ from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
 from headcount.quantifiers.statistics import SampleItems, Statistics
 from headcount.quantifiers.sums import SumsQuantifier
-from headcount.quantifiers.thresholds import MAX, MS, MS2, T50, X
+from headcount.quantifiers.thresholds import MAX, MS, MS2, T50, ContinuousSweep, X
 
 __all__ = [
     "ACC",
@@ -33,6 +33,7 @@ __all__ = [
     "SLD",
     "T50",
     "Cells",
+    "ContinuousSweep",
     "Convergence",
     "Decisions",
     "DensitiesQuantifier",
