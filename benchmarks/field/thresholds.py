@@ -34,6 +34,8 @@ def _theirs(name: str) -> Callable[[Pool], Callable[[Any], Any]]:
 _TARGETS = {"MS": 300.0, "MS2": 300.0}
 _NOTES = {"T50": "of thresholds with the same TPR ours is the one with the lowest FPR, theirs any"}
 CASES = [
-    Case(name, 2, _ours(name), _theirs(name), None if name in _NOTES else 1e-9, _TARGETS.get(name), _NOTES.get(name, ""))
+    Case(
+        name, 2, _ours(name), _theirs(name), None if name in _NOTES else 1e-9, _TARGETS.get(name), _NOTES.get(name, "")
+    )
     for name in ("T50", "MAX", "X", "MS", "MS2")
 ]

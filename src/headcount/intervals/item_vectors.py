@@ -93,10 +93,10 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
-        self._labelled = self.representation.projected(quantifier.validation_outputs_, self.A)
+        self._labelled = quantifier.projected_validation(self.A)
         self._second: FloatArray | None = None
         if not self.representation.adds_products:
-            if quantifier.n_folds == 1 and not self.representation.has_vectors:  # each item is in one cell
+            if quantifier.n_folds == 1 and self.representation.is_partition:
                 self._second = np.einsum("sc,ac,bc->sab", statistics.means(), self.A, self.A, optimize=True)
         elif statistics.has_products or not self.representation.has_vectors:
             second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]

@@ -105,7 +105,9 @@ def load_model(path: str | Path) -> Model:
     held = _made(body, path, manifest)
     quantifier = held.get("quantifier") if isinstance(held, dict) else None
     classes = getattr(quantifier, "classes_", None)
-    is_fitted = isinstance(quantifier, Quantifier) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
+    is_fitted = isinstance(quantifier, Quantifier) and (
+        quantifier.needs <= {"features"} or hasattr(quantifier, "classifier_")
+    )
     if not is_fitted or not isinstance(quantifier, Quantifier) or not isinstance(classes, np.ndarray):
         raise FileFormatError(f"{path} is damaged: it holds no fitted quantifier. Make the model again.")
     reference, codes = held.get("reference"), held.get("reference_codes")

@@ -9,6 +9,7 @@ from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.on_features import DMx, EDx, HDx, ReadMe
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.quanet import QuaNet
@@ -35,8 +36,11 @@ __all__ = [
     "Cells",
     "ContinuousSweep",
     "Convergence",
+    "DMx",
     "Decisions",
     "DensitiesQuantifier",
+    "EDx",
+    "HDx",
     "HDy",
     "Histograms",
     "LeastSquares",
@@ -45,6 +49,7 @@ __all__ = [
     "Posteriors",
     "QuaNet",
     "Quantifier",
+    "ReadMe",
     "Representation",
     "SampleItems",
     "Solver",

@@ -19,7 +19,18 @@ from headcount.quantifiers.base import Quantifier
 __all__ = ["ENTRY_POINTS", "Method", "list_methods", "method_named", "register_method", "registered_types"]
 
 ENTRY_POINTS = "headcount.quantifiers"
-GROUPS = ("baseline", "counting", "adjusting", "thresholds", "likelihood", "matching", "explicit loss", "network", "other")
+GROUPS = (
+    "baseline",
+    "counting",
+    "adjusting",
+    "thresholds",
+    "likelihood",
+    "matching",
+    "on features",
+    "explicit loss",
+    "network",
+    "other",
+)
 """Order in which methods are listed."""
 
 Q = TypeVar("Q", bound=type[Quantifier])

@@ -50,6 +50,8 @@ class Representation(ABC):
     """Whether vectors are any numbers; else they are cells, 0 or 1."""
     sums_to_one: bool = False
     """Whether the coordinates of each vector are shares: not negative, with sum 1."""
+    is_partition: bool = False
+    """Whether each item is in exactly one cell, so that counts give the second moments; asked where products are not added up."""
     adds_products: bool = True
     """Whether products of two coordinates are added up where intervals ask for them; with very many coordinates they are not."""
 
@@ -97,7 +99,7 @@ class Representation(ABC):
         return statistics.products()
 
     def projected(self, outputs: Outputs, A: FloatArray) -> FloatArray:
-        """Return A times the vector of each item, for intervals; a representation with many coordinates need not make the vectors."""
+        """Return A times the vector of each item, for intervals; with many coordinates the vectors need not be made."""
         projected: FloatArray = self.vectors(outputs) @ A.T
         return projected
 
@@ -159,7 +161,9 @@ class Cells(Representation):
             part = divided(samples, len(folds))
             counts = reduce(add, (part.count_exact(one, width) for one in codes))
         triangle = None
-        if products and self.adds_products and codes[0].ndim == 1:  # an item may be in several cells in part: counts do not give the products
+        if (
+            products and self.adds_products and codes[0].ndim == 1
+        ):  # an item may be in several cells in part: counts do not give the products
             triangle = samples.sum_exact(to_units(lower_products(self.vectors(outputs))))
         return Statistics(counts, exact_sizes(samples), triangle)
 

@@ -123,6 +123,10 @@ class SumsQuantifier(Quantifier):
         check_is_fitted(self)
         return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
 
+    def projected_validation(self, A: FloatArray) -> FloatArray:
+        """Return A times the vector of each validation item, which is left out of what its vector is made with; for intervals."""
+        return self.representation.projected(self.validation_outputs_, A)
+
     @property
     def has_interval(self) -> bool:
         """Whether the estimate solves an estimating equation, which the interval inverts."""

@@ -10,11 +10,13 @@ _HALVINGS, _FEW = 40, 16
 
 
 @kernel(error_model="numpy")
-def median_adjusted(q: FloatArray, counted: IntArray, fpr: FloatArray, inverse: FloatArray, medians: FloatArray) -> None:
+def median_adjusted(
+    q: FloatArray, counted: IntArray, fpr: FloatArray, inverse: FloatArray, medians: FloatArray
+) -> None:
     """Compute the median over thresholds t of (q(t) - FPR(t)) / (TPR(t) - FPR(t)), clipped, for each row of cells.
 
-    ``counted`` are the positions of the thresholds, ascending; q(t) is the sum of the cells behind threshold t. The values between two
-    bounds, which hold the middle ranks, are found by halving; counting below a bound takes no branches.
+    ``counted`` are the positions of the thresholds, ascending; q(t) is the sum of the cells behind threshold t. The values
+    between two bounds, which hold the middle ranks, are found by halving; counting below a bound takes no branches.
     """
     n = counted.size
     values, kept = np.empty(n), np.empty(n)

@@ -33,6 +33,7 @@ class ThresholdCells(Cells):
     """
 
     needs: Need = "posteriors"
+    is_partition = True
 
     def __init__(self, thresholds: FloatArray) -> None:
         self.thresholds = thresholds

@@ -78,8 +78,9 @@ class _NormalProfiles(Solver):
     def check_profiles(self, M: FloatArray, classes: AnyArray, name: str) -> None:
         if self.means[0] == self.means[1]:
             warnings.warn(
-                f"On the validation part the scores of both classes have the same mean and spread, so {name} can't tell their shares "
-                "and returns equal ones. Use a better classifier (balanced class weights, another C, more labelled items).",
+                "On the validation part the scores of both classes have the same mean and spread, so that "
+                f"{name} can't tell their shares and returns equal ones. Use a better classifier (balanced class weights, "
+                "another C, more labelled items).",
                 IdentifiabilityWarning,
                 stacklevel=5,
             )
@@ -97,8 +98,9 @@ class ContinuousSweep(SumsQuantifier):
     .. math:: \hat p = \frac{1}{r - l} \int_l^r \frac{q(t) - F_0(t)}{F_1(t) - F_0(t)} \, dt
 
     clipped to [0, 1], where q(t) is the share of the sample's items with a score of at least t, :math:`F_0` and :math:`F_1` are
-    the shares of the two classes, those of normal distributions with the mean and variance of the validation items' scores,
-    and l and r are the thresholds where :math:`|F_1 - F_0|` falls to the barrier :math:`\Delta`. The answer is a mean of item scores,
+    the shares of the two classes, those of normal distributions with the mean and variance of the validation items' scores, and
+    l and r are the thresholds where :math:`|F_1 - F_0|` falls to the barrier :math:`\Delta`. The answer is a mean of item
+    scores,
 
     .. math:: \hat p = \frac1n \sum_i h(s_i), \quad h(s) = \frac{1}{r - l} \left[ \int_l^{\min(\max(s, l), r)}
         \frac{dt}{F_1 - F_0} - \int_l^r \frac{F_0 \, dt}{F_1 - F_0} \right]
@@ -110,8 +112,8 @@ class ContinuousSweep(SumsQuantifier):
     The integrals are computed once in a fit. For two classes.
 
     When to use it: where the log odds of both classes are near normal, as those of linear classifiers often are, and labelled
-    items are few: four numbers are learnt from them. Not with forests, naive Bayes and other classifiers whose scores pile up: the rates are then
-    wrong and the estimate is biased, whatever the number of items. `PACC` and `MS2` assume no distribution.
+    items are few: four numbers are learnt from them. Not with forests, naive Bayes and other classifiers whose scores pile up:
+    the rates are then wrong and the estimate is biased, whatever the number of items. `PACC` and `MS2` assume no distribution.
 
     The interval (`estimate`) does not assume normal scores: it inverts a test on the mean of h(s), whose means in the classes
     are those of the validation items. Where scores are not normal the estimate may lie near its end.
@@ -123,8 +125,8 @@ class ContinuousSweep(SumsQuantifier):
         method. With a ``FrozenEstimator`` all data given to ``fit`` is the validation part.
     barrier : "least variance" or float in (0, 1), default="least variance"
         The difference between TPR and FPR that a threshold must exceed. By default the one with the least variance, on average
-        over all shares from 0 to 1. (The paper chooses it for the share of each sample; chosen once, samples can be merged.) One that
-        no threshold exceeds is replaced by half the largest difference, with a warning.
+        over all shares from 0 to 1. (The paper chooses it for the share of each sample; chosen once, samples can be merged.)
+        One that no threshold exceeds is replaced by half the largest difference, with a warning.
     scores : {"log-odds", "posteriors"}, default="log-odds"
         The scores that are taken for normal. Posteriors nearer to 0 or 1 than 0.0001 are moved there before log odds are taken.
     validation : int, float or splitter, default=5
@@ -232,8 +234,8 @@ class ContinuousSweep(SumsQuantifier):
         self.barrier_ = least_variance_barrier(self.normals_) if self.barrier == "least variance" else self.barrier
         if self.barrier_ >= abs(largest):
             warnings.warn(
-                f"On the validation part TPR - FPR is at most {abs(largest):.3g}, below the barrier of {self.barrier_:g}: half that "
-                "difference is used. Lower the barrier, or use a better classifier.",
+                f"On the validation part TPR - FPR is at most {abs(largest):.3g}, below the barrier of {self.barrier_:g}: half "
+                "that difference is used. Lower the barrier, or use a better classifier.",
                 IdentifiabilityWarning,
                 stacklevel=5,
             )

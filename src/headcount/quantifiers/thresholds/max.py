@@ -7,19 +7,26 @@ from headcount.quantifiers.thresholds.one_threshold import OneThreshold
 __all__ = ["MAX"]
 
 
-@register_method("adjusted count above the threshold with the largest TPR - FPR", "Forman 2008", group="thresholds", needs="posteriors, validation part")
+@register_method(
+    "adjusted count above the threshold with the largest TPR - FPR",
+    "Forman 2008",
+    group="thresholds",
+    needs="posteriors, validation part",
+)
 class MAX(OneThreshold):
     r"""Adjusted count above the threshold where the true and the false positive rate differ most.
 
-    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}, \qquad t = \arg\min_t \; \mathrm{FPR}(t) - \mathrm{TPR}(t)
+    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}
+        \qquad t = \arg\min_t \; \mathrm{FPR}(t) - \mathrm{TPR}(t)
 
-    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and TPR(t) and
-    FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal rates are left out;
-    of equally good ones the one with the largest difference of rates is taken. For two classes.
+    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and
+    TPR(t) and FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal
+    rates are left out; of equally good ones the one with the largest difference of rates is taken. For two classes.
 
     When to use it: Where the classifier's own decisions are of little use, such as with rare classes, and a simple adjusted
-    count is wanted. Its denominator is the largest there is. With few labelled items the largest of many noisy differences is too large by
-    chance, and the estimate is biased towards the middle: `PACC` uses all posteriors and has no threshold to choose.
+    count is wanted. Its denominator is the largest there is. With few labelled items the largest of many noisy differences is
+    too large by chance, and the estimate is biased towards the middle: `PACC` uses all posteriors and has no threshold to
+    choose.
 
     Parameters
     ----------

@@ -6,21 +6,26 @@ from headcount.quantifiers.thresholds.sweep import MedianOfThresholds, MedianSwe
 __all__ = ["MS"]
 
 
-@register_method("median of the adjusted counts above all thresholds", "Forman 2008", group="thresholds", needs="posteriors, validation part")
+@register_method(
+    "median of the adjusted counts above all thresholds",
+    "Forman 2008",
+    group="thresholds",
+    needs="posteriors, validation part",
+)
 class MS(MedianSweep):
     r"""Median sweep: the median of the adjusted counts above all thresholds.
 
     .. math:: \hat p = \operatorname*{median}_{t \,:\, \mathrm{TPR}(t) \neq \mathrm{FPR}(t)} \;
         \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}
 
-    each clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and TPR(t)
-    and FPR(t) are those shares among the validation items of the second and of the first class. For two classes.
+    each clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and
+    TPR(t) and FPR(t) are those shares among the validation items of the second and of the first class. For two classes.
 
-    When to use it: A robust adjusted count without a threshold to choose. Thresholds at which the rates hardly differ give wild estimates, which the
-    median ignores only while they are few: `MS2` leaves them out and is better nearly always.
+    When to use it: A robust adjusted count without a threshold to choose. Thresholds at which the rates hardly differ give wild
+    estimates, which the median ignores only while they are few: `MS2` leaves them out and is better nearly always.
 
-    The interval is that of the mean over thresholds with :math:`|\mathrm{TPR} - \mathrm{FPR}| > 1/4`, which is a mean of item scores; it is
-    widened to hold the median where that lies outside.
+    The interval is that of the mean over thresholds with :math:`|\mathrm{TPR} - \mathrm{FPR}| > 1/4`, which is a mean of item
+    scores; it is widened to hold the median where that lies outside.
 
     Memory: a sample takes one number for each threshold, up to 2,000.
 

@@ -1,8 +1,8 @@
 """Rates of two normal distributions of scores: the thresholds between barriers, and item scores whose mean is the swept estimate.
 
-With F_j(t) the share of class j above t, and thresholds from l to r, the mean over t of (q(t) - F_0(t)) / (F_1(t) - F_0(t)) is the mean
-over the sample's items of h(s) = (H(s) - a) / (r - l), where H(s) is the integral of 1 / (F_1 - F_0) from l to s and a that of
-F_0 / (F_1 - F_0) from l to r.
+With F_j(t) the share of class j above t, and thresholds from l to r, the mean over t of (q(t) - F_0(t)) / (F_1(t) - F_0(t)) is
+the mean over the sample's items of h(s) = (H(s) - a) / (r - l), where H(s) is the integral of 1 / (F_1 - F_0) from l to s and a
+that of F_0 / (F_1 - F_0) from l to r.
 """
 
 from dataclasses import dataclass

@@ -37,10 +37,10 @@ class MedianOfThresholds(Solver):
     def __init__(self, least: float | None) -> None:
         self.least = least
 
-    def _counted(self, differences: FloatArray) -> FloatArray:
+    def _counted(self, differences: FloatArray) -> IntArray:
         """Return the positions of the thresholds that count; where there are none, of the one whose rates differ most."""
         counts = np.abs(differences) > EQUAL_RATES if self.least is None else differences > self.least
-        return np.flatnonzero(counts) if counts.any() else np.abs(differences).argmax(keepdims=True)
+        return np.flatnonzero(counts) if counts.any() else np.array([int(np.abs(differences).argmax())])
 
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample; where no rates differ, the unadjusted share above the middle threshold."""
@@ -77,15 +77,16 @@ class MedianOfThresholds(Solver):
         largest = float((tpr - fpr).max())
         if np.abs(tpr - fpr).max() <= EQUAL_RATES:
             warnings.warn(
-                f"On the validation part the true and false positive rates are the same at all thresholds, so {name} can't adjust "
-                "and returns unadjusted shares. Use a better classifier (balanced class weights, another C, more labelled items).",
+                f"On the validation part the true and false positive rates are the same at all thresholds, so {name} can't "
+                "adjust and returns unadjusted shares. Use a better classifier (balanced class weights, another C, more labelled "
+                "items).",
                 IdentifiabilityWarning,
                 stacklevel=5,
             )
         elif self.least is not None and largest <= self.least:
             warnings.warn(
-                f"On the validation part no threshold has TPR - FPR above {self.least:g} (the largest is {largest:.3g}): {name} uses "
-                "the one whose rates differ most. Use a better classifier, or PACC.",
+                f"On the validation part no threshold has TPR - FPR above {self.least:g} (the largest is {largest:.3g}): {name} "
+                "uses the one whose rates differ most. Use a better classifier, or PACC.",
                 IdentifiabilityWarning,
                 stacklevel=5,
             )

@@ -9,19 +9,25 @@ from headcount.quantifiers.thresholds.one_threshold import OneThreshold
 __all__ = ["T50"]
 
 
-@register_method("adjusted count above the threshold where half of the positives are", "Forman 2008", group="thresholds", needs="posteriors, validation part")
+@register_method(
+    "adjusted count above the threshold where half of the positives are",
+    "Forman 2008",
+    group="thresholds",
+    needs="posteriors, validation part",
+)
 class T50(OneThreshold):
     r"""Adjusted count above the threshold where half of the positive validation items are above it.
 
-    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}, \qquad t = \arg\min_t \; \lvert \mathrm{TPR}(t) - 1/2 \rvert
+    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}
+        \qquad t = \arg\min_t \; \lvert \mathrm{TPR}(t) - 1/2 \rvert
 
-    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and TPR(t) and
-    FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal rates are left out;
-    of equally good ones the one with the largest difference of rates is taken. For two classes.
+    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and
+    TPR(t) and FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal
+    rates are left out; of equally good ones the one with the largest difference of rates is taken. For two classes.
 
-    When to use it: Where positives are rare: half of them are above the threshold, few negatives are, and the count above it
-    is less noisy than at the classifier's own decisions. Not where the classes are balanced: `ACC` at its own threshold, `MAX` and above all
-    `PACC` vary less. The second class is the positive one; naming the other one positive gives another threshold.
+    When to use it: Where positives are rare: half of them are above the threshold, few negatives are, and the count above it is
+    less noisy than at the classifier's own decisions. Not where the classes are balanced: `ACC` at its own threshold, `MAX` and
+    above all `PACC` vary less. The second class is the positive one; naming the other one positive gives another threshold.
 
     Parameters
     ----------
@@ -68,7 +74,7 @@ class T50(OneThreshold):
     """
 
     @staticmethod
-    def criterion(tpr: FloatArray, fpr: FloatArray) -> FloatArray:
+    def criterion(tpr: FloatArray, fpr: FloatArray) -> FloatArray:  # noqa: ARG004
         """Return what is least at the best threshold, for each threshold's rates."""
         least: FloatArray = np.abs(tpr - 0.5)
         return least

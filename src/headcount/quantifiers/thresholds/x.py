@@ -9,18 +9,25 @@ from headcount.quantifiers.thresholds.one_threshold import OneThreshold
 __all__ = ["X"]
 
 
-@register_method("adjusted count above the threshold where FPR = 1 - TPR", "Forman 2008", group="thresholds", needs="posteriors, validation part")
+@register_method(
+    "adjusted count above the threshold where FPR = 1 - TPR",
+    "Forman 2008",
+    group="thresholds",
+    needs="posteriors, validation part",
+)
 class X(OneThreshold):
     r"""Adjusted count above the threshold where both classes have the same error rate.
 
-    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}, \qquad t = \arg\min_t \; \lvert 1 - \mathrm{TPR}(t) - \mathrm{FPR}(t) \rvert
+    .. math:: \hat p = \frac{q(t) - \mathrm{FPR}(t)}{\mathrm{TPR}(t) - \mathrm{FPR}(t)}
+        \qquad t = \arg\min_t \; \lvert 1 - \mathrm{TPR}(t) - \mathrm{FPR}(t) \rvert
 
-    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and TPR(t) and
-    FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal rates are left out;
-    of equally good ones the one with the largest difference of rates is taken. For two classes.
+    clipped to [0, 1], where q(t) is the share of the sample's items whose posterior of the second class is at least t, and
+    TPR(t) and FPR(t) are those shares among the validation items of the second and of the first class. Thresholds with equal
+    rates are left out; of equally good ones the one with the largest difference of rates is taken. For two classes.
 
     When to use it: Where classes are unbalanced and the classifier's own decisions nearly all fall on one side. Both error
-    rates are equal there, so that both are learnt from items in the middle of the scores. Otherwise `PACC`, which uses all posteriors.
+    rates are equal there, so that both are learnt from items in the middle of the scores. Otherwise `PACC`, which uses all
+    posteriors.
 
     Parameters
     ----------
