@@ -32,13 +32,16 @@ RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("MLPE", "QuaNet")]
 """MLPE ignores the items; QuaNet learns a regression from samples to shares, which is never exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
 """Methods of the two families; a stream refuses the others."""
+SCORED = [q for q in STREAMED if "features" not in q().needs]
+"""Methods over a classifier's outputs, which may be streamed as columns of posteriors; the others read the items' own features."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ != "QuaNet"]
-"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network."""
+EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "T50")]
+"""QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. T50 looks for the
+threshold above which half of the second class's items are."""
 
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
-GRID_TOLERANCE = {"HDy": 0.0051}  # half a step of its grid of candidate shares
+GRID_TOLERANCE = {"HDx": 0.0051, "HDy": 0.0051}  # half a step of its grid of candidate shares
 SINGLE_PRECISION = {"QuaNet": 1e-5}  # a network in 32 bits, whose sums depend on the number of samples in a batch
 SMALL = {"lstm_size": 4, "lstm_layers": 1, "layers": (8,), "sample_size": 20, "samples_per_epoch": 20, "max_epochs": 2}
 """Settings of QuaNet with which training is fast; the laws hold for any settings."""
@@ -353,7 +356,7 @@ def tally_in_batches(q, P, groups, size):
     return reduce(add, reversed(tallies))
 
 
-@with_classes(STREAMED)
+@with_classes(SCORED)
 def test_a_stream_gives_the_bits_of_one_pass(quantifier, n_classes):
     q = fitted_on_scores(quantifier, range(n_classes))
     _, P = scored_items(1500, n_classes, seed=4)

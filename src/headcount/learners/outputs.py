@@ -305,8 +305,8 @@ def _checked_features(features: Any) -> Any:
     from scipy.sparse import issparse
 
     try:
-        matrix: Any = features
-        F: Any = matrix.tocsr() if issparse(matrix) else np.ascontiguousarray(matrix, dtype=np.float64)
+        sparse: Any = features if issparse(features) else None
+        F: Any = np.ascontiguousarray(features, dtype=np.float64) if sparse is None else sparse.tocsr()
         F = F if F.dtype == np.float64 else F.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"Features must be numbers in a matrix, one row an item: {error}") from error

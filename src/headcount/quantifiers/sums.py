@@ -103,10 +103,10 @@ class SumsQuantifier(Quantifier):
 
     def aggregate(self, outputs: Outputs, samples: Any = None) -> FloatArray:
         """Estimate the shares of each sample; many samples of many coordinates part by part, so that memory stays bounded."""
-        per_part = _NUMBERS_PER_PART // max(1, self.representation.width(len(outputs.classes)))
         if not self._is_inherited(SumsQuantifier, "reduce", "solve"):
             return super().aggregate(outputs, samples)
         outputs, samples = self._ready(outputs, samples)
+        per_part = _NUMBERS_PER_PART // max(1, self.representation.width(len(self.classes_)))
         if len(samples) <= _SMALLEST_PART or len(samples) <= per_part:
             return self.solve(self.representation.reduce(outputs, samples))
         reducer = self.representation.reducer(outputs)

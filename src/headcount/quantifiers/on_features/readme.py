@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from headcount._typing import AnyArray, FloatArray, IntArray, RandomState
 from headcount._validation import integers_from, seed_sequence
@@ -11,7 +11,7 @@ from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.on_features.affinities import least_quadratic
-from headcount.quantifiers.on_features.base import FeaturesQuantifier
+from headcount.quantifiers.on_features.base import FeaturesQuantifier, dense_blocks, feature_ranges
 from headcount.quantifiers.on_features.matching import warn_of_alike
 from headcount.quantifiers.representations import Vectors
 from headcount.quantifiers.solvers import Solver
@@ -21,7 +21,6 @@ __all__ = ["ReadMe"]
 
 _MOST_WORDS = 50
 """Words of a subset at most: a pattern is a whole number that a double holds exactly."""
-_ITEMS_PER_BLOCK = 4096
 
 
 class WordPatterns(Vectors):
@@ -32,8 +31,12 @@ class WordPatterns(Vectors):
 
     Parameters
     ----------
-    subsets : array of int, shape (n_subsets, n_words)
-        Positions of the features of each subset.
+    words : array of int, shape (n_words,)
+        The features that are in a subset.
+    means : array of shape (n_words,)
+        A word is present where its feature is above this.
+    subsets : array of int, shape (n_subsets, subset_size)
+        Positions in ``words`` of the words of each subset.
     patterns : tuple of arrays
         The patterns of each subset among labelled items, as sorted numbers.
     tables : tuple of arrays of shape (n_patterns, n_classes)
@@ -42,8 +45,15 @@ class WordPatterns(Vectors):
     needs: Need = "features"
     adds_products = False
 
-    def __init__(self, subsets: IntArray, patterns: tuple[FloatArray, ...], tables: tuple[FloatArray, ...]) -> None:
-        self.subsets, self.patterns, self.tables = subsets, patterns, tables
+    def __init__(
+        self,
+        words: IntArray,
+        means: FloatArray,
+        subsets: IntArray,
+        patterns: tuple[FloatArray, ...],
+        tables: tuple[FloatArray, ...],
+    ) -> None:
+        self.words, self.means, self.subsets, self.patterns, self.tables = words, means, subsets, patterns, tables
 
     def width(self, n_classes: int) -> int:
         return len(self.subsets) * n_classes
@@ -51,9 +61,8 @@ class WordPatterns(Vectors):
     def cells(self, features: Any) -> IntArray:
         """Return the position of each item's pattern among those of labelled items, in each subset; -1 for others."""
         cells = np.full((features.shape[0], len(self.subsets)), -1, dtype=np.int64)
-        for start in range(0, len(cells), _ITEMS_PER_BLOCK):
-            rows = slice(start, start + _ITEMS_PER_BLOCK)
-            numbers = pattern_numbers(features[rows], self.subsets)
+        for rows, X in dense_blocks(features, self.words):
+            numbers = pattern_numbers(self.means < X, self.subsets)
             for s, known in enumerate(self.patterns):
                 place = np.minimum(np.searchsorted(known, numbers[:, s]), len(known) - 1)
                 cells[rows, s] = np.where(known[place] == numbers[:, s], place, -1)
@@ -68,18 +77,17 @@ class WordPatterns(Vectors):
         return vectors.reshape(len(cells), -1)
 
 
-def pattern_numbers(features: Any, subsets: IntArray) -> FloatArray:
+def pattern_numbers(present: AnyArray, subsets: IntArray) -> FloatArray:
     """Return the pattern of each item in each subset as a number: bit i says whether the i-th word of the subset is present.
 
-    >>> pattern_numbers(np.array([[2.0, 0.0, 1.0]]), np.array([[0, 1], [2, 0]])).tolist()
+    >>> pattern_numbers(np.array([[True, False, True]]), np.array([[0, 1], [2, 0]])).tolist()
     [[1.0, 3.0]]
     """
     n_subsets, n_words = subsets.shape
     bits = np.tile(2.0 ** np.arange(n_words), n_subsets)
     of_subset = np.repeat(np.arange(n_subsets), n_words)
-    weights: Any = csr_array((bits, (subsets.ravel(), of_subset)), shape=(features.shape[1], n_subsets))
-    present = csr_array(features != 0, dtype=np.float64)
-    numbers: FloatArray = np.asarray((present @ weights).toarray())
+    weights: Any = csr_array((bits, (of_subset, subsets.ravel())), shape=(n_subsets, present.shape[1]))
+    numbers: FloatArray = np.ascontiguousarray((weights @ present.T.astype(np.float64)).T)
     return numbers
 
 
@@ -125,9 +133,10 @@ class ReadMe(FeaturesQuantifier):
 
     .. math:: \lVert M p - q \rVert^2.
 
-    The answer is the mean of p over the subsets. A word is present where a feature is not 0. No classifier is trained, and
-    nothing is assumed of how words depend on each other. (Hopkins and King bootstrap the labelled items too; that smooths the
-    answer little.)
+    The answer is the mean of p over the subsets. A feature stands for a present word where it is above its mean among the
+    labelled items: for features of 0 and 1 where it is 1, for counts of words that are in few items where it is not 0. No
+    classifier is trained, and nothing is assumed of how words depend on each other. (Hopkins and King bootstrap the labelled
+    items too; that smooths the answer little.)
 
     When to use it: texts by their words, a thousand labelled items or more, few classes, and a wish for no classifier. Where a
     classifier can be trained, methods over its outputs are nearly always better. Items in few labelled patterns say nothing:
@@ -142,11 +151,12 @@ class ReadMe(FeaturesQuantifier):
     Parameters
     ----------
     n_subsets : int, default=100
+        Where there are no more words than a subset takes, there is one subset.
     subset_size : int, default=15
         Words of a subset, at most 50; all of them where there are fewer.
     transformer : transformer, optional
         Makes words of the items, such as ``CountVectorizer(min_df=0.01)``; fitted on the labelled items. By default items are
-        vectors of numbers, dense or sparse. Words that all labelled items have, or none, are left out.
+        vectors of numbers, dense or sparse. Features that are constant among labelled items are left out.
     random_state : int, RandomState, Generator or None, default=None
         For the subsets.
     classes : sequence of labels, optional
@@ -155,8 +165,10 @@ class ReadMe(FeaturesQuantifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    words_ : array of int, shape (n_words,)
+        The features that are in a subset.
     subsets_ : array of int, shape (n_subsets, subset_size)
-        The features of each subset.
+        The words of each subset, as positions in ``words_``.
     M_ : array of shape (n_subsets * n_classes, n_classes)
         M'M of each subset.
 
@@ -175,6 +187,8 @@ class ReadMe(FeaturesQuantifier):
     """
 
     solver = _MeanOfSubsets()
+    words_: IntArray
+    means_: FloatArray
     subsets_: IntArray
     patterns_: tuple[FloatArray, ...]
     tables_: tuple[FloatArray, ...]
@@ -203,6 +217,8 @@ class ReadMe(FeaturesQuantifier):
     def representation(self) -> WordPatterns:  # type: ignore[override]
         """The likeness of items to the classes by their patterns of words."""
         return WordPatterns(
+            getattr(self, "words_", np.empty(0, dtype=np.int64)),
+            getattr(self, "means_", np.empty(0)),
             getattr(self, "subsets_", np.empty((0, 1), dtype=np.int64)),
             getattr(self, "patterns_", ()),
             getattr(self, "tables_", ()),
@@ -217,8 +233,10 @@ class ReadMe(FeaturesQuantifier):
     def _learn_features(self, outputs: Outputs, codes: IntArray) -> None:
         features, k = outputs.need("features"), len(self.classes_)
         if not hasattr(self, "subsets_"):  # a bootstrap of the labelled items keeps them
-            self.subsets_ = self._draw_subsets(features)
-        numbers = pattern_numbers(features, self.subsets_)
+            self._draw_subsets(features)
+        numbers = np.concatenate(
+            [pattern_numbers(self.means_ < X, self.subsets_) for _, X in dense_blocks(features, self.words_)]
+        )
         sizes = np.bincount(codes, minlength=k)
         patterns, tables = [], []
         for column in numbers.T:
@@ -228,20 +246,15 @@ class ReadMe(FeaturesQuantifier):
             tables.append(counts / sizes)
         self.patterns_, self.tables_ = tuple(patterns), tuple(tables)
 
-    def _draw_subsets(self, features: Any) -> IntArray:
-        n_items = features.shape[0]
-        matrix: Any = features
-        present = matrix.getnnz(axis=0) if issparse(features) else np.count_nonzero(matrix, axis=0)
-        words = np.flatnonzero((np.asarray(present) > 0) & (np.asarray(present) < n_items))
-        if not len(words):
-            raise DataError(
-                "Every word is in all labelled items or in none (a feature that is not 0 counts as present), so that ReadMe can't "
-                "tell classes apart: pass words, such as those of a CountVectorizer."
-            )
+    def _draw_subsets(self, features: Any) -> None:
+        varying, _, _ = feature_ranges(features, type(self).__name__)
         generator = np.random.default_rng(seed_sequence(self.random_state))
-        size = min(self.subset_size, len(words))
-        drawn = [np.sort(generator.choice(words, size, replace=False)) for _ in range(self.n_subsets)]
-        return np.stack(drawn)
+        size = min(self.subset_size, len(varying))
+        n_subsets = self.n_subsets if size < len(varying) else 1
+        drawn = np.stack([np.sort(generator.choice(varying, size, replace=False)) for _ in range(n_subsets)])
+        self.words_, places = np.unique(drawn, return_inverse=True)
+        self.subsets_ = places.reshape(drawn.shape)
+        self.means_ = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()[self.words_]
 
     def projected_validation(self, A: FloatArray) -> FloatArray:
         """Return A times the vector of each labelled item, made with the others."""
