@@ -157,8 +157,8 @@ def list_methods() -> tuple[Method, ...]:
     """List all quantification methods there are, those of installed packages included.
 
     >>> [method.name for method in list_methods() if method.quantifier.__module__.startswith("headcount.")]
-    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'SLD', 'HDy', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)',
-     'QuaNet']
+    ['MLPE', 'CC', 'PCC', 'ACC', 'PACC', 'ContinuousSweep', 'MAX', 'MS', 'MS2', 'T50', 'X', 'SLD', 'HDy', 'DMx', 'EDx', 'HDx',
+     'ReadMe', 'ELM', 'SVM(KLD)', 'SVM(NKLD)', 'SVM(Q)', 'SVM(AE)', 'SVM(RAE)', 'QuaNet']
     """
     _entry_point_types()
     return tuple(sorted(_METHODS.values(), key=lambda method: GROUPS.index(method.group)))

@@ -1,26 +1,29 @@
-"""`BinnedFeatures`: base of the methods that compare histograms of features."""
+"""`BinnedFeatures`: what the methods that compare histograms of features have in common."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.learners import Outputs
-from headcount.quantifiers.on_features.base import FeaturesQuantifier, feature_ranges
+from headcount.quantifiers.on_features.base import feature_ranges
 from headcount.quantifiers.on_features.feature_bins import FeatureBins, left_out_scores
 
 __all__ = ["BinnedFeatures"]
 
 
-class BinnedFeatures(FeaturesQuantifier):
-    """Histograms of features between their least and largest labelled values."""
+class BinnedFeatures:
+    """Histograms of features between their least and largest labelled values: mixed into a `FeaturesQuantifier`."""
 
+    classes_: AnyArray
+    validation_outputs_: Outputs
+    validation_codes_: IntArray
     features_: IntArray
     ranges_: FloatArray
     bins_: tuple[int, ...]
 
     @property
-    def representation(self) -> FeatureBins:  # type: ignore[override]
+    def representation(self) -> FeatureBins:
         """The bins of all features; before `fit`, of none."""
         if not hasattr(self, "features_"):
             return FeatureBins((2,), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))

@@ -6,6 +6,7 @@ from headcount._typing import IntArray
 from headcount._validation import StrOptions, integers_from
 from headcount.learners import Outputs
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.on_features.base import FeaturesQuantifier
 from headcount.quantifiers.on_features.binned import BinnedFeatures
 from headcount.quantifiers.on_features.matching import NearestFeatures
 
@@ -18,7 +19,7 @@ __all__ = ["DMx"]
     group="on features",
     needs="features",
 )
-class DMx(BinnedFeatures):
+class DMx(BinnedFeatures, FeaturesQuantifier):  # type: ignore[misc]
     r"""Match the histograms of a sample's features with a mixture of the classes' histograms, for any number of classes.
 
     With :math:`q_{fb}` the share of the sample's items whose feature f is in bin b, and :math:`M_{fb,j}` that of the labelled
@@ -82,7 +83,7 @@ class DMx(BinnedFeatures):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinnedFeatures._parameter_constraints,
+        **FeaturesQuantifier._parameter_constraints,
         "bins": integers_from(2),
         "distance": [StrOptions({"hellinger", "topsoe", "l2"})],
         "cdf": ["boolean"],

@@ -122,9 +122,10 @@ class EDx(FeaturesQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(6000, n_informative=6, n_redundant=0, n_features=6, n_classes=3, class_sep=2.0, random_state=0)
+    >>> import numpy as np
     >>> sample = np.flatnonzero(y[3000:] == 1)[:500] + 3000           # items of the second class only
-    >>> EDx().fit(X[:3000], y[:3000]).predict(X[sample]).round(1).tolist()
-    [0.0, 1.0, 0.0]
+    >>> bool(EDx().fit(X[:3000], y[:3000]).predict(X[sample])[1] > 0.8)
+    True
     """
 
     solver = LeastEnergy()

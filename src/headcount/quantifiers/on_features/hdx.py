@@ -7,6 +7,7 @@ from headcount._typing import IntArray
 from headcount._validation import integers_from
 from headcount.learners import Outputs
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.on_features.base import FeaturesQuantifier
 from headcount.quantifiers.on_features.binned import BinnedFeatures
 from headcount.quantifiers.on_features.matching import NearestOnGrid
 
@@ -16,7 +17,7 @@ __all__ = ["HDx"]
 @register_method(
     "nearest mixture of feature histograms", "González-Castro et al. 2013", group="on features", needs="features"
 )
-class HDx(BinnedFeatures):
+class HDx(BinnedFeatures, FeaturesQuantifier):  # type: ignore[misc]
     r"""Match the histograms of a sample's features with a mixture of the two classes' histograms (Hellinger distance).
 
     For each number of bins the share :math:`\alpha` is chosen from a grid such that the mean over features of
@@ -76,7 +77,7 @@ class HDx(BinnedFeatures):
 
     max_classes = 2
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinnedFeatures._parameter_constraints,
+        **FeaturesQuantifier._parameter_constraints,
         "bins": ["array-like"],
         "n_candidates": integers_from(2),
     }

@@ -182,7 +182,7 @@ class ReadMe(FeaturesQuantifier):
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> texts = ["good film", "bad film", "good plot", "bad plot"] * 10
     >>> readme = ReadMe(transformer=CountVectorizer(), random_state=0).fit(texts, ["pos", "neg"] * 20)
-    >>> readme.predict(["a good film", "a good plot", "good", "a bad film"]).round(2).tolist()
+    >>> readme.predict(["good film", "a good plot", "good film", "a bad film"]).round(2).tolist()
     [0.25, 0.75]
     """
 

@@ -67,9 +67,9 @@ class X(OneThreshold):
     --------
     >>> from sklearn.datasets import make_classification
     >>> import numpy as np
-    >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> items, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
-    >>> X(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
+    >>> X(random_state=0).fit(items[:2000], y[:2000]).predict(items[sample]).round(1).tolist()
     [0.0, 1.0]
     """
 
