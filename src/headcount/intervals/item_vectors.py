@@ -85,6 +85,9 @@ class _RepresentationVectors(ItemVectors):
     """The representation's vectors, projected on the directions in which class means differ."""
 
     is_shared = True
+    shift_counts = (
+        0.5  # as for cells: learnt from an item, vectors are as much too near to its class as without it too far
+    )
 
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
         super().__init__(quantifier)
@@ -94,6 +97,8 @@ class _RepresentationVectors(ItemVectors):
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
         self._labelled = quantifier.projected_validation(self.A)
+        leaves_out = not quantifier._is_inherited(SumsQuantifier, "projected_validation")
+        self._plugged_in = self.representation.projected(quantifier.validation_outputs_, self.A) if leaves_out else None
         self._second: FloatArray | None = None
         if not self.representation.adds_products:
             if quantifier.n_folds == 1 and self.representation.is_partition:
@@ -110,6 +115,9 @@ class _RepresentationVectors(ItemVectors):
 
     def labelled(self, s: int) -> FloatArray:
         return self._labelled
+
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return self._plugged_in
 
     def extremes(self, s: int) -> FloatArray:
         # Posteriors have no scale of their own: regularised ones between .45 and .55 may be as sure as others between 0 and 1.

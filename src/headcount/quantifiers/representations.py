@@ -114,7 +114,7 @@ class Vectors(Representation):
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
         V = self.vectors(outputs)
-        triangle = samples.sum_exact(to_units(lower_products(V))) if products else None
+        triangle = samples.sum_exact(to_units(lower_products(V))) if products and self.adds_products else None
         return Statistics(samples.sum_exact(to_units(V)), exact_sizes(samples), triangle)
 
 

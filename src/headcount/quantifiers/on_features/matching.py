@@ -162,6 +162,7 @@ def _by_newton(q: FloatArray, M: FloatArray, distance: str) -> FloatArray:
         if not len(active):
             break
         step = _newton_step(P, g, np.einsum("sb,bi,bj->sij", _curvatures(Q, m, distance), M, M, optimize=True))
+        p[active] = P
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(step < 0.0, -P / step, np.inf).min(axis=1)
         length = np.minimum(1.0, _FRACTION * room)
@@ -180,7 +181,21 @@ def _by_newton(q: FloatArray, M: FloatArray, distance: str) -> FloatArray:
 
 
 def _newton_step(P: FloatArray, g: FloatArray, H: FloatArray) -> FloatArray:
-    """Return the step to the minimum of the quadratic model among changes that sum to 0 and leave shares of 0 as they are."""
+    """Return the step to the minimum of the quadratic model among changes that sum to 0 and leave shares of 0 as they are.
+
+    Shares near 0 that the step would lower are set to 0, in place.
+    """
+    step = _free_step(P, g, H)
+    for _ in range(P.shape[1]):
+        blocked = (P > 0.0) & (P < _NEAR_ZERO) & (step < 0.0)
+        if not blocked.any():
+            break
+        P[blocked] = 0.0
+        step = _free_step(P, g, H)
+    return step
+
+
+def _free_step(P: FloatArray, g: FloatArray, H: FloatArray) -> FloatArray:
     k = P.shape[1]
     free = P > 0.0
     ridge = 1e-12 * (np.trace(H, axis1=1, axis2=2) / k + 1.0)

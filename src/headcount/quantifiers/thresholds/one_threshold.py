@@ -11,6 +11,7 @@ from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.solvers import LeastSquares
 from headcount.quantifiers.sums import SumsQuantifier
 from headcount.quantifiers.thresholds.cells import ThresholdCells
+from headcount.quantifiers.thresholds.left_out import left_out_scores
 from headcount.quantifiers.thresholds.rates import (
     EQUAL_RATES,
     THRESHOLDS_CONSTRAINT,
@@ -62,6 +63,10 @@ class OneThreshold(SumsQuantifier):
     def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         self.threshold_ = self._best_threshold(outputs.need("posteriors")[:, 1], codes)
         super()._learn_profiles(outputs, codes, folds)
+
+    def projected_validation(self, A: FloatArray) -> FloatArray:
+        """Return A times the cells of each validation item, by a threshold that was chosen without it."""
+        return left_out_scores(self, A, same_equation=True)
 
     def _best_threshold(self, scores: FloatArray, codes: IntArray) -> float:
         """Return the threshold with the least criterion, among those whose rates differ."""

@@ -13,6 +13,7 @@ from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.solvers import Solver
 from headcount.quantifiers.sums import SumsQuantifier
 from headcount.quantifiers.thresholds.cells import ThresholdCells
+from headcount.quantifiers.thresholds.left_out import left_out_scores
 from headcount.quantifiers.thresholds.rates import EQUAL_RATES, THRESHOLDS_CONSTRAINT, candidate_thresholds
 
 __all__ = ["MedianOfThresholds", "MedianSweep"]
@@ -39,7 +40,7 @@ class MedianOfThresholds(Solver):
 
     def _counted(self, differences: FloatArray) -> IntArray:
         """Return the positions of the thresholds that count; where there are none, of the one whose rates differ most."""
-        counts = np.abs(differences) > EQUAL_RATES if self.least is None else differences > self.least
+        counts = np.abs(differences) > EQUAL_RATES if self.least is None else differences > self.least + EQUAL_RATES
         return np.flatnonzero(counts) if counts.any() else np.array([int(np.abs(differences).argmax())])
 
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
@@ -65,7 +66,7 @@ class MedianOfThresholds(Solver):
         """Return the row A of the mean over thresholds of (q(t) - FPR(t)) / (TPR(t) - FPR(t)), whose rates differ by 1/4."""
         fpr, tpr = _above(M.T)
         differences = tpr - fpr
-        steady = np.abs(differences) > _STEADY
+        steady = np.abs(differences) > _STEADY + EQUAL_RATES
         if not steady.any():
             steady = np.abs(differences) >= np.abs(differences).max()
         weights = np.where(steady, 1.0 / np.where(steady, differences, 1.0), 0.0) / steady.sum()
@@ -124,6 +125,10 @@ class MedianSweep(SumsQuantifier):
     def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         self.thresholds_ = candidate_thresholds(outputs.need("posteriors")[:, 1], self.thresholds)
         super()._learn_profiles(outputs, codes, folds)
+
+    def projected_validation(self, A: FloatArray) -> FloatArray:
+        """Return the score of each validation item, by rates that were learnt without it."""
+        return left_out_scores(self, A)
 
 
 def _above(cells: FloatArray) -> FloatArray:
