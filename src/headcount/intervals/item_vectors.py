@@ -85,9 +85,6 @@ class _RepresentationVectors(ItemVectors):
     """The representation's vectors, projected on the directions in which class means differ."""
 
     is_shared = True
-    shift_counts = (
-        0.5  # as for cells: learnt from an item, vectors are as much too near to its class as without it too far
-    )
 
     def __init__(self, quantifier: SumsQuantifier, statistics: Statistics) -> None:
         super().__init__(quantifier)
@@ -96,6 +93,7 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
+        self.shift_counts = quantifier.left_out_shift
         self._labelled = quantifier.projected_validation(self.A)
         leaves_out = not quantifier._is_inherited(SumsQuantifier, "projected_validation")
         self._plugged_in = self.representation.projected(quantifier.validation_outputs_, self.A) if leaves_out else None

@@ -56,6 +56,11 @@ class SumsQuantifier(Quantifier):
     validation_items_: Any
     validation_repeats_: int
 
+    left_out_shift: ClassVar[float] = 0.5
+    """Share of what leaving items out of their vectors (`projected_validation`) shifts the class means that counts as their error.
+
+    Learnt from an item, its vector is about as much too near to its own class as it is too far away when learnt without it."""
+
     is_solver_answer: ClassVar[bool | None] = True
     """Whether the estimate is the solver's answer, so that the equation that the solver declares holds for it."""
 

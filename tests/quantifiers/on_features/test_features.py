@@ -91,6 +91,18 @@ def test_a_class_with_one_item_works(method):
 
 
 @every_method
+@pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
+def test_items_of_the_same_distribution_in_both_classes_leave_the_shares_open(method):
+    generator, widths = np.random.default_rng(0), []
+    for _ in range(12):
+        q = method.fit(generator.standard_normal((60, 3)), np.arange(60) % 2)
+        answer = estimate(q, generator.standard_normal((200, 3)))
+        widths.append(answer.high[1] - answer.low[1])
+    assert np.median(widths) == 1
+    assert np.mean(widths) > 0.9
+
+
+@every_method
 def test_many_samples_in_parts_equal_all_at_once(method, monkeypatch):
     monkeypatch.setattr("headcount.quantifiers.sums._NUMBERS_PER_PART", 1)
     X, y = blobs(100, 2, 0)

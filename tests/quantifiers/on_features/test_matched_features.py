@@ -135,9 +135,6 @@ def test_classes_with_the_same_histograms_warn(method):
     with pytest.warns(IdentifiabilityWarning, match="features do not tell the classes 0, 1 apart"):
         q = method.fit(X, np.repeat([0, 1], 10))
     assert np.isfinite(q.predict(X)).all()
-    answer = estimate(q, X)
-    assert answer.low[0] == 0
-    assert answer.high[0] == 1
 
 
 @pytest.mark.parametrize("method", [HDx((1,)), HDx("ten"), DMx(1), DMx(distance="l3")])

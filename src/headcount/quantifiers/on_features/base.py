@@ -30,6 +30,8 @@ class FeaturesQuantifier(SumsQuantifier):
 
     adjusts_for_shift = True
     brings_learner = True
+    # Means over pairs of items are right on average without the item: only what they vary beyond single items is to be counted.
+    left_out_shift = 0.25
     transformer: Any = None
     transformer_: Any
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -17,6 +17,8 @@ __all__ = ["FeatureSolver", "NearestFeatures", "NearestOnGrid", "warn_of_alike"]
 _SAMPLES_PER_CHUNK = 64
 _MAX_STEPS, _SHORTENINGS, _GAP = 200, 12, 1e-12
 """Newton steps at most, and how often one is shortened; the bound of how far the distance may be from its least value."""
+_STILL = 1e-11
+"""Largest change of a share by a step after which a sample is done: what is left is rounding."""
 _NEAR_ZERO, _FRACTION = 1e-9, 0.995
 """A share below is set to 0; a step goes at most so far on the way to the first share of 0."""
 _TINY_MASS = 1e-100
@@ -146,6 +148,7 @@ def _by_newton(q: FloatArray, M: FloatArray, distance: str) -> FloatArray:
     """
     k = M.shape[1]
     p = np.full((len(q), k), 1.0 / k)
+    products = (M[:, :, None] * M[:, None, :]).reshape(len(M), -1)
     active = np.arange(len(q))
     for _ in range(_MAX_STEPS):
         P, Q = p[active], q[active]
@@ -161,7 +164,7 @@ def _by_newton(q: FloatArray, M: FloatArray, distance: str) -> FloatArray:
         active, P, Q, g, m = active[going], P[going], Q[going], g[going], (P @ M.T)[going]
         if not len(active):
             break
-        step = _newton_step(P, g, np.einsum("sb,bi,bj->sij", _curvatures(Q, m, distance), M, M, optimize=True))
+        step = _newton_step(P, g, (_curvatures(Q, m, distance) @ products).reshape(-1, k, k))
         p[active] = P
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(step < 0.0, -P / step, np.inf).min(axis=1)
@@ -175,7 +178,9 @@ def _by_newton(q: FloatArray, M: FloatArray, distance: str) -> FloatArray:
                 break
             length[worse] /= 4.0
             waiting = worse
-        p[active] = np.maximum(P + length[:, None] * step, 0.0)
+        moves = length[:, None] * step
+        p[active] = np.maximum(P + moves, 0.0)
+        active = active[np.abs(moves).max(axis=1) > _STILL]
     p /= p.sum(axis=1, keepdims=True)
     return p
 
