@@ -32,6 +32,7 @@ def test_methods_as_json():
     records = json.loads(run("methods", "--json").output)
     counting = ["MLPE", "CC", "PCC", "ACC", "PACC", "SLD", "HDy"]
     explicit = ["ELM", "SVM(KLD)", "SVM(NKLD)", "SVM(Q)", "SVM(AE)", "SVM(RAE)"]
-    assert [m["name"] for m in records["methods"]] == [*counting, *explicit, "QuaNet"]
+    expected = [*counting, *explicit, "QuaNet"]  # others in between
+    assert [m["name"] for m in records["methods"] if m["name"] in expected] == expected
     assert all(m["reference"] for m in records["methods"])
     assert {"name": "nmd", "ordered": True}.items() <= records["errors"][7].items()
