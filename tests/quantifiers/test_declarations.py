@@ -187,10 +187,10 @@ def test_hdy_with_another_solver_has_a_bootstrap_only_on_request():
     assert estimate(fitted(HDy), all_positive()).method == "delta"
 
 
-def test_every_method_is_at_most_two_classes_below_the_base():
+def test_every_method_is_at_most_three_classes_below_the_base():
     for method in list_methods():
         below = [base for base in method.quantifier.__mro__ if issubclass(base, Quantifier) and base is not Quantifier]
-        assert len(below) <= 2, method.name
+        assert len(below) <= 3, method.name  # the method, what its group has in common, its family
 
 
 @pytest.mark.parametrize("quantifier", [CC, PCC, ACC, PACC, HDy])

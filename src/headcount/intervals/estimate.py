@@ -228,7 +228,7 @@ def _labelled_side(quantifier: Quantifier, seed: Any) -> str:
     if items is None:
         return ""
     outputs, codes = items
-    return str(joblib.hash((outputs.decisions, outputs.posteriors, codes, seed)))
+    return str(joblib.hash((outputs.decisions, outputs.posteriors, outputs.features, codes, seed)))
 
 
 def _fitted(quantifier: Any) -> Quantifier:

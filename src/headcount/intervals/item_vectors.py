@@ -100,9 +100,15 @@ class _RepresentationVectors(ItemVectors):
         self.A = quantifier.solver.estimating_matrix(quantifier.M_)
         self.class_means = self.A @ quantifier.M_
         self._means = statistics.means() @ self.A.T
-        self._labelled = quantifier.validation_vectors() @ self.A.T
+        self.shift_counts = quantifier.left_out_shift
+        self._labelled = quantifier.projected_validation(self.A)
+        leaves_out = not quantifier._is_inherited(SumsQuantifier, "projected_validation")
+        self._plugged_in = self.representation.projected(quantifier.validation_outputs_, self.A) if leaves_out else None
         self._second: FloatArray | None = None
-        if statistics.has_products or not self.representation.has_vectors:
+        if not self.representation.adds_products:
+            if quantifier.n_folds == 1 and self.representation.is_partition:
+                self._second = np.einsum("sc,ac,bc->sab", statistics.means(), self.A, self.A, optimize=True)
+        elif statistics.has_products or not self.representation.has_vectors:
             second = self.representation.second_moments(statistics) / statistics.weights[:, None, None]
             self._second = self.A @ second @ self.A.T
 
@@ -115,14 +121,16 @@ class _RepresentationVectors(ItemVectors):
     def labelled(self, s: int) -> FloatArray:
         return self._labelled
 
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return self._plugged_in
+
     def extremes(self, s: int) -> FloatArray:
         # Posteriors have no scale of their own: regularised ones between .45 and .55 may be as sure as others between 0 and 1.
         sure = self.A if self.representation.is_binary else self.class_means
         return np.ascontiguousarray(sure.T)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.vectors(outputs) @ self.A.T
-        return vectors
+        return self.representation.projected(outputs, self.A)
 
 
 class _RatioVectors(ItemVectors):

@@ -1,4 +1,7 @@
-"""`Outputs`: a classifier's decisions, posteriors and embeddings for the items of a pool, scored once and used by every method."""
+"""`Outputs`: what methods need of the items of a pool, scored once and used by every method.
+
+These are a classifier's decisions, posteriors and embeddings, or the items' own features.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Need", "Outputs"]
 
-Need: TypeAlias = Literal["decisions", "posteriors", "embeddings"]
-"""An output of the classifier that a quantifier needs for each item."""
+Need: TypeAlias = Literal["decisions", "posteriors", "embeddings", "features"]
+"""What a quantifier needs of each item: an output of the classifier, or the item's own features."""
 
 _ROW_SUM_TOLERANCE = 1e-3
 """How far from 1 the posteriors of an item may sum: rounded to three digits, or computed in half precision, they still pass."""
@@ -41,6 +44,8 @@ class Outputs:
         The probability of each class given the item.
     embeddings : array of shape (n_items, n_features), optional
         The classifier's inner representation of the item (its ``transform``), for methods that learn from it.
+    features : array or CSR matrix of shape (n_items, n_features), optional
+        The items' own features, for methods that work without a classifier.
     folds : sequence of Outputs, optional
         The outputs of each of several fold classifiers for the same items (cross-fitting); decisions and posteriors are then those
         of the classifiers together. Outputs of K folds take K + 1 times the memory of one.
@@ -57,6 +62,7 @@ class Outputs:
     decisions: IntArray | None = None
     posteriors: FloatArray | None = None
     embeddings: AnyArray | None = None
+    features: Any = None
     folds: "tuple[Outputs, ...] | None" = None
     members: "tuple[Outputs, ...] | None" = None
 
@@ -74,8 +80,10 @@ class Outputs:
             object.__setattr__(self, "decisions", np.ascontiguousarray(codes, dtype=np.int32))
         if self.embeddings is not None:
             object.__setattr__(self, "embeddings", _checked_embeddings(self.embeddings))
+        if self.features is not None:
+            object.__setattr__(self, "features", _checked_features(self.features))
         for kind in self._kinds():
-            if (n := len(getattr(self, kind))) != self.n_items:
+            if (n := getattr(self, kind).shape[0]) != self.n_items:
                 raise DataError(f"There are {n} {kind} for {self.n_items} items: one for each is needed.")
         if self.folds is not None:
             object.__setattr__(self, "folds", tuple(fold.aligned_to(self.classes) for fold in self.folds))
@@ -170,7 +178,7 @@ class Outputs:
         classes = parts[0].classes
         aligned = [part.aligned_to(classes) for part in parts]
         common = [kind for kind in aligned[0]._kinds() if all(kind in part._kinds() for part in aligned)]
-        joined: dict[str, Any] = {kind: np.concatenate([getattr(part, kind) for part in aligned]) for kind in common}
+        joined: dict[str, Any] = {kind: _stacked([getattr(part, kind) for part in aligned]) for kind in common}
         if all(part.folds is not None for part in aligned):
             by_part = [part.folds or () for part in aligned]
             if len({len(folds) for folds in by_part}) > 1:
@@ -241,7 +249,7 @@ class Outputs:
         return pd.DataFrame(columns, index=range(self.n_items))
 
     def _kinds(self) -> list[str]:
-        """Return which of decisions, posteriors and embeddings these outputs have."""
+        """Return what these outputs hold."""
         return [kind for kind in _KINDS if getattr(self, kind) is not None]
 
     def _contents(self) -> str:
@@ -252,8 +260,13 @@ class Outputs:
         return kinds if self.folds is None else f"{kinds} of {len(self.folds)} folds"
 
     def need(self, what: Need) -> AnyArray:
-        """Return the decisions, the posteriors or the embeddings; raise if these outputs were made without them."""
+        """Return the decisions, posteriors, embeddings or features; raise if these outputs were made without them."""
         values: AnyArray | None = getattr(self, what)
+        if values is None and what == "features":
+            raise DataError(
+                "These outputs hold no features of the items, which the method needs, as it works without a classifier: score the "
+                "items themselves with quantifier.outputs(X)."
+            )
         if values is None:
             maker = "Outputs.from_decisions" if what == "decisions" else "Outputs.from_posteriors"
             raise DataError(
@@ -274,7 +287,9 @@ class Outputs:
             )
         decisions = None if self.decisions is None else codes[self.decisions]
         posteriors = None if self.posteriors is None else np.ascontiguousarray(self.posteriors[:, np.argsort(codes)])
-        return Outputs(classes, self.n_items, decisions, posteriors, self.embeddings, self.folds, self.members)
+        return Outputs(
+            classes, self.n_items, decisions, posteriors, self.embeddings, self.features, self.folds, self.members
+        )
 
 
 def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:
@@ -298,6 +313,30 @@ def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:
         f"Posteriors must be finite, not negative, and sum to 1 for each item; row {row} is {P[row].tolist()} "
         f"({int(bad.sum()):,} of {len(P):,} rows are wrong). Divide scores by their row sums, or calibrate the classifier."
     )
+
+
+def _checked_features(features: Any) -> Any:
+    """Return features as a matrix of finite floats, dense or CSR; raise unless there is one row an item."""
+    from scipy.sparse import issparse
+
+    try:
+        sparse: Any = features if issparse(features) else None
+        F: Any = np.ascontiguousarray(features, dtype=np.float64) if sparse is None else sparse.tocsr()
+        F = F if F.dtype == np.float64 else F.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Features must be numbers in a matrix, one row an item: {error}") from error
+    if F.ndim != 2 or not np.isfinite(F.data if hasattr(F, "tocsr") else F).all():
+        raise DataError(
+            f"Features must be finite numbers in a matrix, one row an item; NaN or shape {F.shape} was found."
+        )
+    return F
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Join the rows of arrays or of sparse matrices."""
+    from scipy.sparse import issparse, vstack
+
+    return vstack(parts, format="csr") if any(map(issparse, parts)) else np.concatenate(parts)
 
 
 def _checked_embeddings(embeddings: Any) -> AnyArray:

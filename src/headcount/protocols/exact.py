@@ -57,7 +57,7 @@ class ExactSums:
     @classmethod
     def from_counts(cls, counts: AnyArray) -> "ExactSums":
         """Return whole numbers as sums."""
-        return cls(counts.astype(np.int64) << LIMB_BITS, None)
+        return cls(counts.astype(np.int64, copy=False) << LIMB_BITS, None)
 
     @classmethod
     def from_floats(cls, values: FloatArray) -> "ExactSums":

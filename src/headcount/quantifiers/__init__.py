@@ -13,6 +13,7 @@ from headcount.quantifiers.kernel_methods import EDy, KDEyCS, KDEyHD, KDEyML, MM
 from headcount.quantifiers.matching import SORD, DMy, DyS
 from headcount.quantifiers.meta import Ensemble, MedianQuantifier, OneVsRest
 from headcount.quantifiers.mlpe import MLPE
+from headcount.quantifiers.on_features import DMx, EDx, HDx, ReadMe
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.quanet import QuaNet
@@ -31,6 +32,7 @@ from headcount.quantifiers.sld import SLD
 from headcount.quantifiers.solvers import LeastSquares, MeanVector, Solver
 from headcount.quantifiers.statistics import SampleItems, Statistics
 from headcount.quantifiers.sums import SumsQuantifier
+from headcount.quantifiers.thresholds import MAX, MS, MS2, T50, ContinuousSweep, X
 
 __all__ = [
     "ACC",
@@ -39,7 +41,10 @@ __all__ = [
     "DEFAULT_VALIDATION",
     "ELM",
     "FM",
+    "MAX",
     "MLPE",
+    "MS",
+    "MS2",
     "PACC",
     "PCC",
     "RLLS",
@@ -48,15 +53,20 @@ __all__ = [
     "SLD",
     "SMM",
     "SORD",
+    "T50",
     "BayesianCC",
     "Cells",
+    "ContinuousSweep",
     "Convergence",
+    "DMx",
     "DMy",
     "Decisions",
     "DensitiesQuantifier",
     "DyS",
+    "EDx",
     "EDy",
     "Ensemble",
+    "HDx",
     "HDy",
     "Histograms",
     "KDEyCS",
@@ -71,6 +81,7 @@ __all__ = [
     "Posteriors",
     "QuaNet",
     "Quantifier",
+    "ReadMe",
     "RegularisedLeastSquares",
     "RegularisedLikelihood",
     "Representation",
@@ -79,6 +90,7 @@ __all__ = [
     "Statistics",
     "SumsQuantifier",
     "Vectors",
+    "X",
     "list_methods",
     "method_named",
     "register_method",

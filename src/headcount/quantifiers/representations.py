@@ -52,6 +52,10 @@ class Representation(ABC):
     """Whether the coordinates are 0 or 1: few items of a class may then all be alike, though the next one need not be."""
     sums_to_one: bool = False
     """Whether the coordinates of each vector are shares: not negative, with sum 1."""
+    is_partition: bool = False
+    """Whether each item is in exactly one cell, so that counts give the second moments; asked where products are not added up."""
+    adds_products: bool = True
+    """Whether products of two coordinates are added up where intervals ask for them; with very many coordinates they are not."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -82,6 +86,10 @@ class Representation(ABC):
         """Add up the vectors of samples of the validation items."""
         return self.reduce(outputs, samples)
 
+    def reducer(self, outputs: Outputs) -> Callable[[Samples, bool], Statistics]:
+        """Return `reduce` for these items: what does not depend on the samples is computed once."""
+        return lambda samples, products: self.reduce(outputs, samples, products)
+
     def reduce_columns(
         self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False
     ) -> Statistics | None:
@@ -102,6 +110,11 @@ class Representation(ABC):
         """Return the sums of outer products of the vectors of each sample."""
         return statistics.products()
 
+    def projected(self, outputs: Outputs, A: FloatArray) -> FloatArray:
+        """Return A times the vector of each item, for intervals; with many coordinates the vectors need not be made."""
+        projected: FloatArray = self.vectors(outputs) @ A.T
+        return projected
+
     def coarsened(self, vectors: FloatArray) -> FloatArray:
         """Return the cells of one partition out of vectors or their sums, for intervals: the coarsest, if there are several."""
         return vectors
@@ -113,7 +126,7 @@ class Vectors(Representation):
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Add up the vectors of each sample's items and, if asked for, the products of their coordinates."""
         V = self.vectors(outputs)
-        triangle = samples.sum_exact(to_units(lower_products(V))) if products else None
+        triangle = samples.sum_exact(to_units(lower_products(V))) if products and self.adds_products else None
         return Statistics(samples.sum_exact(to_units(V)), exact_sizes(samples), triangle)
 
 
@@ -139,17 +152,31 @@ class Cells(Representation):
 
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Count the items in each cell; with folds, each fold's cell counts 1 / K, and products are added up if asked for."""
+        return self._reduced(outputs, self._codes_of_folds(outputs), samples, products)
+
+    def reducer(self, outputs: Outputs) -> Callable[[Samples, bool], Statistics]:
+        """Return `reduce` for these items, whose cells are computed once."""
+        if type(self).reduce is not Cells.reduce:
+            return super().reducer(outputs)
+        codes = self._codes_of_folds(outputs)
+        return lambda samples, products: self._reduced(outputs, codes, samples, products)
+
+    def _codes_of_folds(self, outputs: Outputs) -> list[IntArray]:
+        return [self.codes(fold) for fold in outputs.folds or (outputs,)]
+
+    def _reduced(self, outputs: Outputs, codes: list[IntArray], samples: Samples, products: bool) -> Statistics:
         width, folds = self.width(len(outputs.classes)), outputs.folds
         if folds is None:
-            return Statistics(samples.count_exact(self.codes(outputs), width), exact_sizes(samples))
-        codes = [self.codes(fold) for fold in folds]
+            return Statistics(samples.count_exact(codes[0], width), exact_sizes(samples))
         if samples.factors is None:
             counts = reduce(add, (samples.count_exact(one, width) for one in codes)).divided(len(folds))
         else:
             part = divided(samples, len(folds))
             counts = reduce(add, (part.count_exact(one, width) for one in codes))
         triangle = None
-        if products and codes[0].ndim == 1:  # an item may be in several cells in part: counts do not give the products
+        if (
+            products and self.adds_products and codes[0].ndim == 1
+        ):  # an item may be in several cells in part: counts do not give the products
             triangle = samples.sum_exact(to_units(lower_products(self.vectors(outputs))))
         return Statistics(counts, exact_sizes(samples), triangle)
 

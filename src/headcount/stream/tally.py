@@ -114,11 +114,11 @@ class Recipe:
 
     def _adds_products(self, representation: Representation, products: bool) -> bool:
         """Whether products are added up: counts of cells give the second moments too, except those of folds."""
-        return products and (self.n_folds > 1 or not _counts_suffice(representation))
+        return products and representation.adds_products and (self.n_folds > 1 or not _counts_suffice(representation))
 
     def numbers_per_group(self) -> int:
         """Return how many numbers a group takes."""
-        widths = [(rep.width(self.k), products) for rep, products in self.reductions.values()]
+        widths = [(rep.width(self.k), products and rep.adds_products) for rep, products in self.reductions.values()]
         return sum(d + (d * (d + 1) // 2 if products else 0) for d, products in widths) or 1
 
     def start(self) -> "Tally":
