@@ -234,7 +234,7 @@ def test_no_module_of_headcount_knows_their_names():
     source = Path(catalogue.__file__).parents[1]
     text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
     assert "TopsoeMatch" not in text
-    assert "KDEy" not in text
+    assert "KernelLikelihood" not in text
 
 
 def test_the_package_imports_public_names_only():

@@ -55,7 +55,7 @@ class LogLinearCalibration:
     @classmethod
     def learnt(cls, P: FloatArray, codes: IntArray) -> Self:
         """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
-        no_change = cls._no_change(P.shape[1])
+        no_change = cls.no_change(P.shape[1])
         theta, least = no_change, _least_posterior(P)
         loss = cls(theta, least)._loss(P, codes)
         for _ in range(_STEPS):
@@ -143,11 +143,11 @@ class LogLinearCalibration:
 
     def _loss(self, P: FloatArray, codes: IntArray) -> float:
         Q = self.posteriors(P)[np.arange(len(P)), codes]
-        change = self.theta - self._no_change(P.shape[1])
+        change = self.theta - self.no_change(P.shape[1])
         return float(-np.log(np.maximum(Q, 1e-300)).sum() + change @ self._precision(P.shape[1]) @ change / 2.0)
 
     @classmethod
-    def _no_change(cls, k: int) -> FloatArray:
+    def no_change(cls, k: int) -> FloatArray:
         """Return the parameters that leave posteriors as they are."""
         factors = np.ones(k if cls.has_class_factors else 1)
         return np.concatenate([factors, np.zeros(k - 1)]) if cls.has_biases else factors

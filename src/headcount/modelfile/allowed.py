@@ -84,7 +84,7 @@ def check_types(schema: Any, path: Any) -> list[str]:
         loader = node.get("__loader__")
         if not isinstance(loader, str) or loader not in KNOWN_LOADERS:
             raise FileFormatError(
-                f"{path} is refused: it asks for an object made by {str(loader)[:100]!r}, which no model of Headcount holds."
+                f"{path} is refused: it asks for an object made by {loader!r:.100}, which no model of Headcount holds."
             )
     strange = sorted(named - allowed_types())
     if strange:

@@ -311,6 +311,12 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         shares: FloatArray = self.aggregate(self.outputs(X))[0]
         return shares
 
+    def check_learnt(self) -> None:
+        """Raise DataError unless the learnt arrays by which compiled code finds its way fit together.
+
+        Called when a model file is read, after the shapes in ``learnt_shapes`` have been checked.
+        """
+
     def validation_items(self) -> tuple[Outputs, IntArray] | None:
         """Return outputs and class codes of the validation items that the quantifier keeps, or None."""
         kept = getattr(self, "validation_outputs_", None)

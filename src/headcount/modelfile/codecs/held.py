@@ -55,8 +55,13 @@ def check_held(held: Held) -> None:
     quantifier = held.quantifier
     need(isinstance(quantifier, Quantifier), "it holds no fitted quantifier")
     classes = getattr(quantifier, "classes_", None)
-    fitted = isinstance(classes, np.ndarray) and (not quantifier.needs or hasattr(quantifier, "classifier_"))
-    need(fitted, "it holds no fitted quantifier")
+    members = getattr(quantifier, "members_", None)
+    scores = quantifier.needs <= {"features"} or hasattr(quantifier, "classifier_") or members is not None
+    need(isinstance(classes, np.ndarray) and scores, "it holds no fitted quantifier")
+    if members is not None:
+        sound = isinstance(members, list) and members and all(isinstance(one, Quantifier) for one in members)
+        need(bool(sound), "the members of a quantifier are not quantifiers")
+        need(all(hasattr(one, "classes_") for one in members), "a member of a quantifier is not fitted")
     check_validated(quantifier)
     reference, codes = held.reference, held.reference_codes
     need((reference is None) == (codes is None), "what it holds of labelled items does not fit together")

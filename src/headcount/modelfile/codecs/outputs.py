@@ -6,7 +6,7 @@ import numpy as np
 
 from headcount.exceptions import DataError
 from headcount.modelfile.checks import UnsoundError, check_floats, check_labels, check_number, need
-from headcount.modelfile.codecs.base import EstimatorCodec, Learnt
+from headcount.modelfile.codecs.base import EstimatorCodec, Learnt, class_at
 
 __all__ = ["CODECS"]
 
@@ -18,7 +18,7 @@ class _OutputsCodec:
 
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return what is known of the items."""
-        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "folds")}
+        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "features", "folds", "members")}
         given = {name: value for name, value in known.items() if value is not None}
         return {"classes": instance.classes, "n_items": instance.n_items, **given}
 
@@ -28,20 +28,21 @@ class _OutputsCodec:
 
         arrays = {name: fields.get(name) for name in self._ARRAYS}
         given = [array for array in arrays.values() if array is not None]
-        n_items, folds = fields.get("n_items"), fields.get("folds")
+        n_items, features = fields.get("n_items"), fields.get("features")
+        parts = {name: fields.get(name) for name in ("folds", "members")}
         need(type(n_items) is int and n_items >= 0, "outputs are of no number of items")
-        need(given or n_items <= 2**40, "outputs hold nothing")
+        need(given or features is not None or n_items <= 2**40, "outputs hold nothing")
+        need(features is None or getattr(features, "shape", (0,))[:1] == (n_items,), "features are of other items")
         need(
             all(isinstance(array, np.ndarray) and array.dtype.kind in "fi" for array in given),
             "outputs hold no numbers",
         )
         check_labels(fields.get("classes"), "classes")
-        need(
-            folds is None or (isinstance(folds, tuple) and folds and all(isinstance(one, Outputs) for one in folds)),
-            "the outputs of folds are not outputs",
-        )
+        for name, several in parts.items():
+            sound = isinstance(several, tuple) and several and all(isinstance(one, Outputs) for one in several)
+            need(several is None or bool(sound), f"the outputs of {name} are not outputs")
         try:
-            return Outputs(fields["classes"], n_items, **arrays, folds=folds)
+            return Outputs(fields["classes"], n_items, **arrays, features=features, **parts)
         except DataError as error:
             raise UnsoundError(str(error)) from error
 
@@ -61,9 +62,11 @@ def check_black_box(box: Any) -> None:
             check_number(share, "a posterior of an answer", 0.0, 1.0 + 1e-9)
 
 
-class _TemperatureCodec:
-    tag = "bias-corrected temperature"
-    path = "headcount.learners.temperature:BiasCorrectedTemperature"
+class _CalibrationCodec:
+    """Temperature or vector scaling of posteriors."""
+
+    def __init__(self, tag: str, name: str) -> None:
+        self.tag, self.path = tag, f"headcount.learners.temperature:{name}"
 
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return the parameters."""
@@ -71,11 +74,9 @@ class _TemperatureCodec:
 
     def make(self, fields: Any) -> Any:
         """Make the calibration."""
-        from headcount.learners.temperature import BiasCorrectedTemperature
-
         check_floats(fields.get("theta"), "theta", (None,))
         check_number(fields.get("least"), "least", 1e-300, 1.0)
-        return BiasCorrectedTemperature(fields["theta"], fields["least"])
+        return class_at(self.path)(fields["theta"], fields["least"])
 
 
 class _FoldsBesidesCodec:
@@ -168,7 +169,10 @@ class _GeneratorCodec:
 CODECS = (
     _OutputsCodec(),
     EstimatorCodec("black box", "headcount.learners.black_box:BlackBox", Learnt(("classes_",)), check_black_box),
-    _TemperatureCodec(),
+    _CalibrationCodec("bias-corrected temperature", "BiasCorrectedTemperature"),
+    _CalibrationCodec("temperature scaling", "TemperatureScaling"),
+    _CalibrationCodec("vector scaling", "VectorScaling"),
+    _CalibrationCodec("no-bias vector scaling", "NoBiasVectorScaling"),
     _FoldsBesidesCodec(),
     _SplitterCodec("k-fold", "sklearn.model_selection._split:KFold"),
     _SplitterCodec("stratified k-fold", "sklearn.model_selection._split:StratifiedKFold"),

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from headcount.exceptions import DataError
 from headcount.learners.outputs import Outputs
-from headcount.learners.temperature import BiasCorrectedTemperature
+from headcount.learners.temperature import LogLinearCalibration
 from headcount.modelfile.checks import (
     UnsoundError,
     check_floats,
@@ -92,7 +93,7 @@ class QuantifierCodec:
             )
         vars(made).update(learnt)
         check_quantifier(made)
-        if fields["estimates"] is True and _needs_trial(made):
+        if _needs_trial(made) and (fields["estimates"] is True or _is_tried(made)):
             need(_can_estimate(made), f"this {kind.__name__} can't estimate shares")
         return made
 
@@ -133,9 +134,15 @@ def check_quantifier(quantifier: Any) -> None:
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
     calibration = learnt.get("calibration_")
     if calibration is not None:
-        sound = isinstance(calibration, BiasCorrectedTemperature) and calibration.theta.shape == (k,)
+        sound = (
+            isinstance(calibration, LogLinearCalibration) and calibration.theta.shape == calibration.no_change(k).shape
+        )
         need(sound, "calibration_ is of other classes")
     _check_declared(quantifier, k)
+    try:
+        quantifier.check_learnt()
+    except DataError as error:
+        raise UnsoundError(str(error)) from error
     if type(quantifier).__name__ == "QuaNet" and "parameters_" in learnt:
         check_quanet(quantifier)
 
@@ -206,18 +213,32 @@ def _needs_trial(quantifier: Any) -> bool:
     return not set(vars(quantifier)) <= _CHECKED | declared | set(quantifier.get_params(deep=False))
 
 
+def _is_tried(quantifier: Any) -> bool:
+    """Whether a quantifier is one of this library that needs no more than a few items' outputs to estimate shares."""
+    others = "embeddings" in quantifier.needs or hasattr(quantifier, "members_")
+    return _own_classes().get(type(quantifier).__name__) is type(quantifier) and not others
+
+
+def _few_outputs(quantifier: Any) -> Outputs:
+    """Return ready-made outputs of a few items; of a method without a classifier, those of its first labelled items."""
+    classes = quantifier.classes_
+    k = len(classes)
+    if "features" in quantifier.needs:
+        known: Outputs = quantifier.validation_outputs_
+        return known.take(np.arange(min(2 * k, known.n_items)))
+    codes = np.arange(2 * k) % k
+    return Outputs(classes, len(codes), codes.astype(np.int32), 0.5 * np.eye(k)[codes] + 0.5 / k)
+
+
 def _can_estimate(quantifier: Any) -> bool:
     """Whether a quantifier gives shares of a few items with ready-made outputs."""
     try:
-        classes = quantifier.classes_
-        k = len(classes)
+        k = len(quantifier.classes_)
         if "embeddings" in quantifier.needs:
             return False
-        codes = np.arange(2 * k) % k
-        P = 0.5 * np.eye(k)[codes] + 0.5 / k
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            shares = quantifier.aggregate(Outputs(classes, len(codes), codes.astype(np.int32), P))
+            shares = quantifier.aggregate(_few_outputs(quantifier))
         return bool(np.shape(shares) == (1, k) and np.isfinite(shares).all())
     except Exception:  # whatever it is, this quantifier gives no shares
         return False

@@ -10,7 +10,13 @@ from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
-from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, MANHATTAN, require_two_each, sorted_points
+from headcount.quantifiers.kernel_methods.points import (
+    EUCLIDEAN,
+    MANHATTAN,
+    check_points,
+    require_two_each,
+    sorted_points,
+)
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 from headcount.quantifiers.sums import SumsQuantifier
 
@@ -84,6 +90,16 @@ class EDy(SumsQuantifier):
     adjusts_for_shift = True
     points_: FloatArray
     ends_: IntArray
+
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "points_": ("classes", "points"),
+        "ends_": (None,),
+    }
+
+    def check_learnt(self) -> None:
+        """Raise DataError unless the points are those of the validation items."""
+        check_points(self.points_, self.ends_, self.validation_codes_)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "distance": [StrOptions(set(_KINDS))],

@@ -230,6 +230,7 @@ class KDEyHD(SumsQuantifier):
         "measured."
     )
     points_: FloatArray
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {"points_": ("classes", "points")}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,

@@ -10,6 +10,7 @@ from headcount.quantifiers.densities import DensitiesQuantifier
 from headcount.quantifiers.kernel_methods.points import (
     BANDWIDTH,
     RELATIVE_GAUSSIAN,
+    check_points,
     means_to_classes,
     positions,
     sorted_points,
@@ -82,6 +83,16 @@ class KDEyML(DensitiesQuantifier):
     adjusts_for_shift = True
     points_: FloatArray
     ends_: IntArray
+
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "points_": ("classes", "points"),
+        "ends_": (None,),
+    }
+
+    def check_learnt(self) -> None:
+        """Raise DataError unless the points are those of the validation items."""
+        check_points(self.points_, self.ends_, self.validation_codes_)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DensitiesQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,

@@ -131,6 +131,11 @@ class MMDy(SumsQuantifier):
     frequencies_: FloatArray
     means_: FloatArray
     sizes_: IntArray
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "frequencies_": ("classes", "frequencies"),
+        "means_": ("classes", None),
+        "sizes_": ("classes",),
+    }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,

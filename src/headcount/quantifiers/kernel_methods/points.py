@@ -19,6 +19,7 @@ __all__ = [
     "GAUSSIAN",
     "MANHATTAN",
     "RELATIVE_GAUSSIAN",
+    "check_points",
     "means_to_classes",
     "positions",
     "require_two_each",
@@ -39,6 +40,13 @@ def sorted_points(P: FloatArray, codes: IntArray, n_classes: int) -> tuple[Float
     order = np.argsort(codes, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
     return np.ascontiguousarray(P[order].T), ends
+
+
+def check_points(points: FloatArray, ends: IntArray, codes: IntArray) -> None:
+    """Raise unless points, and where those of a class begin and end, are those of items with these class codes."""
+    expected = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(points)))])
+    if ends.dtype != np.int64 or not np.array_equal(ends, expected) or points.shape[1] != expected[-1]:
+        raise DataError("the points are not those of the validation items of each class")
 
 
 def positions(codes: IntArray) -> IntArray:

@@ -43,6 +43,15 @@ class FeaturesQuantifier(SumsQuantifier):
         self.transformer = transformer
         self.classes = classes
 
+    def check_learnt(self) -> None:
+        """Raise DataError unless positions of features are those of features that there are."""
+        width = self.validation_outputs_.need("features").shape[1]
+        for name in ("features_", "words_"):
+            positions = getattr(self, name, np.empty(0, dtype=np.int64))
+            sound = isinstance(positions, np.ndarray) and positions.dtype == np.int64 and positions.ndim == 1
+            if not sound or (len(positions) and not 0 <= positions.min() <= positions.max() < width):
+                raise DataError(f"{name} does not hold positions of features")
+
     def _score(self, X: Items, needs: Any) -> Outputs:
         """Return the items' features, by the transformer if there is one."""
         items, n_items = as_items(X)

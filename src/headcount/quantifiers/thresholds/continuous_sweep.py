@@ -175,6 +175,11 @@ class ContinuousSweep(SumsQuantifier):
     barrier_: float
     swept_: FloatArray
     moments_: FloatArray
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "normals_": (2, 2),
+        "swept_": (3, None),
+        "moments_": (2, 2),
+    }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "barrier": [StrOptions({"least variance"}), Interval(numbers.Real, 0, 1, closed="neither")],

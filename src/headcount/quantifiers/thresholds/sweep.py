@@ -99,6 +99,7 @@ class MedianSweep(SumsQuantifier):
     adjusts_for_shift = True
     max_classes = 2
     thresholds_: FloatArray
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {"thresholds_": (None,)}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "thresholds": THRESHOLDS_CONSTRAINT,
