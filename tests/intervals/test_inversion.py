@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from headcount import ACC, PACC, SLD, HDy, Samples, difference, differences, estimate
 from headcount.exceptions import DataError
+from headcount.intervals import _profile_kernels
 from headcount.intervals._profile_kernels import minimise_quadratic
 from headcount.intervals.evidence import gather_evidence
 from headcount.simplex import mixture_least_squares
@@ -179,3 +180,9 @@ def test_items_that_vary_more_than_the_classes_explain_count_less():
     evidence = gather_evidence(q, statistics, np.array([200.0]), within=False)
     assert evidence.n[0] < 190
     assert gather_evidence(q, q.reduce(outputs), np.array([200.0]), within=False).n[0] == 200
+
+
+def test_a_quantile_of_no_number_is_none():
+    """Forged posteriors of a model file may leave a spread that is not a number."""
+    assert np.isnan(_profile_kernels.quantile(np.nan, np.array([2.0, 3.0])))
+    assert _profile_kernels.quantile(0.5, np.array([2.0, 3.0])) == 2.5

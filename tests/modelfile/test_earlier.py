@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,23 @@ def fitted(method):
 def test_quantifiers_that_no_fit_gives_are_refused(tmp_path, quantifier, words):
     save_version_2(fit_model(Refitted(quantifier()), *blobs(100, 3, 0)), tmp_path / "m.headcount")
     assert_refused(tmp_path / "m.headcount", words)
+
+
+def test_outputs_that_no_constructor_would_make_are_refused(tmp_path):
+    quantifier = fitted(PACC(random_state=0))
+    outputs = quantifier.validation_outputs_
+    object.__setattr__(outputs, "posteriors", outputs.posteriors[:, 0].copy())
+    save_version_2(fit_model(Refitted(quantifier), *blobs(100, 3, 0)), tmp_path / "m.headcount")
+    assert_refused(tmp_path / "m.headcount", "its model can't be made|posteriors")
+
+
+def test_held_out_items_that_lack_a_class_are_refused(tmp_path):
+    model = fit_model(SLD(random_state=0), *blobs(100, 3, 0))
+    reference = model.quantifier.outputs(blobs(30, 3, 1)[0])
+    save_version_2(
+        replace(model, reference=reference, reference_codes=np.zeros(30, dtype=np.int64)), tmp_path / "m.headcount"
+    )
+    assert_refused(tmp_path / "m.headcount", "what it holds of labelled items lacks a class")
 
 
 class Refitted:

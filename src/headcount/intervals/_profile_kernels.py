@@ -292,6 +292,8 @@ def _signed_root(
 @kernel(error_model="numpy")
 def quantile(inverse_degrees: float, table: FloatArray) -> float:
     """Return Student's quantile; the table holds it at equal steps of 1 / degrees of freedom from 0 to 1."""
+    if inverse_degrees != inverse_degrees:  # no spread can be told from values that are not numbers
+        return inverse_degrees
     place = min(inverse_degrees, 1.0) * (table.size - 1)
     below = min(int(place), table.size - 2)
     return table[below] + (place - below) * (table[below + 1] - table[below])  # type: ignore[no-any-return]

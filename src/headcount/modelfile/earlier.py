@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headcount.exceptions import FileFormatError, HeadcountWarning
+from headcount.learners.outputs import Outputs
 from headcount.modelfile.allowed import check_types, renamed_types
 from headcount.modelfile.archive import schema_of
 from headcount.modelfile.body import KNOWN_PROTOCOLS, make_object
@@ -31,6 +32,9 @@ def held_by(body: bytes | bytearray, path: Path, manifest: dict[str, Any]) -> He
             made = _made_by_loaders(schema, body, types)
             need(isinstance(made, dict), "it holds no fitted quantifier")
             held = Held(**{name: made.get(name) for name in _NAMES})
+            for outputs in (getattr(held.quantifier, "validation_outputs_", None), held.reference):
+                if isinstance(outputs, Outputs):
+                    outputs.__post_init__()  # its own checks, which making it without a call of the constructor passes by
             check_held(held)
             check_quantifier(held.quantifier)
     except UnsoundError as error:
