@@ -19,11 +19,12 @@ INCLUDED_PAGES = {
     "studies/index.md": "studies/README.md",
     "studies/paper.md": "studies/paper.md",
     "studies/gap.md": "studies/gap.md",
+    "studies/league-published.md": "studies/league-published.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""
 INCLUDED_FILES = {
     path: path
-    for pattern in ("*.toml", "gap*.py", "*/*.svg")
+    for pattern in ("*.toml", "gap*.py", "league*.py", "league*.csv", "*/*.svg")
     for file in (ROOT / "studies").glob(pattern)
     for path in [file.relative_to(ROOT).as_posix()]
 }
