@@ -114,7 +114,7 @@ def test_measure_may_be_a_path_alone_or_an_error_measure(tmp_path):
         (VARIANTS.replace("PACC-30", "HDy"), "'HDy' is the name of another method than PACC"),
         (VARIANTS.replace("PACC-30", "PACC"), "'PACC' is named more than once"),
         (VARIANTS.replace("PACC-30", " x"), "' x' is not a valid name for a variant"),
-        (VARIANTS.replace('"pacc"', '"pac"'), "There is no method 'pac'"),
+        (VARIANTS.replace('"pacc"', '"pax"'), "There is no method 'pax'"),
         (VARIANTS.replace("validation = 0.3", "folds = 3"), "The method 'PACC-30' can't be given 'folds'"),
         (VARIANTS.replace(', method = "pacc"', ""), "'method' is missing"),
         (PLAN.replace('names = ["PACC"]', 'method = "PACC"'), "'names' is missing, or 'name' with 'method'"),

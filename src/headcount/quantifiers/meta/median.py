@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import quoted, seed_sequence
@@ -105,6 +104,8 @@ class MedianQuantifier(MembersQuantifier):
 
     def _settings(self, of_outputs: bool) -> list[Quantifier]:
         """Return the members, not fitted: each quantifier with each setting, alike ones once."""
+        from sklearn.model_selection import ParameterGrid  # slow to import
+
         grid = self.grid
         if grid is None:
             grid = _DEFAULT_GRID if self.quantifier is None and not of_outputs else {}
