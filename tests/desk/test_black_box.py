@@ -200,6 +200,7 @@ def test_huge_counts_are_refused_and_useless_classifiers_say_nothing(tmp_path, r
     refused("line 2, column 'count': 1e+300 is not a valid count", "estimate", "--confusion", "m.csv", "c.csv")
 
 
+@pytest.mark.filterwarnings("default::headcount.exceptions.HeadcountWarning")
 @pytest.mark.parametrize("never", ["a", "b", "c"])
 def test_a_class_that_is_never_decided_is_no_bug(tmp_path, run, never):
     """Its frequency has no variance among the labelled items: what else could be divided by?"""
