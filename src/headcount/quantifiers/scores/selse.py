@@ -33,7 +33,8 @@ class SELSE(DensitiesQuantifier):
     of the classes' densities f, which count both sides' items. With far more labelled items than new ones w is p, and the equations
     are those of SLD's maximum; with far fewer, they weigh what the labelled items know worst.
 
-    From the thesis: the family of estimators, and that its least variance is reached by these functions. Ours: densities are
+    From the reference: the family of estimators, and the aim of least variance in it. Ours: the functions above, and how they are
+    found. Densities are
     posteriors calibrated by bias-corrected temperature scaling, divided by the labelled items' shares; w is taken at the most
     likely shares (those of ``SLD(calibration="bcts")``), of each class at least one item; validation items are calibrated without
     themselves and serve both sides, without splitting them; and the answer is confined to the simplex in the metric of the
