@@ -69,7 +69,7 @@ def check_held(held: Held) -> None:
         need(isinstance(reference, Outputs), "what it holds of labelled items does not fit together")
         need(reference.classes.tolist() == classes.tolist(), "what it holds of labelled items is of other classes")  # type: ignore[union-attr]
         check_integers(codes, "reference_codes", (reference.n_items,), 0, len(classes))  # type: ignore[arg-type]
-        need(len(np.unique(codes)) == len(classes), "what it holds of labelled items lacks a class")
+        need(len(np.unique(codes)) == len(classes), "what it holds of labelled items lacks a class")  # type: ignore[arg-type]
     rows, features = held.item_rows, held.item_features
     need((rows is None) == (features is None), "what it holds of items does not fit together")
     if rows is not None:
