@@ -32,7 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
     if (
         len(table) < 37
         or not table[0].startswith("group,class,share,low,high")
-        or "<svg" not in page.read_text("utf-8")
+        or "2025-12" not in page.read_text("utf-8")
     ):
         sys.exit(
             f"The first minute did not write the shares of three classes in twelve months: {len(table)} lines, {table[0]}."
