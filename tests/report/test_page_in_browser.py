@@ -5,23 +5,18 @@ Needs Debian's packages chromium and chromium-driver (`make browser` installs th
 
 import json
 import re
-import shutil
 
 import pytest
 
 from headcount.report import gather, render
 
-selenium = pytest.importorskip("selenium", reason="the browser tests need selenium")
-from selenium.webdriver import ActionChains, Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed: `make browser`"
-    ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+from tests.report.chromium import MARKS, show, started
+
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
@@ -33,30 +28,13 @@ def page(study_results, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1300,900",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with started() as driver:
+        yield driver
 
 
 @pytest.fixture
 def opened(browser, page):
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
-    browser.get_log("browser")
-    browser.get(page.as_uri())
+    show(browser, page)
     return browser
 
 
@@ -151,21 +129,16 @@ def test_both_themes_follow_the_system_and_the_button(opened, theme):
 WIDTHS = (1920, 1300, 390)
 
 
-def at_width(browser, width, theme="light"):
+def at_width(browser, page, width, theme="light"):
     """Show the page at a width and in a theme, everything unfolded."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-    )
-    browser.refresh()
+    show(browser, page, width, theme)
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(opened, width, theme):
-    at_width(opened, width, theme)
+def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(opened, page, width, theme):
+    at_width(opened, page, width, theme)
     assert opened.execute_script("return document.documentElement.scrollWidth") <= width
     # Whatever reaches beyond the window lies in a box that scrolls by itself.
     beyond = opened.execute_script(
@@ -203,8 +176,8 @@ def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(opened, width,
 
 
 @pytest.mark.parametrize("width", [1920, 1300])
-def test_tables_fit_a_wide_page(opened, width):
-    at_width(opened, width)
+def test_tables_fit_a_wide_page(opened, page, width):
+    at_width(opened, page, width)
     wider = opened.execute_script(
         "return [...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth)"
         ".map(e => e.textContent.slice(0, 40))"
@@ -212,8 +185,8 @@ def test_tables_fit_a_wide_page(opened, width):
     assert wider == []
 
 
-def test_on_a_phone_tables_scroll_inside_with_the_first_column_fixed(opened):
-    at_width(opened, 390)
+def test_on_a_phone_tables_scroll_inside_with_the_first_column_fixed(opened, page):
+    at_width(opened, page, 390)
     script = """
         const box = document.querySelector("#table-6 .wide"), row = box.querySelector("tbody tr");
         box.scrollLeft = arguments[0];
@@ -230,11 +203,8 @@ def test_on_a_phone_tables_scroll_inside_with_the_first_column_fixed(opened):
     assert name.split() == ["CC", "svm,", "ae"]
 
 
-def test_sections_are_folded_on_a_phone_and_links_open_them(opened):
-    opened.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
-    )
-    opened.refresh()
+def test_sections_are_folded_on_a_phone_and_links_open_them(opened, page):
+    show(opened, page, 390)
     assert opened.execute_script("return document.querySelectorAll('details.fold[open]').length") == 0
     assert opened.execute_script("return document.documentElement.scrollHeight") < 4000
     opened.execute_script("location.hash = '#table-6'")

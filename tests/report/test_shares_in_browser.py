@@ -4,7 +4,6 @@ Needs Debian's packages chromium and chromium-driver (`make browser` installs th
 """
 
 import io
-import shutil
 import time
 
 import numpy as np
@@ -14,16 +13,12 @@ import pytest
 from headcount.report.shares_page import page_of_shares
 from headcount.stream import GroupShares
 
-selenium = pytest.importorskip("selenium", reason="the browser tests need selenium")
-from selenium.webdriver import ActionChains, Keys  # noqa: E402
+pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium.webdriver import ActionChains, Keys
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed: `make browser`"
-    ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+from tests.report import chromium
+
+pytestmark = chromium.MARKS
 NASTY = '</script><b>"x", y'
 
 
@@ -69,23 +64,8 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(pages):
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1300,900",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(pages)})
-    yield driver
-    driver.quit()
+    with chromium.started(downloads=pages) as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -99,12 +79,7 @@ def shops(browser, pages):
 
 
 def show(browser, page, width=1300, theme="light", media=""):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": theme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
-    browser.get_log("browser")
-    browser.get(page.as_uri())
+    chromium.show(browser, page, width, theme, media)
     return browser
 
 

@@ -1,0 +1,62 @@
+"""Headless Chromium for the tests of pages: one that is started, and a page that is there to its last line."""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+selenium = pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+MARKS = [
+    pytest.mark.skipif(
+        CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed: `make browser`"
+    ),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@contextlib.contextmanager
+def started(downloads: Path | None = None):
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1300,900",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    if downloads is not None:
+        driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    yield driver
+    driver.quit()
+
+
+def show(browser, page: Path, width: int | None = None, theme: str = "", media: str = "") -> None:
+    """Open this page anew, at a width and in a theme, and wait until all of it is there.
+
+    From the page itself, or from one of its parts, a busy browser may answer before it has read the document again.
+    """
+    if width is None:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    else:
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": theme}] if theme else []
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 60).until(
+        lambda b: b.execute_script(
+            "return location.href === arguments[0] && document.readyState === 'complete'", page.as_uri()
+        )
+    )
