@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.coverage.cell import ALL, BINARY, BINARY_WITH_PLAIN, FEW, SUMS, WITH_PLAIN, Cell
 from benchmarks.coverage.comparison_cells import differences, families, stable, unchanged
+from benchmarks.coverage.field_cells import field
 from benchmarks.coverage.real import Texts
 from benchmarks.coverage.real_cells import tables, texts
 from benchmarks.coverage.worlds import Confusion, Gaussian, Scores, UnequalGaussian
@@ -211,4 +212,5 @@ def all_cells() -> list[Cell]:
         stable,
         friendly,
     )
-    return [cell for group in groups for cell in group()]
+    cells = [cell for group in groups for cell in group()]
+    return [*cells, *field(cells)]

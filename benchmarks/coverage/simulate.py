@@ -20,6 +20,8 @@ CHECKED = 100
 """Simulations of a cell, from the first, in which the check is made too."""
 VACUOUS = 0.95
 """Width above which an interval says nothing."""
+ON_FEATURES = ("DMx", "EDx", "HDx")
+"""Methods that have no classifier."""
 Sums = dict[str, dict[str, Any]]
 
 
@@ -62,6 +64,8 @@ def make_quantifier(method: str, cell: Cell, seed: int, validation: Any = None) 
         settings["validation"] = cell.validation
     if validation is not None:
         settings["validation"] = validation
+    if method in ON_FEATURES:
+        return getattr(hc, method)()
     if method == "SLD plain":
         return hc.SLD(classifier, prior="uniform") if scorer is not None else hc.SLD(classifier)
     if method in ("CC", "PCC"):
