@@ -190,7 +190,7 @@ def test_downloads_hold_all_groups_or_those_shown_in_their_order(months, pages):
     everything = saved(months, pages, "#save-all")
     assert everything["group"].tolist() == [name for name in MONTHS.names for _ in range(3)]
     assert everything["class"].tolist()[:3] == MONTHS.classes.tolist()
-    for name, values in (("share", MONTHS.shares), ("low", MONTHS.low), ("high", MONTHS.high)):
+    for name, values in (("share", MONTHS.shares), ("share_low", MONTHS.low), ("share_high", MONTHS.high)):
         np.testing.assert_allclose(everything[name], values.ravel(), atol=5e-7)
     counts = everything["n"] * everything["share"]
     assert (everything["count"] - counts).abs().max() <= 0.5

@@ -225,7 +225,7 @@ def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> 
     )
     data = {
         "by": by,
-        "columns": list(groups.by),
+        "columns": groups.part_columns,
         "classes": [str(plain(label)) for label in groups.classes],
         "names": [
             list(map(group_label, name)) if isinstance(name, tuple) else [group_label(name)] for name in groups.names

@@ -324,7 +324,7 @@
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
     const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
-    const lines = [["group", ...data.columns, "class", "share", "low", "high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...mean]];
+    const lines = [["group", ...data.columns, "class", "share", "share_low", "share_high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...mean]];
     for (const g of groups) {
       for (const j of classes) {
         const ends = [SHARE, LOW, HIGH].map((end) => value(g, j, end));
