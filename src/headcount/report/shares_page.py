@@ -126,6 +126,7 @@ def _answer(groups: GroupShares) -> dict[str, Any]:
         "rows": rows,
         "n": f"{n:,}",
         "summed": whole is None,
+        "n_left_out": "" if n == (total := int(groups.n_items.sum())) else f"{total - n:,}",
         "n_unusable": groups.verdicts.count(DO_NOT_TRUST),
         "mean": mean,
         "largest": rows[int(shares.argmax())],

@@ -312,6 +312,7 @@
       makePlotReadable(svg, panel, scales, (down) => focusOn(i + down));
       svg.tabIndex = i === 0 ? 0 : -1;
     });
+    byId("hollow").hidden = area.querySelector(".point.warned") === null;
     if (panels.length > MOST_PLOTS) {
       area.appendChild(document.createElement("p")).textContent = `${MOST_PLOTS} of ${whole(panels.length)} plots are shown: find groups by name to see others.`;
     }
