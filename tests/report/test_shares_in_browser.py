@@ -7,6 +7,7 @@ import base64
 import io
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -60,9 +61,10 @@ LONG_CLASSES = [
     ),
 ]
 LONG_NAMES = estimated([f"2025-{month:02d}" for month in range(1, 13)], 10)
-LONG_NAMES = replace(LONG_NAMES, classes=np.array(LONG_CLASSES))
+TESTED = SimpleNamespace(p_label_shift=0.31, p_items=0.42)  # the figures of a report that make the last column
+LONG_NAMES = replace(LONG_NAMES, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 12)
 LONG_SHOPS = estimated([f"Shop {g} near the main station" for g in range(300)], 10)
-LONG_SHOPS = replace(LONG_SHOPS, classes=np.array(LONG_CLASSES))
+LONG_SHOPS = replace(LONG_SHOPS, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 300)
 SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
 
 
