@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     table, page = Path(folder, "shares.csv").read_text(encoding="utf-8").splitlines(), Path(folder, "shares.html")
     if (
         len(table) < 37
-        or not table[0].startswith("group,class,share,low,high")
+        or not table[0].startswith("group,class,share,share_low,share_high")
         or "2025-12" not in page.read_text("utf-8")
     ):
         sys.exit(

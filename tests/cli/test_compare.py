@@ -14,8 +14,8 @@ def test_compare_prints_text_json_and_files(model, run):
     assert "Change from 2016-01 to 2016-02" in out
     changes = json.loads(run(*arguments, "--json")[1])["changes"]
     assert sum(record["change"] for record in changes) == pytest.approx(0.0, abs=1e-9)
-    assert changes[0]["low"] <= changes[0]["change"] <= changes[0]["high"]
-    assert run(*arguments, "-o", "-")[1].startswith("class,change,low,high,p_value\nbad,")
+    assert changes[0]["change_low"] <= changes[0]["change"] <= changes[0]["change_high"]
+    assert run(*arguments, "-o", "-")[1].startswith("class,change,change_low,change_high,p_value\nbad,")
     assert run(*arguments, "-o", "c.csv")[0] == 0
     both = run("compare", "m.headcount", "new.csv", "new.parquet", "--json")[1]
     assert json.loads(both)["changes"][0]["change"] == pytest.approx(0.0, abs=1e-9)
@@ -60,7 +60,7 @@ def test_all_groups_are_compared_at_once(model, run):
     )
     assert answer["comparisons"] == len(answer["changes"]) == 2
     assert list(answer["verdicts"]) == ["2016-01", "2016-02"]
-    header = "first,second,class,change,low,high,p_value,p_single\n2016-01,2016-02,bad,"
+    header = "first,second,class,change,change_low,change_high,p_value,p_single\n2016-01,2016-02,bad,"
     assert run(*arguments, "-o", "-")[1].startswith(header)
     assert run(*arguments, "-o", "c.parquet")[0] == 0
     assert pd.read_parquet("c.parquet").to_dict("records") == answer["changes"]
@@ -145,9 +145,9 @@ def test_a_trend_is_said_in_words_and_numbers(tmp_path, run):
     assert answer["per"] == "month"
     slope = answer["slopes"][1]
     assert slope["slope"] == pytest.approx(0.1, abs=1e-4)
-    assert slope["low"] < 0.1 < slope["high"]
+    assert slope["slope_low"] < 0.1 < slope["slope_high"]
     assert slope["p_value"] < 1e-6
-    assert run(*command, "-o", "-")[1].startswith("class,slope,low,high,p_value\nneg,")
+    assert run(*command, "-o", "-")[1].startswith("class,slope,slope_low,slope_high,p_value\nneg,")
     flat = monthly(tmp_path, {"2025-01": 0.3, "2025-02": 0.31, "2025-03": 0.29})
     assert "no clear trend" in run(*flat)[1]
 

@@ -30,12 +30,14 @@ def test_fit_estimate_and_inspect_a_model(model, run):
     assert "stars=bad" in out.splitlines()[0]
     frame = pd.read_csv("shares.csv")
     counts = ["count", "count_low", "count_high"]
-    assert frame.columns.tolist() == ["group", "class", "share", "low", "high", *counts, "n", "verdict", "p_corrected"]
+    assert frame.columns.tolist() == [
+        *("group", "class", "share", "share_low", "share_high", *counts, "n", "verdict", "p_corrected")
+    ]
     assert frame[frame.group != "2016-05"].groupby("group")["count"].sum().tolist() == [150, 150]
-    assert (frame.count_low.dropna() == (frame.low * frame.n).round().dropna()).all()
-    assert (frame.count_high.dropna() == (frame.high * frame.n).round().dropna()).all()
+    assert (frame.count_low.dropna() == (frame.share_low * frame.n).round().dropna()).all()
+    assert (frame.count_high.dropna() == (frame.share_high * frame.n).round().dropna()).all()
     assert frame.groupby("group").share.sum().round(9).tolist() == [1.0, 1.0, 0.0]
-    assert (frame.low.dropna() <= frame.share.dropna()).all()
+    assert (frame.share_low.dropna() <= frame.share.dropna()).all()
     page = (model.parent / "p.html").read_text()
     assert 'id="groups"' in page
     assert "prefers-color-scheme: dark" in page
@@ -55,7 +57,9 @@ def test_fit_estimate_and_inspect_a_model(model, run):
 
 def test_all_input_and_output_formats_agree(model, run, monkeypatch):
     base = run("estimate", "m.headcount", "new.csv", "--by", "shop", "-o", "-")[1]
-    assert base.startswith("group,class,share,low,high,count,count_low,count_high,n,verdict,p_corrected\nx,bad,")
+    assert base.startswith(
+        "group,class,share,share_low,share_high,count,count_low,count_high,n,verdict,p_corrected\nx,bad,"
+    )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((model.parent / "new.csv").read_bytes())))
     assert run("estimate", "m.headcount", "-", "--by", "shop", "-o", "-")[1] == base
     answer = json.loads(run("estimate", "m.headcount", "new.parquet", "--by", "shop", "--json")[1])
@@ -135,7 +139,7 @@ def test_intervals_that_assume_calibrated_posteriors_say_so(tmp_path, run, refus
     assert "contain the true share" not in page
     assumed, not_assumed = (json.loads(run(*sld, *more, "--json")[1]) for more in (("--assume-calibrated",), ()))
     assert (assumed["assume"], not_assumed["assume"]) == ("calibrated", None)
-    assert assumed["groups"]["all"]["shares"]["pos"]["low"] is not None
+    assert assumed["groups"]["all"]["shares"]["pos"]["share_low"] is not None
     assert "The intervals assume" not in run(*sld)[1]
     refused("PACC does not: omit", *SCORED, "--method", "PACC", "--assume-calibrated")
 
@@ -227,7 +231,7 @@ def test_sample_gives_shorter_intervals_and_pile_is_its_former_name(tmp_path, ru
     assert pile == sample
     assert (population["estimand"], sample["estimand"]) == ("population", "sample")
     wide, short = (answer["groups"]["all"]["shares"]["pos"] for answer in (population, sample))
-    assert short["high"] - short["low"] < wide["high"] - wide["low"]
+    assert short["share_high"] - short["share_low"] < wide["share_high"] - wide["share_low"]
     assert "about exactly these items." in run(*SCORED, "--sample")[1]
     assert "--pile" not in run("estimate", "--help")[1]
 
@@ -297,9 +301,9 @@ def test_the_answer_comes_first_with_counts(tmp_path, run):
             "pos",
             f"{100 * shares['share']:.1f}",
             "%",
-            f"{100 * shares['low']:.1f}",
+            f"{100 * shares['share_low']:.1f}",
             "to",
-            f"{100 * shares['high']:.1f}",
+            f"{100 * shares['share_high']:.1f}",
         ),
         *(str(shares["count"]), str(shares["count_low"]), "to", str(shares["count_high"])),
     ]
@@ -317,7 +321,7 @@ def test_classes_called_low_and_high_are_told_from_ends_of_intervals(tmp_path, r
     assert run(*SCORED, "--by", "g")[1].splitlines()[0].split() == ["g", "items", "y=high", "y=low", "verdict"]
     records = pd.read_csv(io.StringIO(run(*SCORED, "-o", "-")[1]))
     assert records["class"].tolist() == ["high", "low"]
-    assert (records.low < records.share).all()
+    assert (records.share_low < records.share).all()
 
 
 def test_advice_for_many_groups_is_given_once(tmp_path, run):
@@ -359,7 +363,7 @@ def test_covariance_agrees_with_the_intervals(tmp_path, run):
     group = json.loads(run(*SCORED, "--json")[1])["groups"]["all"]
     covariance = np.array(group["covariance"])
     assert covariance.sum(axis=1) == pytest.approx([0.0] * 3, abs=1e-12)
-    widths = [share["high"] - share["low"] for share in group["shares"].values()]
+    widths = [share["share_high"] - share["share_low"] for share in group["shares"].values()]
     assert np.sqrt(np.diag(covariance)) * 2 * 1.96 == pytest.approx(widths, rel=0.05)
 
 

@@ -32,7 +32,7 @@ def test_score_columns_can_be_named_in_every_way(tmp_path, run, more):
     frame = pd.read_csv(io.StringIO(out))
     truth = pd.read_csv(tmp_path / "new.csv").groupby("g").y.value_counts(normalize=True)
     for one in frame.itertuples():
-        assert one.low - 0.03 <= truth[one.group, one._2] <= one.high + 0.03
+        assert one.share_low - 0.03 <= truth[one.group, one._2] <= one.share_high + 0.03
     assert set(frame.verdict) <= {"trust", "caution"}
 
 
@@ -286,8 +286,8 @@ def test_an_answer_that_is_no_class_counts_too(tmp_path, run, refused):
     command = "estimate", "--confusion", "m.csv", "c.csv"
     shares = json.loads(run(*command, "--json")[1])["groups"]["all"]["shares"]
     assert shares["pos"]["share"] == pytest.approx(0.3, abs=1e-6)
-    assert shares["pos"]["low"] < 0.25
-    assert shares["pos"]["high"] > 0.35
+    assert shares["pos"]["share_low"] < 0.25
+    assert shares["pos"]["share_high"] > 0.35
     (tmp_path / "c.csv").write_text("class,count\nneg,450\npos,280\nmaybe,270\n")
     refused("'maybe' is not among the classes of the labelled items ('neg', 'pos', 'unsure')", *command)
     (tmp_path / "m.csv").write_text("true,neg,pos,sum\nneg,600,100,700\npos,100,700,800\n")

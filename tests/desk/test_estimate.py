@@ -146,7 +146,7 @@ def test_comparisons_of_many_groups_hold_changes_and_verdicts(tmp_path):
     for record in found.records():
         j = list(found.groups.classes).index(record["class"])
         assert record["change"] == pytest.approx(shares[record["second"]][j] - shares[record["first"]][j], abs=1e-12)
-        assert record["low"] <= record["change"] <= record["high"]
+        assert record["change_low"] <= record["change"] <= record["change_high"]
         assert record["p_single"] <= record["p_value"] <= 1.0
     assert list(found.verdicts()) == ["a", "b", "c"]
     moved = compare_tables(model, tmp_path / "new.csv", by="g", against="first", first="b")

@@ -186,7 +186,7 @@ def test_many_samples_at_once_equal_one_by_one_and_carry_names(quantifier, metho
         alone = estimate(q, target[groups == "june"])
         np.testing.assert_allclose(together.high[1], alone.high, atol=1e-9)
     frame = together.to_frame()
-    assert frame.columns.tolist() == ["sample", "class", "share", "low", "high", "n"]
+    assert frame.columns.tolist() == ["sample", "class", "share", "share_low", "share_high", "n"]
     assert len(frame) == 6
 
 
@@ -472,5 +472,5 @@ def test_estimates_are_tables_in_notebooks():
     assert "Shares in the population" in answer._repr_html_()
     frame = answer.to_frame()
     assert frame["sample"].tolist() == ["<may>", "<may>", "june", "june"]
-    np.testing.assert_array_equal(frame["low"], answer.low.ravel())
+    np.testing.assert_array_equal(frame["share_low"], answer.low.ravel())
     assert estimate(fitted(PACC), target_sample()).to_frame()["n"].tolist() == [400, 400]

@@ -320,6 +320,16 @@ def test_json_has_everything(contents):
     assert {"mean_errors", "prevalences", "differences", "not_converged", "reproduction"} <= set(whole)
 
 
+def test_ends_of_bands_are_named_after_their_mean(contents):
+    curve = contents.diagonals[0]
+    entry = json.loads(to_json(contents))["diagonals"][0]
+    assert (entry["mean_low"], entry["mean_high"]) == (curve.low, curve.high)
+    for name in ("prevalences", "diagonals", "shifts"):
+        head = next(csv.reader(to_csv(contents)[f"{name}.csv"].splitlines()))
+        assert head[-5:] == ["at", "mean", "mean_low", "mean_high", "n"]
+        assert not {"low", "high"} & set(head)
+
+
 def test_csv_has_everything(contents, tmp_path):
     write_all({tmp_path / "figures" / name: text for name, text in to_csv(contents).items()}, [tmp_path / "figures"])
     names = {path.stem for path in (tmp_path / "figures").iterdir()}

@@ -104,6 +104,8 @@ def test_the_page_without_intervals():
     page = page_of_shares(groups(["trust"], intervals=False, note="CC is biased."), title="t")
     assert "There are no intervals: CC is biased." in page
     assert "nothing speaks against these shares" in page
+    page = page_of_shares(groups(["trust"] * 3, intervals=False, note="CC is biased."), title="t")
+    assert 'id="reading">Below each share the number of items. <' in page
 
 
 def data_of(page):
@@ -199,7 +201,21 @@ def test_warnings_that_differ_in_figures_are_one_reason():
 def test_groups_that_should_not_be_used_are_named_in_the_sum_and_left_out_of_changes():
     found = replace(groups(["trust", "trust", "do not trust"]), names=["2014", "2015", "2016"])
     page = page_of_shares(found, title="t")
-    assert "All groups added up, also the 1 whose shares should not be used" in page
+    assert "All groups added up, including 1 whose shares should not be used;" in page
     assert {(move.first, move.last) for move in top_moves(found, order_of(found))} == {(0, 1)}
     assert "left out here" in page
-    assert "also the" not in page_of_shares(replace(found, verdicts=["trust"] * 3), title="t")
+    assert "including" not in page_of_shares(replace(found, verdicts=["trust"] * 3), title="t")
+
+
+def test_items_of_groups_that_are_too_small_are_not_lost_without_a_word():
+    page = page_of_shares(groups(["trust", "trust", "too few items", "too few items"]), title="t")
+    assert "about 100 of 200 items" in page
+    assert '<p class="soft">400 items in 4 groups</p>' in page
+    assert "All groups added up, without the 200 items of groups that are too small;" in page
+    assert "without the" not in page_of_shares(groups(["trust", "trust"]), title="t")
+
+
+def test_numbers_of_groups_have_separators_in_sentences_too():
+    page = page_of_shares(groups(["trust"] * 1100 + ["caution"]), title="t")
+    assert "1,100 of 1,101 groups look fine. 1 of 1,101 needs a look" in page
+    assert "All 1,100 groups look fine" in page_of_shares(groups(["trust"] * 1100), title="t")

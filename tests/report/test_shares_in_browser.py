@@ -3,12 +3,16 @@
 Needs Debian's packages chromium and chromium-driver (`make browser` installs them); skipped, with this reason, without them.
 """
 
+import base64
 import io
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.image import imread
 
 from headcount.report.shares_page import page_of_shares
 from headcount.stream import GroupShares
@@ -46,6 +50,21 @@ def estimated(names, k):
 MONTHS = estimated([f"{2015 + g // 12}-{g % 12 + 1:02d}" for g in range(14)], 3)
 WEEKS = estimated([(site, f"2025-W{week:02d}") for site in ("airport", "clinic", "school") for week in range(1, 17)], 2)
 AGES = estimated([(str(wave), age) for wave in range(1, 5) for age in ("18-34", "55+")], 3)
+LONG_CLASSES = [
+    *("low", "Delivery was late or never arrived", "Question about an invoice (2nd reminder)", "other", "praise"),
+    *(
+        "Account, password and two-factor log-in",
+        "Donaudampfschifffahrtsgesellschaftskapit",
+        "high",
+        "share",
+        "returns",
+    ),
+]
+LONG_NAMES = estimated([f"2025-{month:02d}" for month in range(1, 13)], 10)
+TESTED = SimpleNamespace(p_label_shift=0.31, p_items=0.42)  # the figures of a report that make the last column
+LONG_NAMES = replace(LONG_NAMES, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 12)
+LONG_SHOPS = estimated([f"Shop {g} near the main station" for g in range(300)], 10)
+LONG_SHOPS = replace(LONG_SHOPS, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 300)
 SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
 
 
@@ -57,6 +76,8 @@ def pages(tmp_path_factory):
         ("weeks", WEEKS, "site, week"),
         ("ages", AGES, "wave, age"),
         ("shops", SHOPS, "shop"),
+        ("long", LONG_NAMES, "month of day"),
+        ("shops with long names", LONG_SHOPS, "shop"),
     ):
         (folder / f"{name}.html").write_text(page_of_shares(groups, title=f"Shares {NASTY}", by=by), "utf-8")
     return folder
@@ -190,7 +211,7 @@ def test_downloads_hold_all_groups_or_those_shown_in_their_order(months, pages):
     everything = saved(months, pages, "#save-all")
     assert everything["group"].tolist() == [name for name in MONTHS.names for _ in range(3)]
     assert everything["class"].tolist()[:3] == MONTHS.classes.tolist()
-    for name, values in (("share", MONTHS.shares), ("low", MONTHS.low), ("high", MONTHS.high)):
+    for name, values in (("share", MONTHS.shares), ("share_low", MONTHS.low), ("share_high", MONTHS.high)):
         np.testing.assert_allclose(everything[name], values.ravel(), atol=5e-7)
     counts = everything["n"] * everything["share"]
     assert (everything["count"] - counts).abs().max() <= 0.5
@@ -242,7 +263,7 @@ def test_many_groups_are_shown_in_part_until_all_are_asked_for(shops):
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1330, "light"), (1300, "light"), (390, "dark")])
-@pytest.mark.parametrize("page", ["months", "weeks", "shops"])
+@pytest.mark.parametrize("page", ["months", "weeks", "shops", "long"])
 def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(browser, pages, page, width, theme):
     show(browser, pages / f"{page}.html", width, theme)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -287,3 +308,51 @@ def test_intervals_are_said_to_be_shaded_only_where_they_are(browser, pages):
             == shaded
         )
         assert ("Shaded" in browser.find_element("id", "plots-box").text) == shaded
+
+
+def test_hollow_points_are_spoken_of_only_where_there_are_some(browser, pages):
+    for page in ("months", "shops"):
+        show(browser, pages / f"{page}.html")
+        hollow = browser.execute_script("return document.querySelectorAll('#plots .point.warned').length > 0")
+        assert hollow == (page == "months")
+        assert ("Hollow" in browser.find_element("id", "plots-box").text) == hollow
+
+
+def hidden_part(browser, selector):
+    """Pixels of the content of an element that one must scroll to, sideways and down."""
+    return browser.execute_script(
+        "const e = document.querySelector(arguments[0]);"
+        "return [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight]",
+        selector,
+    )
+
+
+def test_long_names_of_classes_hide_no_figures_and_no_choices(browser, pages):
+    show(browser, pages / "long.html", 390)
+    assert hidden_part(browser, "#moves .wide") == [0, 0]
+    assert hidden_part(browser, "#classes") == [0, 0]
+    for page in ("long", "shops with long names"):
+        show(browser, pages / f"{page}.html", 1300)
+        assert hidden_part(browser, "#groups-section .rows")[0] == 0
+
+
+def test_strips_stand_below_their_figures_where_names_take_several_lines(browser, pages):
+    show(browser, pages / "shops with long names.html", 390)
+    box = browser.execute_script(
+        """
+        const cell = document.querySelector("#groups tbody tr").cells[11];
+        cell.scrollIntoView({ block: "center", inline: "center" });
+        const { left, top, width, height } = cell.getBoundingClientRect();
+        return [left + scrollX, top + scrollY, width, height, cell.querySelector("small").getBoundingClientRect().bottom - top];
+        """
+    )
+    x, y, width, height, figures_end = box
+    assert height > figures_end + 30  # the name takes more lines than the figures
+    clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
+    pixels = imread(io.BytesIO(base64.b64decode(shot["data"])))[:, :, :3]
+    accent = np.array([0x1F, 0x5F, 0x99]) / 255
+    rows = np.flatnonzero((np.abs(pixels - accent).max(axis=2) < 0.02).any(axis=1))
+    assert len(rows)
+    assert rows.min() >= figures_end - 1
+    assert rows.max() <= figures_end + 14

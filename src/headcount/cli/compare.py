@@ -146,9 +146,9 @@ def _print_trend(result: Any, records: list[dict[str, Any]], level: float) -> No
         [
             printable(str(record["class"])),
             f"{100 * record['slope']:+z.2f} points",
-            f"{100 * record['low']:+z.2f} to {100 * record['high']:+z.2f}",
+            f"{100 * record['slope_low']:+z.2f} to {100 * record['slope_high']:+z.2f}",
             p_text(record["p_value"]),
-            "rises" if record["low"] > 0 else "falls" if record["high"] < 0 else "no clear trend",
+            "rises" if record["slope_low"] > 0 else "falls" if record["slope_high"] < 0 else "no clear trend",
         ]
         for record in records
     ]
@@ -169,7 +169,7 @@ def _print_changes(title: str, records: list[dict[str, Any]], level: float) -> N
         [
             *(printable(str(record[name])) for name in names),
             f"{100 * record['change']:+z.1f} points",
-            f"{100 * record['low']:+z.1f} to {100 * record['high']:+z.1f}",
+            f"{100 * record['change_low']:+z.1f} to {100 * record['change_high']:+z.1f}",
             p_text(record["p_value"]),
         ]
         for record in records

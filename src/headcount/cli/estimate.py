@@ -161,7 +161,7 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     counts = dict(zip(("count", "count_low", "count_high"), groups.counts, strict=True))
 
     def ends(g: int, j: int) -> dict[str, float | None]:
-        numbers = {"share": groups.shares, "low": groups.low, "high": groups.high}
+        numbers = {"share": groups.shares, "share_low": groups.low, "share_high": groups.high}
         shares = {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
         return shares | {name: whole_number(values[g, j]) for name, values in counts.items()}
 

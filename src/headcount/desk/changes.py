@@ -38,7 +38,7 @@ class Comparison:
     groups: GroupShares
 
     def records(self) -> list[dict[str, Any]]:
-        """Plain record of each class: class, change, low, high and p_value."""
+        """Plain record of each class: class, change, change_low, change_high and p_value."""
         return _records(self.difference)
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
@@ -78,7 +78,10 @@ class Comparisons:
         return int(self.differences.change.size)
 
     def records(self) -> list[dict[str, Any]]:
-        """Plain record of each pair and class: first, second, class, change, low, high, p_value (corrected) and p_single."""
+        """Plain record of each pair and class: first, second, class, change, change_low, change_high, p_value and p_single.
+
+        The first p-value is corrected for the number of comparisons, the second is of the comparison alone.
+        """
         frame = self.differences.to_frame()
         return [
             dict(zip(frame.columns, row, strict=True)) for row in zip(*(frame[c].tolist() for c in frame), strict=True)
@@ -120,7 +123,7 @@ class TrendOfGroups:
     groups: GroupShares
 
     def records(self) -> list[dict[str, Any]]:
-        """Plain record of each class: class, slope, low, high and p_value."""
+        """Plain record of each class: class, slope, slope_low, slope_high and p_value."""
         return _records(self.trend)
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
@@ -137,7 +140,9 @@ def _figures(changes: Difference | Differences | Trend) -> dict[str, Any]:
 
 
 def _records(changes: Difference | Trend) -> list[dict[str, Any]]:
-    columns = {"class" if name == "classes" else name: values for name, values in _figures(changes).items()}
+    of = "slope" if isinstance(changes, Trend) else "change"
+    titles = {"classes": "class", "low": f"{of}_low", "high": f"{of}_high"}
+    columns = {titles.get(name, name): values for name, values in _figures(changes).items()}
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 

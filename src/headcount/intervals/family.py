@@ -72,9 +72,9 @@ class Differences:
             "second": [name for name in self.second for _ in range(k)],
             "class": np.tile(self.classes, len(self.first)),
         }
-        return pd.DataFrame(
-            columns | {name: getattr(self, name).ravel() for name in ("change", "low", "high", "p_value", "p_single")}
-        )
+        figures = {"change": self.change, "change_low": self.low, "change_high": self.high}
+        figures |= {"p_value": self.p_value, "p_single": self.p_single}
+        return pd.DataFrame(columns | {name: values.ravel() for name, values in figures.items()})
 
     def _repr_html_(self) -> str:
         return html_frame(repr(self).partition("\n")[0], self.to_frame())

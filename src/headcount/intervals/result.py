@@ -210,7 +210,8 @@ class Estimate:
         sizes = np.atleast_1d(self.n_items)
         names = range(len(sizes)) if self.names is None else self.names
         columns = {"sample": np.repeat(np.asarray(names), k), "class": np.tile(self.classes, len(sizes))}
-        columns |= {"share": self.shares.ravel(), "low": self.low.ravel(), "high": self.high.ravel()}
+        numbers = {"share": self.shares, "share_low": self.low, "share_high": self.high}
+        columns |= {name: values.ravel() for name, values in numbers.items()}
         return pd.DataFrame(columns | {"n": np.repeat(sizes, k)})
 
     def _repr_html_(self) -> str:

@@ -91,7 +91,7 @@ class Contents:
                 for table in self.all_tables()
             ],
             "reproduction": self.reproduction.in_words(),
-            **{name: [asdict(entry) for entry in getattr(self, name)] for name in _PLOTTED},
+            **{name: [_plotted(entry) for entry in getattr(self, name)] for name in _PLOTTED},
             "classes": self.classes,
             "measure_of_shifts": self.plan.measures[0],
             "not_converged": [dict(zip(_FIT, fit, strict=True)) for fit in self.not_converged],
@@ -102,8 +102,14 @@ class Contents:
         return finite
 
 
+_ENDS = {"low": "mean_low", "high": "mean_high"}
+"""Names in files of the ends of a band around means, which are the tenth and the ninetieth percentile."""
 _PLOTTED = ("mean_errors", "prevalences", "differences", "diagonals", "shifts", "biases", "ranks", "times")
 _FIT = ("run", "method", "learner", "data_set", "text")
+
+
+def _plotted(entry: Any) -> dict[str, Any]:
+    return {_ENDS.get(name, name): value for name, value in asdict(entry).items()}
 
 
 def _without_nan(value: Any) -> Any:

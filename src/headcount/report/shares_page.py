@@ -126,6 +126,7 @@ def _answer(groups: GroupShares) -> dict[str, Any]:
         "rows": rows,
         "n": f"{n:,}",
         "summed": whole is None,
+        "n_left_out": "" if n == (total := int(groups.n_items.sum())) else f"{total - n:,}",
         "n_unusable": groups.verdicts.count(DO_NOT_TRUST),
         "mean": mean,
         "largest": rows[int(shares.argmax())],
@@ -225,7 +226,7 @@ def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> 
     )
     data = {
         "by": by,
-        "columns": list(groups.by),
+        "columns": groups.part_columns,
         "classes": [str(plain(label)) for label in groups.classes],
         "names": [
             list(map(group_label, name)) if isinstance(name, tuple) else [group_label(name)] for name in groups.names

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
 
+_FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
+_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES}
+"""Columns of records, of which not all are always there; ``label`` comes with several models."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupShares:
@@ -105,6 +109,17 @@ class GroupShares:
         count, low, high = (np.round(part * self.n_items[:, None]) for part in (self.shares, self.low, self.high))
         return count, low, high
 
+    @property
+    def part_columns(self) -> list[str]:
+        """The columns of records for the parts of names: ``by``, with ``by_`` before a title that is a figure's column."""
+        columns: list[str] = []
+        for title in self.by:
+            column = title
+            while column in _COLUMNS or column in columns or (column != title and column in self.by):
+                column = f"by_{column}"
+            columns.append(column)
+        return columns
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -121,8 +136,8 @@ class GroupShares:
                 **self._columns(g),
                 "class": plain(self.classes[j]),
                 "share": none_if_nan(self.shares[g, j]),
-                "low": none_if_nan(self.low[g, j]),
-                "high": none_if_nan(self.high[g, j]),
+                "share_low": none_if_nan(self.low[g, j]),
+                "share_high": none_if_nan(self.high[g, j]),
                 **{name: whole_number(values[g, j]) for name, values in counts.items()},
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
@@ -137,8 +152,8 @@ class GroupShares:
     def _columns(self, g: int) -> dict[str, str | None]:
         """Return the parts of a group's name by the columns that it is made of; those of a total are None."""
         if not isinstance(self.names[g], tuple):
-            return dict.fromkeys(self.by)
-        return dict(zip(self.by, map(group_label, self.names[g]), strict=True))
+            return dict.fromkeys(self.part_columns)
+        return dict(zip(self.part_columns, map(group_label, self.names[g]), strict=True))
 
     def with_means(self, title: str = "", values: Any = None) -> "GroupShares":
         """Return the same with the mean of a value of each class in each group, with its interval; see `Estimate.mean`.

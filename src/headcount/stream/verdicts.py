@@ -50,15 +50,15 @@ def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) ->
             "caution": "Something looks unusual (caution): read why before you use the shares.",
             "do not trust": "These shares should not be used (do not trust): read why.",
         }[verdicts[0]]
-    everyone = "Both groups" if n == 2 else f"All {n} groups"
+    everyone = "Both groups" if n == 2 else f"All {n:,} groups"
     if count["trust"] == n:
         return f"{everyone} look fine: the shares can be used."
     sentences = (
-        [f"{count['trust']} of {n} groups look{'s' if count['trust'] == 1 else ''} fine."] if count["trust"] else []
+        [f"{count['trust']:,} of {n:,} groups look{'s' if count['trust'] == 1 else ''} fine."] if count["trust"] else []
     )
     for verdict, (one, many) in _OUTCOMES.items():
         if count[verdict]:
-            whom = everyone if count[verdict] == n else f"{count[verdict]} of {n}{'' if sentences else ' groups'}"
+            whom = everyone if count[verdict] == n else f"{count[verdict]:,} of {n:,}{'' if sentences else ' groups'}"
             sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
     if n >= _MANY and 0 < count["caution"] <= n // _MANY:
         sentences.append("Of 20 groups in which nothing is wrong, about one gets caution by chance.")

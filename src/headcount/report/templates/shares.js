@@ -312,6 +312,7 @@
       makePlotReadable(svg, panel, scales, (down) => focusOn(i + down));
       svg.tabIndex = i === 0 ? 0 : -1;
     });
+    byId("hollow").hidden = area.querySelector(".point.warned") === null;
     if (panels.length > MOST_PLOTS) {
       area.appendChild(document.createElement("p")).textContent = `${MOST_PLOTS} of ${whole(panels.length)} plots are shown: find groups by name to see others.`;
     }
@@ -324,7 +325,7 @@
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
     const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
-    const lines = [["group", ...data.columns, "class", "share", "low", "high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...mean]];
+    const lines = [["group", ...data.columns, "class", "share", "share_low", "share_high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...mean]];
     for (const g of groups) {
       for (const j of classes) {
         const ends = [SHARE, LOW, HIGH].map((end) => value(g, j, end));
