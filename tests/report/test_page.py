@@ -323,10 +323,10 @@ def test_json_has_everything(contents):
 def test_ends_of_bands_are_named_after_their_mean(contents):
     curve = contents.diagonals[0]
     entry = json.loads(to_json(contents))["diagonals"][0]
-    assert (entry["mean_low"], entry["mean_high"]) == (curve.low, curve.high)
+    assert (entry["percentile_10"], entry["percentile_90"]) == (curve.low, curve.high)
     for name in ("prevalences", "diagonals", "shifts"):
         head = next(csv.reader(to_csv(contents)[f"{name}.csv"].splitlines()))
-        assert head[-5:] == ["at", "mean", "mean_low", "mean_high", "n"]
+        assert head[-5:] == ["at", "mean", "percentile_10", "percentile_90", "n"]
         assert not {"low", "high"} & set(head)
 
 

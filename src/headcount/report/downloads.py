@@ -14,7 +14,7 @@ from headcount.report.table import Table
 
 __all__ = ["TableEntry", "archive_link", "table_entry", "to_csv", "to_json", "to_latex"]
 
-_POINTS = {name: name for name in ("at", "mean", "mean_low", "mean_high", "n")}
+_POINTS = {name: name for name in ("at", "mean", "percentile_10", "percentile_90", "n")}
 _RANKS = {"columns": "column", "ranks": "rank", "unoptimised": "rank_unoptimised"}
 _METHODS = {"methods": "method", "mean_ranks": "mean_rank"}
 _LISTS = {"prevalences": _POINTS, "diagonals": _POINTS, "shifts": _POINTS, "ranks": _RANKS, "differences": _METHODS}

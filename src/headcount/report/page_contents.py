@@ -102,7 +102,7 @@ class Contents:
         return finite
 
 
-_ENDS = {"low": "mean_low", "high": "mean_high"}
+_ENDS = {"low": "percentile_10", "high": "percentile_90"}
 """Names in files of the ends of a band around means, which are the tenth and the ninetieth percentile."""
 _PLOTTED = ("mean_errors", "prevalences", "differences", "diagonals", "shifts", "biases", "ranks", "times")
 _FIT = ("run", "method", "learner", "data_set", "text")
