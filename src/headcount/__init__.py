@@ -191,6 +191,7 @@ __all__ = [
     "ReadyMadeSamples",
     "SVMperf",
     "Samples",
+    "SeveralProtocols",
     "TableColumns",
     "TermIds",
     "TermWeights",

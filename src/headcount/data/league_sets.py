@@ -24,7 +24,7 @@ def files_of_sets(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.glob("*.parquet")):
         try:
             columns = pq.read_schema(path).names
-        except Exception:  # noqa: BLE001 (whatever is wrong with it is said when it is read)
+        except Exception:
             columns = [_LABEL]
         if _LABEL in columns:
             yield path
@@ -93,7 +93,7 @@ def _numbers(features: Any, is_train: AnyArray, path: Path) -> AnyArray:
         )
     if features.shape[1] == 0:
         raise FileFormatError(f"{path} has no columns beside 'y' and 'part'.")
-    values = features.to_numpy(np.float64)
+    values = features.to_numpy(np.float64, copy=True)
     bad = ~np.isfinite(values).all(axis=0)
     if bad.any():
         names = [str(name) for name in features.columns[bad]]

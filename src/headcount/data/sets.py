@@ -91,7 +91,7 @@ def _file_with_stem(stem: str) -> Path | None:
 
 
 def table_file(name: str, folder: str | Path | None = None) -> Path | None:
-    """Find the Parquet file of a data set: ``NAME.parquet`` in the data folder, or the path of such a file; None if there is none."""
+    """Find the Parquet file of a data set, ``NAME.parquet`` in the data folder or the path of such a file; None without one."""
     for path in (data_folder(folder) / f"{name}.parquet", Path(name)):
         if path.suffix == ".parquet" and path.is_file():
             return path
@@ -117,10 +117,8 @@ def sets_in(place: str, folder: str | Path | None = None) -> dict[str, str]:
         for entry in folders:
             found |= _sets_of(entry, f"{entry.name}/")
         return found
-    for path, prefix in ((base / place, f"{place}/"), (Path(place), f"{Path(place).resolve().name}/")):
-        if path.is_dir():
-            return _sets_of(path, prefix)
-    return {}
+    place_found = next((path for path in (base / place, Path(place)) if path.is_dir()), None)
+    return {} if place_found is None else _sets_of(place_found, f"{place_found.resolve().name}/")
 
 
 def _sets_of(folder: Path, prefix: str) -> dict[str, str]:

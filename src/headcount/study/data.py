@@ -1,5 +1,6 @@
 """A data set under a plan: its items in each representation, its split, and the samples drawn from it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
@@ -35,6 +37,8 @@ class StudyData:
     test: Corpus
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The parameters of learners on this data set, by learner."""
+    same_items_as: str = ""
+    """Other data sets of the same items, as a file beside it says."""
 
     @property
     def kind(self) -> str:
@@ -50,6 +54,16 @@ class StudyData:
     def fingerprint(self) -> str:
         """A hash of documents and labels."""
         return str(joblib.hash((self.train.fingerprint, self.test.fingerprint)))
+
+    @cached_property
+    def items_fingerprint(self) -> str:
+        """A hash of the items without their labels, the same in any order: of data sets that share it, one counts."""
+        parts = [
+            np.asarray(part.items.todense() if issparse(part.items) else part.items) for part in (self.train, self.test)
+        ]
+        rows = [text.encode() for part in parts for text in part] if self.train.is_text else np.concatenate(parts)
+        whole = sorted(hashlib.sha256(row if isinstance(row, bytes) else row.tobytes()).digest() for row in rows)
+        return hashlib.sha256(b"".join(whole)).hexdigest()
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""
@@ -118,9 +132,11 @@ def study_data(plan: Plan, name: str, data_dir: str | Path | None = None) -> Stu
         return StudyData(plan, name, train, test)
     file = table_file(place, data_dir)
     settings: dict[str, dict[str, Any]] = {}
+    same_items_as = ""
     for learner in plan.learners:
         beside = settings_beside(file, learner.settings) if file is not None and learner.settings else {}
         own = learner.make().get_params() if beside else {}
+        same_items_as = str(beside.get("same_items_as", same_items_as))
         settings[learner.name] = {key: value for key, value in beside.items() if key in own}
-    data = StudyData(plan, name, train, test, settings)
+    data = StudyData(plan, name, train, test, settings, same_items_as)
     return replace(data, plan=plan.suited_to({"classes": data.classes, "kind": data.kind, "settings": settings}))

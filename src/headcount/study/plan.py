@@ -291,8 +291,8 @@ class Plan:
             inside = sets_in(place, data_dir)
             if not inside and place == EVERYTHING:
                 raise DataError(
-                    f"There are no data sets in {data_folder(data_dir)}. Name a folder of them (--on FOLDER, --data-dir FOLDER), or "
-                    "take those that are at hand anywhere: --on bundled."
+                    f"There are no data sets in {data_folder(data_dir)}. Name a folder of them (--on FOLDER), or take "
+                    "those that are at hand anywhere: --on bundled."
                 )
             found |= inside or {place: place}
         return replace(self.on(list(found)), places=found)

@@ -251,9 +251,10 @@ def stored_sets(plan: Plan, folder: str | Path, places: Sequence[str] = ()) -> l
             names.append(name)
     chosen = [name for name in names if not places or any(_is_of(name, place) for place in places)]
     if not chosen:
+        where = f" in {quoted(places)}" if places else ""
         raise StoreError(
-            f"The store {folder} has no data set of the plan {plan.name}{' in ' + quoted(places) if places else ''}: run 'headcount "
-            f"study run {plan.name} --store {folder}' first."
+            f"The store {folder} has no data set of the plan {plan.name}{where}: run 'headcount study run {plan.name} --store "
+            f"{folder}' first."
         )
     return chosen
 

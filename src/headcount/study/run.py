@@ -9,7 +9,7 @@ from typing import Any
 
 from headcount import exceptions
 from headcount._validation import encode
-from headcount.exceptions import DeviceError, MissingPackageError, StoreError
+from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
 from headcount.selection.progress import Progress
 from headcount.study.choice import choose, distinct
 from headcount.study.data import StudyData, study_data
@@ -173,7 +173,10 @@ def _write_truth(store: Store, data: StudyData) -> None:
 def truth_of(data: StudyData) -> dict[str, Any]:
     """Return what is stored of a data set itself."""
     labels: Any = data.test.labels
-    of_league = {"kind": data.kind, "settings": data.settings, "parts": _parts_of(data)} if data.plan.league else {}
+    of_league: dict[str, Any] = {}
+    if data.plan.league:
+        of_league = {"kind": data.kind, "settings": data.settings, "parts": _parts_of(data)}
+        of_league |= {"items": data.items_fingerprint, "same_items_as": data.same_items_as}
     return of_league | {
         "classes": [str(c) for c in data.classes],
         "true": to_plain(data.true),
