@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         NaturalPrevalence,
         ReadyMadeSamples,
         Samples,
+        SeveralProtocols,
         UniformPrevalence,
     )
     from headcount.quantifiers import (
@@ -87,6 +88,7 @@ _HOME = {
         "NaturalPrevalence",
         "ReadyMadeSamples",
         "Samples",
+        "SeveralProtocols",
         "UniformPrevalence",
     ),
     "selection": ("QuantifierSearch",),
@@ -189,6 +191,7 @@ __all__ = [
     "ReadyMadeSamples",
     "SVMperf",
     "Samples",
+    "SeveralProtocols",
     "TableColumns",
     "TermIds",
     "TermWeights",

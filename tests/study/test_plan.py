@@ -15,7 +15,7 @@ from tests.study.conftest import PLAN
 
 
 def test_shipped_plans_match_the_paper():
-    assert shipped_plans() == ["paper", "paper-code", "stand-ins"]
+    assert shipped_plans() == ["league", "paper", "paper-code", "stand-ins"]
     paper = read_plan("paper")
     methods = [row.method for row in paper.rows()]
     rows = [(row.method.name, row.learner_name) for row in paper.rows()]
@@ -137,7 +137,7 @@ def test_mistakes_in_a_plan_raise_clear_errors(tmp_path, change, words):
 
 
 def test_unknown_plan_raises_an_error_that_lists_the_shipped_ones(tmp_path):
-    with pytest.raises(DataError, match=r"There is no plan 'papre': shipped are 'paper', 'paper-code', 'stand-ins'"):
+    with pytest.raises(DataError, match=r"There is no plan 'papre': shipped are 'league', 'paper', 'paper-code', 'stand-ins'"):
         read_plan("papre")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
     with pytest.raises(DataError, match="is not UTF-8"):

@@ -30,7 +30,7 @@ option = partial(typer.Option, show_default=False)
 PLAN = Annotated[
     str,
     typer.Argument(
-        help="The name of a shipped plan (stand-ins, paper, paper-code), or a TOML file.", show_default=True
+        help="The name of a shipped plan (stand-ins, paper, paper-code, league), or a TOML file.", show_default=True
     ),
 ]
 DEFAULT_STORE = Path("study-store")
@@ -43,7 +43,11 @@ RUNS = Annotated[
     int | None, option("--runs", help="Number of runs of methods with several runs, instead of the plan's.")
 ]
 ON = Annotated[
-    list[str] | None, option("--on", help="Data sets instead of the plan's, separated by commas: names, or folders.")
+    list[str] | None,
+    option(
+        "--on",
+        help="Data sets instead of the plan's, separated by commas: names, or folders; of a league also 'bundled'.",
+    ),
 ]
 JOBS = Annotated[int, typer.Option("--jobs", "-j", help="Processes at a time; -1: one for each core.")]
 DATA_DIR = Annotated[Path | None, option("--data-dir", help="The folder with the data sets [default: HEADCOUNT_DATA].")]
@@ -56,31 +60,46 @@ def checked_jobs(jobs: int) -> int:
     return jobs
 
 
-def plan_of(plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None) -> Any:
-    """Return the plan, or the part of it, that the options name."""
+def plan_of(
+    plan: PLAN = "stand-ins", only: ONLY = None, runs: RUNS = None, on: ON = None, data_dir: DATA_DIR = None
+) -> Any:
+    """Return the plan, or the part of it, that the options name; of a league, on all sets of the folders that they name."""
     from headcount.study import read_plan
 
+    whole = _changed(read_plan(plan), runs, on)
+    if whole.league:
+        whole = whole.found_in(whole.data_sets, data_dir)
+    return _part(whole, only)
+
+
+def results_of(
+    plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
+) -> Any:
+    """Return the results that a store has of the plan that the options name; of a league, on all sets that are in the store."""
+    from headcount.study import Results, read_plan, stored_sets
+
+    whole = _changed(read_plan(plan), runs, None if read_plan(plan).league else on)
+    if whole.league:
+        whole = whole.on(stored_sets(whole, store, on or []))
+    return Results(_part(whole, only), store)
+
+
+def _changed(plan: Any, runs: int | None, on: list[str] | None) -> Any:
+    """Return the plan on other data sets, or with other numbers of runs."""
+    if on:
+        plan = plan.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
+    return plan if runs is None else plan.with_runs(runs)
+
+
+def _part(plan: Any, only: list[str] | None) -> Any:
+    """Return the part of the plan that --only names."""
     selected: dict[str, list[str]] = {}
     for part in ",".join(only).split(",") if only else []:
         what, equals, name = (word.strip() for word in part.partition("="))
         if not equals or not name or what not in ("dataset", "learner"):
             raise DataError(f"--only takes dataset=NAME and learner=NAME, separated by commas; got {part!r}.")
         selected.setdefault(what, []).append(name)
-    result = read_plan(plan)
-    if on:
-        result = result.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
-    if runs is not None:
-        result = result.with_runs(runs)
-    return result.only(selected.get("dataset"), selected.get("learner")) if selected else result
-
-
-def results_of(
-    plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
-) -> Any:
-    """Return the results that a store has of the plan that the options name."""
-    from headcount.study import Results
-
-    return Results(plan_of(plan, only, runs, on), store)
+    return plan.only(selected.get("dataset"), selected.get("learner")) if selected else plan
 
 
 def with_options_of(make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -88,14 +107,16 @@ def with_options_of(make: Callable[..., Any]) -> Callable[[Callable[..., None]],
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         shared, (_, *further) = signature(make).parameters, signature(command).parameters.values()
+        own = {parameter.name for parameter in further}
 
         @wraps(command)
         def run(**options: Any) -> None:
-            made = make(**{name: options.pop(name) for name in shared})
-            command(made, **options)
+            made = make(**{name: options[name] for name in shared})
+            command(made, **{name: options[name] for name in own})
 
         # Typer reads the options of a command from its signature.
-        run.__signature__ = Signature([*shared.values(), *further])  # type: ignore[attr-defined]
+        inherited = [parameter for name, parameter in shared.items() if name not in own]
+        run.__signature__ = Signature([*inherited, *further])  # type: ignore[attr-defined]
         return run
 
     return decorated

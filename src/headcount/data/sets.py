@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headcount._validation import quoted
+from headcount.data.bundled import BUNDLED, draw_bundled
 from headcount.data.corpus import Corpus
 from headcount.data.digests import check_digest
+from headcount.data.league_sets import files_of_sets, read_set
 from headcount.data.readers import FORMATS, read_corpus
 from headcount.data.synthetic import STAND_INS
 from headcount.exceptions import DataError, FileFormatError, UnknownNameError
 
-__all__ = ["PAPER_SETS", "DataSet", "data_folder", "find_files", "list_sets", "load_set"]
+__all__ = ["PAPER_SETS", "DataSet", "data_folder", "find_files", "list_sets", "load_set", "sets_in", "table_file"]
 
+_BUNDLED, _ALL = "bundled", "*"
 ZENODO = "https://zenodo.org/records/4117827"
 
 
@@ -87,6 +90,45 @@ def _file_with_stem(stem: str) -> Path | None:
         return None
 
 
+def table_file(name: str, folder: str | Path | None = None) -> Path | None:
+    """Find the Parquet file of a data set, ``NAME.parquet`` in the data folder or the path of such a file; None without one."""
+    for path in (data_folder(folder) / f"{name}.parquet", Path(name)):
+        if path.suffix == ".parquet" and path.is_file():
+            return path
+    return None
+
+
+def sets_in(place: str, folder: str | Path | None = None) -> dict[str, str]:
+    """Return the data sets of a folder, by name: where each is. Empty if the place is no folder of data sets.
+
+    Parameters
+    ----------
+    place : str
+        ``bundled`` (scikit-learn's tables and a synthetic stand-in), ``*`` (the data folder and the folders in it), or a folder, in
+        the data folder or by its path. Sets are Parquet files with columns ``y`` and ``part``, and folders with a train and a
+        test file.
+    """
+    if place == _BUNDLED:
+        return {name: name for name in (*(f"{_BUNDLED}/{table}" for table in BUNDLED), "synthetic-kindle")}
+    base = data_folder(folder)
+    if place == _ALL:
+        folders = sorted(entry for entry in base.iterdir() if entry.is_dir()) if base.is_dir() else []
+        found = _sets_of(base, "")
+        for entry in folders:
+            found |= _sets_of(entry, f"{entry.name}/")
+        return found
+    place_found = next((path for path in (base / place, Path(place)) if path.is_dir()), None)
+    return {} if place_found is None else _sets_of(place_found, f"{place_found.resolve().name}/")
+
+
+def _sets_of(folder: Path, prefix: str) -> dict[str, str]:
+    found = {f"{prefix}{path.stem}": str(path) for path in files_of_sets(folder)}
+    for entry in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
+        if find_files(str(entry)) is not None:
+            found[f"{prefix}{entry.name}"] = str(entry)
+    return found
+
+
 def list_sets(folder: str | Path | None = None) -> list[str]:
     """Names of all data sets: those of the paper (fetched or not), the stand-ins, and those in the folder."""
     base = data_folder(folder)
@@ -102,8 +144,9 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
     Parameters
     ----------
     name : str
-        ``imdb``, ``kindle`` or ``hp`` (checked against the paper's sizes), a synthetic stand-in, a folder in the data folder with
-        the files ``train`` and ``test``, or the path of such a folder.
+        ``imdb``, ``kindle`` or ``hp`` (checked against the paper's sizes), a synthetic stand-in, a table that scikit-learn brings
+        (``bundled/iris``), a folder in the data folder with the files ``train`` and ``test``, a Parquet file there with columns
+        ``y`` and ``part``, or the path of such a folder or file.
     folder : str or Path, optional
         The data folder; by default ``HEADCOUNT_DATA``, or one in the user's cache.
 
@@ -115,6 +158,11 @@ def load_set(name: str, folder: str | Path | None = None) -> tuple[Corpus, Corpu
     """
     if name in STAND_INS:
         return STAND_INS[name].draw()
+    if name.startswith(f"{_BUNDLED}/") and name.partition("/")[2] in BUNDLED:
+        return draw_bundled(name.partition("/")[2])
+    table = table_file(name, folder)
+    if table is not None:
+        return read_set(table)
     files = find_files(name, folder)
     if files is None:
         if name in PAPER_SETS:

@@ -8,6 +8,7 @@ from headcount.protocols.domains import DomainMixture
 from headcount.protocols.natural import NaturalPrevalence
 from headcount.protocols.ready_made import ReadyMadeSamples
 from headcount.protocols.samples import Samples, as_samples
+from headcount.protocols.several import SeveralProtocols
 from headcount.protocols.uniform import UniformPrevalence
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Protocol",
     "ReadyMadeSamples",
     "Samples",
+    "SeveralProtocols",
     "UniformPrevalence",
     "as_samples",
     "default_protocol",

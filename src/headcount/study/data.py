@@ -1,16 +1,20 @@
 """A data set under a plan: its items in each representation, its split, and the samples drawn from it."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from headcount._typing import AnyArray, FloatArray
-from headcount.data import Corpus
+from headcount.data import Corpus, load_set, settings_beside, table_file
 from headcount.errors import minority_class
 from headcount.exceptions import DataError
 from headcount.learners import Fits
@@ -20,7 +24,7 @@ from headcount.study.plan import Plan
 from headcount.study.representations import make_transformer
 from headcount.study.tasks import protocol_of, seeds
 
-__all__ = ["StudyData"]
+__all__ = ["StudyData", "study_data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,15 @@ class StudyData:
     name: str
     train: Corpus
     test: Corpus
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The parameters of learners on this data set, by learner."""
+    same_items_as: str = ""
+    """Other data sets of the same items, as a file beside it says."""
+
+    @property
+    def kind(self) -> str:
+        """What the items are: "texts" or "tables"."""
+        return "texts" if self.train.is_text else "tables"
 
     @cached_property
     def classes(self) -> AnyArray:
@@ -41,6 +54,16 @@ class StudyData:
     def fingerprint(self) -> str:
         """A hash of documents and labels."""
         return str(joblib.hash((self.train.fingerprint, self.test.fingerprint)))
+
+    @cached_property
+    def items_fingerprint(self) -> str:
+        """A hash of the items without their labels, the same in any order: of data sets that share it, one counts."""
+        parts = [
+            np.asarray(part.items.todense() if issparse(part.items) else part.items) for part in (self.train, self.test)
+        ]
+        rows = [text.encode() for part in parts for text in part] if self.train.is_text else np.concatenate(parts)
+        whole = sorted(hashlib.sha256(row if isinstance(row, bytes) else row.tobytes()).digest() for row in rows)
+        return hashlib.sha256(b"".join(whole)).hexdigest()
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""
@@ -79,6 +102,11 @@ class StudyData:
         }
 
     @property
+    def samples(self) -> Samples:
+        """The test samples."""
+        return self._drawn["test"][0]
+
+    @property
     def true(self) -> FloatArray:
         """The shares of the test samples."""
         return self._drawn["test"][1]
@@ -94,3 +122,21 @@ class StudyData:
         fitting, judging = self._split
         fits = Fits(X[fitting], y[fitting], remember=True)
         return Fold(fits, X[judging], y[judging], samples, true, self.classes, minority_class(y))
+
+
+def study_data(plan: Plan, name: str, data_dir: str | Path | None = None) -> StudyData:
+    """Load a data set of a plan; of a league, with the learners' settings for it, and the methods that suit it."""
+    place = plan.places.get(name, name)
+    train, test = load_set(place, data_dir)
+    if not plan.league:
+        return StudyData(plan, name, train, test)
+    file = table_file(place, data_dir)
+    settings: dict[str, dict[str, Any]] = {}
+    same_items_as = ""
+    for learner in plan.learners:
+        beside = settings_beside(file, learner.settings) if file is not None and learner.settings else {}
+        own = learner.make().get_params() if beside else {}
+        same_items_as = str(beside.get("same_items_as", same_items_as))
+        settings[learner.name] = {key: value for key, value in beside.items() if key in own}
+    data = StudyData(plan, name, train, test, settings, same_items_as)
+    return replace(data, plan=plan.suited_to({"classes": data.classes, "kind": data.kind, "settings": settings}))

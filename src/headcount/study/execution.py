@@ -92,20 +92,19 @@ def _execute(
 
 
 def task_outcomes(
-    data: StudyData, tasks: Sequence[Task], execute: Execute, title: str
+    works: Sequence[tuple[StudyData, Task]], execute: Execute, title: str
 ) -> Iterator[tuple[int, dict[str, Any], float]]:
-    """Compute tasks of one data set; yield position, outcome and seconds of each as soon as it is computed."""
-    pairs = dict.fromkeys((task.stage, task.representation) for task in tasks)
-    folds = {pair: data.fold(*pair) for pair in pairs}
+    """Compute tasks, each on its data set; yield position, outcome and seconds of each as soon as it is computed."""
+    folds = {(data.name, task.stage, task.representation): data for data, task in works}
+    folds = {(name, *of_task): data.fold(*of_task) for (name, *of_task), data in folds.items()}
     # The longest tasks first, so that no worker is idle at the end.
-    order = sorted(range(len(tasks)), key=lambda i: max(member.cost for member in tasks[i].members), reverse=True)
-    # The measures travel with the task: a worker has not registered those of the user's own. So does the version of the code.
-    jobs = [
-        joblib.delayed(_run_task)(
-            i, tasks[i], folds[tasks[i].stage, tasks[i].representation], tasks[i].error_measures(), tasks[i].code
-        )
-        for i in order
-    ]
+    order = sorted(range(len(works)), key=lambda i: max(member.cost for member in works[i][1].members), reverse=True)
+    jobs = []
+    for i in order:
+        data, task = works[i]
+        fold, measures = folds[data.name, task.stage, task.representation], task.error_measures()
+        # The measures travel with the task: a worker has not registered those of the user's own. So does the code's version.
+        jobs.append(joblib.delayed(_run_task)(i, task, fold, measures, task.code))
     yield from execute(jobs, title)
 
 

@@ -3,23 +3,27 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sklearn.model_selection import ParameterGrid
 
 from headcount._imports import import_object
 from headcount._validation import quoted
+from headcount.data import data_folder, sets_in
 from headcount.errors import ErrorMeasure, get_error, register_error
 from headcount.exceptions import DataError, HeadcountError, UnknownNameError
 from headcount.quantifiers import Quantifier, method_named
 
 __all__ = [
     "DEFAULT",
+    "EVERYTHING",
     "MAX_RUNS",
     "OWN",
     "LearnerPlan",
     "MeasurePlan",
     "MethodPlan",
+    "PartPlan",
     "Plan",
     "PlanRow",
     "ProtocolPlan",
@@ -30,8 +34,21 @@ DEFAULT = "none"
 """The target of a method that is not optimised: the learner's defaults."""
 MAX_RUNS = 10_000
 """Runs of a method: more can only be a typing mistake."""
+EVERYTHING = "*"
+"""Stands for all data sets of the data folder."""
 OWN = "own"
 """Name shown for the learner of a method that brings its own, or needs none."""
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """Test samples of one kind and size, one of several parts of the test samples."""
+
+    name: str
+    kind: str
+    """How class shares are drawn: "app" (on a grid; at random for three classes or more), "upp" (at random) or "natural"."""
+    sample_size: int
+    n_samples: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,9 @@ class ProtocolPlan:
     held_out: float = 0.4
     """Share of the labelled items that settings are judged on."""
     inner: float = 0.4
-    """Share of its training part that a method with a validation part holds out."""
+    """Share of its training part that a method with a validation part holds out, or a number of folds."""
+    parts: tuple[PartPlan, ...] = ()
+    """Parts of the test samples; without any, there is one, by the figures above."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +79,10 @@ class LearnerPlan:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     choose_once: bool = False
     """Whether the setting that a method chooses in its first run serves all its runs, instead of one chosen in each."""
+    on: str = ""
+    """"tables" or "texts", if it is for data sets of that kind only."""
+    settings: str = ""
+    """A file beside the tables of a folder, with a row for each set: its columns named like parameters are the learner's there."""
 
     def make(self) -> Any:
         """Return the learner at its defaults, with the plan's fixed parameters."""
@@ -83,6 +106,8 @@ class MethodPlan:
     """Representation of a document for a method without a learner of the plan."""
     method: str = ""
     """The name or import path of the method of which this is a named variant; empty for the method itself."""
+    on: str = ""
+    """"tables" or "texts", if it is for data sets of that kind only."""
 
     def make(self) -> Quantifier:
         """Return the method at its defaults, with the plan's fixed parameters."""
@@ -194,6 +219,11 @@ class Plan:
     seed: int = 2021
     own_measures: tuple[MeasurePlan, ...] = ()
     """Measures by import path, whose names may be among `measures` and targets."""
+    league: bool = False
+    """Whether many data sets are compared by ranks: methods that a set does not suit are left out there, and a set that can't be
+    used does not stop the others."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Files of data sets that stand elsewhere than in the data folder, by name; no figure depends on it."""
 
     def learner(self, name: str) -> LearnerPlan:
         """Return the learner of this name."""
@@ -225,11 +255,47 @@ class Plan:
             raise DataError("Nothing of the plan is left: no method has such a learner.")
         return replace(self, data_sets=kept_sets, methods=tuple(methods))
 
+    def suited_to(self, truth: Mapping[str, Any]) -> "Plan":
+        """Return a league's plan for one data set, by what its store says of it: methods that suit it, learners with its settings.
+
+        Any other plan is returned as it is.
+        """
+        if not self.league:
+            return self
+        k, kind = len(truth["classes"]), truth["kind"]
+        given = truth["settings"]
+        learners = tuple(
+            replace(learner, parameters={**learner.parameters, **given.get(learner.name, {})})
+            for learner in self.learners
+            if learner.on in ("", kind)
+        )
+        names = {learner.name for learner in learners}
+        methods = []
+        for method in self.methods:
+            suited = tuple(name for name in method.learners if name in names)
+            most = method.make().max_classes
+            if method.on in ("", kind) and (most is None or k <= most) and bool(suited) == bool(method.learners):
+                methods.append(replace(method, learners=suited))
+        return replace(self, learners=learners, methods=tuple(methods))
+
     def on(self, data_sets: Sequence[str]) -> "Plan":
         """Return the same plan on other data sets, by name or by folder."""
         if not data_sets:
             raise DataError("A plan needs at least one data set.")
         return replace(self, data_sets=tuple(dict.fromkeys(data_sets)))
+
+    def found_in(self, places: Sequence[str], data_dir: str | Path | None = None) -> "Plan":
+        """Return the same plan on all data sets of these places: folders, "bundled", or "*" for the whole data folder."""
+        found: dict[str, str] = {}
+        for place in places:
+            inside = sets_in(place, data_dir)
+            if not inside and place == EVERYTHING:
+                raise DataError(
+                    f"There are no data sets in {data_folder(data_dir)}. Name a folder of them (--on FOLDER), or take "
+                    "those that are at hand anywhere: --on bundled."
+                )
+            found |= inside or {place: place}
+        return replace(self.on(list(found)), places=found)
 
     def with_runs(self, runs: int) -> "Plan":
         """Return the plan with another number of runs for the methods that have more than one."""

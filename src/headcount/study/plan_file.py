@@ -19,6 +19,7 @@ from headcount.study.plan import (
     LearnerPlan,
     MeasurePlan,
     MethodPlan,
+    PartPlan,
     Plan,
     ProtocolPlan,
     with_parameters,
@@ -101,13 +102,29 @@ _PLAN: Mapping[str, Rule] = {
     "measures": _ENTRIES,
     "protocol": _TABLE,
     "seed": _integer(0),
+    "league": _must_be("true or false", lambda value: isinstance(value, bool)),
 }
-_PROTOCOL = {"n_prevalences": _integer(2, _MOST), "held_out": _FRACTION, "inner": _FRACTION} | dict.fromkeys(
-    ("sample_size", "validation_repeats", "test_repeats"), _COUNT
-)
+_PART = {
+    "name": _NAME,
+    "kind": _must_be("app, upp or natural", lambda value: value in ("app", "upp", "natural")),
+    "sample_size": _COUNT,
+    "n_samples": _COUNT,
+}
+_PROTOCOL = {
+    "n_prevalences": _integer(2, _MOST),
+    "held_out": _FRACTION,
+    "inner": _must_be(
+        "a fraction between 0 and 1, or a number of folds",
+        lambda v: (type(v) is float and 0 < v < 1) or (type(v) is int and v >= 2),
+    ),
+    "parts": _must_be("given as [[protocol.parts]]", lambda value: isinstance(value, list) and value),
+} | dict.fromkeys(("sample_size", "validation_repeats", "test_repeats"), _COUNT)
 _TRUE_OR_FALSE = _must_be("true or false", lambda value: isinstance(value, bool))
+_KIND = _must_be("tables or texts", lambda value: value in ("tables", "texts"))
 _LEARNER = {
     "class": _NAME,
+    "on": _KIND,
+    "settings": _NAME,
     "representation": _NAME,
     "parameters": _parameters,
     "grid": _grid,
@@ -119,6 +136,7 @@ _METHODS = {
     "method": _NAME,
     "learners": _NAMES,
     "targets": _NAMES,
+    "on": _KIND,
     "runs": _integer(1, MAX_RUNS),
 } | {name: _LEARNER[name] for name in ("representation", "parameters", "grid")}
 _VARIANT = {"name": _NAME, "method": _NAME, "parameters": _parameters}
@@ -182,7 +200,9 @@ def _plan(content: dict[str, Any], source: str) -> Plan:
     values["methods"] = tuple(
         method for table in values["methods"] for method in _methods(table, f"{source}, methods", learners)
     )
-    values["protocol"] = ProtocolPlan(**_checked(values.get("protocol", {}), _PROTOCOL, f"{source}, protocol"))
+    protocol = _checked(values.get("protocol", {}), _PROTOCOL, f"{source}, protocol")
+    protocol["parts"] = tuple(_parts(protocol.get("parts", ()), f"{source}, protocol, parts"))
+    values["protocol"] = ProtocolPlan(**protocol)
     plan = Plan(**{"title": values["name"], **values})
     _check(plan, source)
     return plan
@@ -196,6 +216,17 @@ def _learner(name: str, table: Any, source: str) -> LearnerPlan:
         )
     values = _checked(table, _LEARNER, where, required=("class",))
     return LearnerPlan(name, values.pop("class"), **values)
+
+
+def _parts(entries: Any, where: str) -> Iterator[PartPlan]:
+    """Yield the parts of the test samples, each with a name of its own."""
+    names = set()
+    for entry in entries:
+        part = PartPlan(**_checked(entry, _PART, where, required=tuple(_PART)))
+        if part.name in names:
+            raise DataError(f"{where}: {part.name!r} is named twice.")
+        names.add(part.name)
+        yield part
 
 
 def _own_measures(entries: tuple[Any, ...], where: str) -> Iterator[MeasurePlan]:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headcount.data import load_set
 from headcount.exceptions import DataError, StoreError
 from headcount.selection.progress import Progress
 from headcount.study.choice import choose, distinct
 from headcount.study.compute import unconverged_fits
-from headcount.study.data import StudyData
+from headcount.study.data import StudyData, study_data
 from headcount.study.execution import Execute, executor, task_outcomes
 from headcount.study.plan import OWN, Plan
 from headcount.study.run import comparable, truth_of
@@ -125,7 +124,7 @@ def restamp(
         by_kind: dict[tuple[str, ...], list[_Stale]] = {}
         data_of: dict[str, StudyData] = {}
         for name in plan.data_sets:
-            data_of[name] = StudyData(plan, name, *load_set(name, data_dir))
+            data_of[name] = study_data(plan, name, data_dir)
             _restamp_truth(opened, data_of[name])
             for stale in _stale(opened, data_of[name], found):
                 by_kind.setdefault(stale.kind, []).append(stale)
@@ -150,13 +149,13 @@ def _restamp_truth(store: Store, data: StudyData) -> None:
     """Stamp the shares of the test samples if they are drawn the same."""
     description = truth_task(data.plan, data.name)
     stored = _read(store, description, truth_task_in_format_1(data.plan, data.name), data.fingerprint)
-    if stored is None or stored[0].code == truth_code():
+    if stored is None or stored[0].code == truth_code(data.plan):
         return
     record, path = stored
     now = truth_of(data)
     same = all(_same(record.outcome.get(name), now[name]) for name in ("true", "labels", "classes"))
     if same and not record.changed_versions():
-        _write(store, record, path, description, truth_code())
+        _write(store, record, path, description, truth_code(data.plan))
 
 
 def _stale(store: Store, data: StudyData, found: Restamped) -> Iterator[_Stale]:
@@ -210,7 +209,7 @@ def _computed(sample: Sequence[_Stale], data_of: dict[str, StudyData], execute: 
     for name, data in data_of.items():
         of_set = [stale for stale in sample if stale.task.data_set == name]
         if of_set:
-            for i, outcome, _ in task_outcomes(data, [s.task for s in of_set], execute, f"{name}: checking"):
+            for i, outcome, _ in task_outcomes([(data, s.task) for s in of_set], execute, f"{name}: checking"):
                 outcomes[of_set[i].path] = outcome
     return outcomes
 

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount._validation import quoted
 from headcount.errors import get_error
+from headcount.exceptions import StoreError
 from headcount.protocols import Samples
 from headcount.selection import Run
 from headcount.study.choice import choose, distinct
 from headcount.study.compute import not_converged
 from headcount.study.plan import OWN, Plan
-from headcount.study.store import Record, existing_store, from_plain
+from headcount.study.store import Record, existing_store, from_plain, load
 from headcount.study.tasks import Task, chosen_tasks, protocol_of, select_tasks, truth_task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "NotConverged", "Results"]
+__all__ = ["Cell", "NotConverged", "Results", "stored_sets"]
 
 
 class NotConverged(NamedTuple):
@@ -53,6 +55,8 @@ class Cell(Run):
         Time that the fit took.
     missing : str
         Why there are no estimates.
+    sizes : int or array of int
+        Items of each test sample.
     """
 
     data_set: str
@@ -62,10 +66,12 @@ class Cell(Run):
     file: Path | None = None
     seconds: float = 0.0
     missing: str = ""
+    sizes: Any = 0
 
-    def errors(self, measure: str, sample_size: int) -> FloatArray:
-        """Return the error of each test sample."""
-        return get_error(measure)(self.true, self.estimated, np.full(len(self.true), sample_size))  # type: ignore[arg-type]
+    def errors(self, measure: str, sample_size: int | None = None) -> FloatArray:
+        """Return the error of each test sample; the size of samples matters to some measures, by default their own."""
+        sizes = np.full(len(self.true), self.sizes if sample_size is None else sample_size)  # type: ignore[arg-type]
+        return get_error(measure)(self.true, self.estimated, sizes)  # type: ignore[arg-type]
 
 
 class Results:
@@ -131,6 +137,17 @@ class Results:
             self._truths[data_set] = self._record(truth_task(self.plan, data_set))
         return self._truths[data_set]
 
+    def parts(self, data_set: str) -> dict[str, slice]:
+        """Return the test samples of each part, by its name; a single part named "" in a plan without parts."""
+        truth = self.truth(data_set)
+        parts, first = {}, 0
+        if truth is None or not truth.get("parts"):
+            return {"": slice(None)}
+        for part in truth["parts"]:
+            parts[part["name"]] = slice(first, first + part["n"])
+            first += part["n"]
+        return parts
+
     def drawn(self, data_set: str) -> tuple[Samples, IntArray, FloatArray] | None:
         """Return the test samples of a data set, the class of each test item and the true shares, drawn again by labels and seed.
 
@@ -152,11 +169,15 @@ class Results:
         truth = self._truth(data_set)
         true = None if truth is None else from_plain(truth.outcome["true"])
         data = None if truth is None else truth.data
-        judging = [task.on(data_set) for task in self._select_tasks]
+        plan = self.plan if truth is None else self.plan.suited_to(truth.outcome)
+        sizes = (
+            np.repeat(*_sizes(truth.outcome)) if self.plan.league and truth is not None else plan.protocol.sample_size
+        )
+        judging = select_tasks(plan, data_set) if plan.league else [task.on(data_set) for task in self._select_tasks]
         judged = [(task, record.outcome) for task, record in self._computed(judging, data)]
-        uses = choose(self.plan, judged, partly=True)
+        uses = choose(plan, judged, partly=True)
         tested: dict[Hashable, tuple[Any, Path | None]] = {}
-        for task, record in self._computed(chosen_tasks(self.plan, data_set, distinct(uses)), data):
+        for task, record in self._computed(chosen_tasks(plan, data_set, distinct(uses)), data):
             path = self.store.path_of(task.description)
             for member, entry in zip(task.members, record.outcome["members"], strict=True):
                 tested[member.key] = entry, path
@@ -164,7 +185,7 @@ class Results:
         for use in uses:
             # A use that failed has no setting: its key would be that of the learner's defaults.
             entry, path = (no_entry, None) if use.failure else tested.get(use.key, (no_entry, None))
-            cell: dict[str, Any] = {"data_set": data_set, "target": use.target, "file": path}
+            cell: dict[str, Any] = {"data_set": data_set, "target": use.target, "file": path, "sizes": sizes}
             if entry.get("estimated") is not None and true is not None:
                 cell |= {"estimated": from_plain(entry["estimated"]), "true": true, "seconds": entry["fit_seconds"]}
             else:
@@ -206,7 +227,38 @@ class Results:
             row: dict[str, Any] = dict(zip(names, key, strict=True))
             row |= {"runs": len(done), "of": len(cells), "missing": next((c.missing for c in cells if c.missing), "")}
             for measure in self.plan.measures:
-                errors: list[AnyArray] = [cell.errors(measure, self.plan.protocol.sample_size) for cell in done]
+                errors: list[AnyArray] = [cell.errors(measure) for cell in done]
                 row[measure] = float(np.mean(errors)) if errors else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
+
+
+def _sizes(truth: dict[str, Any]) -> tuple[list[int], list[int]]:
+    """Return the size of the samples of each part, and their number."""
+    return [part["sample_size"] for part in truth["parts"]], [part["n"] for part in truth["parts"]]
+
+
+def stored_sets(plan: Plan, folder: str | Path, places: Sequence[str] = ()) -> list[str]:
+    """Return the data sets that a store has samples of, drawn as a plan says: all, or those of these names and folders."""
+    store = existing_store(folder)
+    names = []
+    for path in sorted((store.folder / "truth").glob("*/*/*.result")):
+        try:
+            name = str(load(path).task.get("data_set"))
+        except StoreError:
+            continue  # a run computes it again and says so
+        if path == store.path_of(truth_task(plan, name)):
+            names.append(name)
+    chosen = [name for name in names if not places or any(_is_of(name, place) for place in places)]
+    if not chosen:
+        where = f" in {quoted(places)}" if places else ""
+        raise StoreError(
+            f"The store {folder} has no data set of the plan {plan.name}{where}: run 'headcount study run {plan.name} --store "
+            f"{folder}' first."
+        )
+    return chosen
+
+
+def _is_of(name: str, place: str) -> bool:
+    """Whether a data set is this one, or one of this folder."""
+    return place in ("*", name, name.partition("/")[0]) or name.startswith(f"{Path(place).name}/")

@@ -9,11 +9,10 @@ from typing import Any
 
 from headcount import exceptions
 from headcount._validation import encode
-from headcount.data import load_set
-from headcount.exceptions import DeviceError, MissingPackageError, StoreError
+from headcount.exceptions import DataError, DeviceError, MissingPackageError, StoreError
 from headcount.selection.progress import Progress
 from headcount.study.choice import choose, distinct
-from headcount.study.data import StudyData
+from headcount.study.data import StudyData, study_data
 from headcount.study.execution import Execute, executor, task_outcomes
 from headcount.study.plan import Plan
 from headcount.study.store import Record, Store, to_plain, versions
@@ -21,6 +20,7 @@ from headcount.study.tasks import Task, chosen_tasks, select_tasks, truth_code, 
 
 __all__ = ["Summary", "comparable", "run_study", "truth_of"]
 
+_SETS_IN_A_BATCH = 8
 _TEMPORARY = (MemoryError, OSError, ImportError, DeviceError, MissingPackageError)
 """Errors that depend on the machine rather than on the method: such a result is not stored, and the next run tries again."""
 
@@ -89,17 +89,8 @@ def run_study(
         summary.notices += of_format_1
         for sentence in of_format_1:
             notify(sentence)
-        for name in plan.data_sets:
-            data = StudyData(plan, name, *load_set(name, data_dir))
-            notify(f"{name}: {len(data.train):,} labelled documents, {len(data.test):,} to test on")
-            _write_truth(result_store, data)
-            selecting = select_tasks(plan, name)
-            records = dict(_compute(result_store, data, selecting, execute, f"{name}: choosing", summary, notify))
-            uses = choose(plan, [(task, records[i].outcome) for i, task in enumerate(selecting)])
-            summary.failures += [f"{name}: {use.failure}" for use in uses if use.failure]
-            testing = chosen_tasks(plan, name, distinct(uses))
-            for _ in _compute(result_store, data, testing, execute, f"{name}: testing", summary, notify):
-                pass
+        for batch in _batches(plan, data_dir, summary, notify):
+            _run_batch(result_store, batch, execute, summary, notify)
         summary.notices += result_store.notices
         if result_store.plan() is None:
             raise StoreError(f"{store} was removed while the study was running, with the results in it. Run it again.")
@@ -115,12 +106,58 @@ def comparable(plan: Plan) -> dict[str, Any]:
         for m in plan.methods
     ]
     whole = asdict(plan)
+    whole["protocol"] = {name: value for name, value in whole["protocol"].items() if name != "parts" or value}
     names = ["name", "learners", "protocol", "seed", "measures", *(["own_measures"] if plan.own_measures else [])]
     learners = [
-        {name: value for name, value in learner.items() if name != "choose_once" or value}
+        {name: value for name, value in learner.items() if name not in ("choose_once", "on", "settings") or value}
         for learner in whole["learners"]
     ]
     return {key: whole[key] for key in names} | {"methods": methods, "learners": learners}
+
+
+def _batches(
+    plan: Plan, data_dir: str | Path | None, summary: Summary, notify: Callable[[str], None]
+) -> Iterator[list[StudyData]]:
+    """Yield the data sets that are computed together: one by one, those of a league in batches of tables, which are small.
+
+    A data set of a league that can't be used is a failure and does not stop the others.
+    """
+    batch: list[StudyData] = []
+    for name in plan.data_sets:
+        try:
+            data = study_data(plan, name, data_dir)
+            shares = data.true
+        except DataError as error:
+            if not plan.league:
+                raise
+            summary.failures.append(f"{name} is left out: {error}")
+            continue
+        what = "documents" if data.kind == "texts" else "items"
+        notify(f"{name}: {len(data.train):,} labelled {what}, {len(data.test):,} to test on, {len(shares):,} samples")
+        batch.append(data)
+        if len(batch) == (_SETS_IN_A_BATCH if plan.league and data.kind == "tables" else 1):
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _run_batch(
+    store: Store, batch: Sequence[StudyData], execute: Execute, summary: Summary, notify: Callable[[str], None]
+) -> None:
+    title = batch[0].name if len(batch) == 1 else f"{batch[0].name} to {batch[-1].name}"
+    for data in batch:
+        _write_truth(store, data)
+    selecting = [(data, task) for data in batch for task in select_tasks(data.plan, data.name)]
+    records = dict(_compute(store, selecting, execute, f"{title}: choosing", summary, notify))
+    testing = []
+    for data in batch:
+        judged = [(task, records[i].outcome) for i, (of, task) in enumerate(selecting) if of is data]
+        uses = choose(data.plan, judged)
+        summary.failures += [f"{data.name}: {use.failure}" for use in uses if use.failure]
+        testing += [(data, task) for task in chosen_tasks(data.plan, data.name, distinct(uses))]
+    for _ in _compute(store, testing, execute, f"{title}: testing", summary, notify):
+        pass
 
 
 def _write_truth(store: Store, data: StudyData) -> None:
@@ -128,15 +165,19 @@ def _write_truth(store: Store, data: StudyData) -> None:
     task = truth_task(data.plan, data.name)
     fingerprint = data.fingerprint
     # Stores of earlier versions have no labels.
-    record = store.read(task, fingerprint, truth_code())
+    record = store.read(task, fingerprint, truth_code(data.plan))
     if record is None or "labels" not in record.outcome:
-        store.write(Record(task, fingerprint, truth_of(data), 0.0, versions(), truth_code()))
+        store.write(Record(task, fingerprint, truth_of(data), 0.0, versions(), truth_code(data.plan)))
 
 
 def truth_of(data: StudyData) -> dict[str, Any]:
     """Return what is stored of a data set itself."""
     labels: Any = data.test.labels
-    return {
+    of_league: dict[str, Any] = {}
+    if data.plan.league:
+        of_league = {"kind": data.kind, "settings": data.settings, "parts": _parts_of(data)}
+        of_league |= {"items": data.items_fingerprint, "same_items_as": data.same_items_as}
+    return of_league | {
         "classes": [str(c) for c in data.classes],
         "true": to_plain(data.true),
         "labels": to_plain(encode(labels, data.classes)),
@@ -147,10 +188,18 @@ def truth_of(data: StudyData) -> dict[str, Any]:
     }
 
 
+def _parts_of(data: StudyData) -> list[dict[str, Any]]:
+    """Return name, size of samples and number of samples of each part of the test samples, in their order."""
+    return [
+        {"name": part.name, "sample_size": part.sample_size, "n": names.count(part.name)}
+        for names in [data.samples.names or ()]
+        for part in data.plan.protocol.parts
+    ]
+
+
 def _compute(
     store: Store,
-    data: StudyData,
-    tasks: Sequence[Task],
+    works: Sequence[tuple[StudyData, Task]],
     execute: Execute,
     title: str,
     summary: Summary,
@@ -159,7 +208,7 @@ def _compute(
     """Yield the position and record of each task: first from the store, then as they are computed."""
     missing = []
     before = store.other_code
-    for i, task in enumerate(tasks):
+    for i, (data, task) in enumerate(works):
         record = store.read(task.description, data.fingerprint, task.code)
         if record is None:
             missing.append(i)
@@ -175,10 +224,11 @@ def _compute(
             f"{title}: {changed:,} results of the store were computed by other code of Headcount, and are computed again. If that "
             f"changes no figure, 'headcount study restamp' keeps them."
         )
-    for position, outcome, seconds in task_outcomes(data, [tasks[i] for i in missing], execute, title):
+    for position, outcome, seconds in task_outcomes([works[i] for i in missing], execute, title):
         i = missing[position]
-        record = Record(tasks[i].description, data.fingerprint, outcome, seconds, versions(), tasks[i].code)
-        summary.failures += _failures(data.name, tasks[i], outcome)
+        data, task = works[i]
+        record = Record(task.description, data.fingerprint, outcome, seconds, versions(), task.code)
+        summary.failures += _failures(data.name, task, outcome)
         if not any(_is_temporary(entry["error"]) for entry in outcome["members"]):
             store.write(record)
         summary.computed += 1

@@ -53,22 +53,23 @@ def status(plan: Plan, folder: str | Path) -> tuple[list[Status], list[str]]:
     store = existing_store(folder)
     notices = store.format_1_notice()
     rows: dict[tuple[str, str], Status] = {}
-    planned = select_tasks(plan, plan.data_sets[0])
+    planned = [] if plan.league else select_tasks(plan, plan.data_sets[0])
     for name in plan.data_sets:
-        for row in plan.rows():
-            key = name, row.learner_name or OWN
-            rows.setdefault(key, Status(*key))
         truth = store.read(truth_task(plan, name), any_versions=True, then="left out")
         data = None if truth is None else truth.data
+        here = plan if truth is None else plan.suited_to(truth.outcome)
+        for row in here.rows():
+            key = name, row.learner_name or OWN
+            rows.setdefault(key, Status(*key))
         judged = []
-        for task in (task.on(name) for task in planned):
+        for task in select_tasks(here, name) if plan.league else (task.on(name) for task in planned):
             own = rows[name, task.learner or OWN]
             own.to_judge += 1
             outcome, is_used = _counted(store, task, data, own, notices)
             own.judged += is_used
             if outcome is not None:
                 judged.append((task, outcome))
-        for task in chosen_tasks(plan, name, distinct(choose(plan, judged, partly=True))):
+        for task in chosen_tasks(here, name, distinct(choose(here, judged, partly=True))):
             own = rows[name, task.learner or OWN]
             own.to_test += 1
             own.tested += _counted(store, task, data, own, notices)[1]

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 
 from headcount.errors import ErrorMeasure, get_error
-from headcount.protocols import Protocol, default_protocol
+from headcount.protocols import (
+    ArtificialPrevalence,
+    NaturalPrevalence,
+    Protocol,
+    SeveralProtocols,
+    UniformPrevalence,
+    default_protocol,
+)
 from headcount.selection import Run
 from headcount.selection.candidates import Candidate, group
 from headcount.study import format_1
 from headcount.study.code_version import code_version
 from headcount.study.description import described, modules_in, stored_path
-from headcount.study.plan import DEFAULT, Plan
+from headcount.study.plan import DEFAULT, PartPlan, Plan
 from headcount.study.representations import module_of
 
 __all__ = [
@@ -32,6 +39,8 @@ __all__ = [
 ]
 
 
+_POINTS = 21
+"""Points of the grid of class shares of a part of the test samples."""
 _CODE_OF_SAMPLES = ("headcount.study.data", "headcount.protocols.default")
 _CODE_OF_TASKS = ("headcount.study.compute", *_CODE_OF_SAMPLES)
 
@@ -91,7 +100,10 @@ class Task:
         """
         of_members = {module for member in self.members for module in modules_in(member.quantifier)}
         of_measures = {module for measure in measures for module in modules_in(measure.function)}
-        return code_version({*_CODE_OF_TASKS, module_of(self.representation), *of_members, *of_measures} - {""})
+        of_samples = _modules_of_parts(self.protocol)
+        return code_version(
+            {*_CODE_OF_TASKS, module_of(self.representation), *of_members, *of_measures, *of_samples} - {""}
+        )
 
     def error_measures(self) -> list[ErrorMeasure]:
         """Return the measures that its members are judged by; none for a task that tests them."""
@@ -113,6 +125,10 @@ def seeds(plan: Plan) -> dict[str, int]:
 def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
     """Return the protocol that draws the samples of a stage."""
     settings = plan.protocol
+    if stage == "test" and settings.parts:
+        states = np.random.SeedSequence(seeds(plan)["test"]).generate_state(len(settings.parts))
+        seeded = zip(settings.parts, states, strict=True)
+        return SeveralProtocols({part.name: _protocol_of_part(part, int(seed), n_classes) for part, seed in seeded})
     return default_protocol(
         n_classes,
         n_prevalences=settings.n_prevalences,
@@ -120,6 +136,16 @@ def protocol_of(plan: Plan, stage: str, n_classes: int) -> Protocol:
         sample_size=settings.sample_size,
         random_state=seeds(plan)["validation" if stage == "select" else "test"],
     )
+
+
+def _protocol_of_part(part: PartPlan, seed: int, n_classes: int) -> Protocol:
+    settings: dict[str, Any] = {"sample_size": part.sample_size, "random_state": seed}
+    if part.kind == "natural":
+        return NaturalPrevalence(part.n_samples, **settings)
+    if part.kind == "upp" or n_classes > 2:
+        return UniformPrevalence(part.n_samples, **settings)
+    n_prevalences = min(_POINTS, part.n_samples)
+    return ArtificialPrevalence(n_prevalences, repeats=max(1, part.n_samples // n_prevalences), **settings)
 
 
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
@@ -208,9 +234,14 @@ def truth_task_in_format_1(plan: Plan, data_set: str) -> dict[str, Any]:
     return format_1.description_of(truth_task(plan, data_set), (), protocol_of(plan, "test", 2))
 
 
-def truth_code() -> str:
+def truth_code(plan: Plan) -> str:
     """Return the version of the code that draws the test samples."""
-    return code_version(_CODE_OF_SAMPLES)
+    return code_version({*_CODE_OF_SAMPLES, *_modules_of_parts(protocol_of(plan, "test", 2))})
+
+
+def _modules_of_parts(protocol: Protocol) -> set[str]:
+    """Return the modules of the protocols that draw parts of the test samples; none for the protocol of other plans."""
+    return set(modules_in(protocol)) if isinstance(protocol, SeveralProtocols) else set()
 
 
 def device_of(task: Task) -> str:
