@@ -320,7 +320,7 @@
   // Downloads: one line for each group and class.
   // A text that a spreadsheet would run as a formula begins with an apostrophe, as in the tables of `headcount estimate -o`.
   const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?$/;
-  const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
+  const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
     const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
