@@ -167,7 +167,7 @@ def test_two_downloads_of_one_file_at_a_time_are_not_mixed(server, tmp_path, mon
         with (tmp_path / f"{file_name}.part").open("ab") as file:
             file.write(b"0\tbad\n")
 
-    with pytest.raises(DataError, match="another process downloads kindle_train.txt at the same time"):
+    with pytest.raises(DataError, match=r"another process downloads kindle_train\.txt at the same time"):
         fetch_set("kindle", tmp_path, other_download, base=server)
     assert not list(tmp_path.iterdir())
 
@@ -180,7 +180,7 @@ def test_a_full_disk_is_named_and_the_download_resumed(server, tmp_path, monkeyp
             return super().write(block)
 
     def open_there(path, mode="r", *_, **__):
-        return FullDisk(path, "a") if mode == "ab" else open(path, mode)
+        return FullDisk(path, "a") if mode == "ab" else io.open(path, mode)  # noqa: UP020 (Path.open is replaced)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", open_there)

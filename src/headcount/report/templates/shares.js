@@ -11,7 +11,7 @@
     return millionths === null ? null : millionths / 1e6;
   };
   const whole = (number) => Math.round(number).toLocaleString("en");
-  const percent = (share, digits = 1) => (100 * share).toFixed(digits);
+  const percent = (share, digits = 1) => (100 * share).toFixed(digits).replace(/^-(?=[0.]*$)/, ""); // no -0.0
   const verdict = (g) => data.verdicts[data.verdict[g]];
   const warned = (g) => !["trust", "not checked"].includes(verdict(g));
   all(".needs-script").forEach((element) => { element.hidden = false; });
