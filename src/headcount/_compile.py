@@ -17,6 +17,8 @@ from numba.core.runtime.nrt import rtsys
 __all__ = ["kernel"]
 
 _DIGEST_BYTES = 32
+_OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+"""Of every kernel; no wrapper for calls from C is made, because they are called from Python or from other kernels."""
 
 
 class _CheckedFiles(IndexDataCacheFile):
@@ -154,11 +156,11 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """Return a decorator that compiles a function at its first call, to run without the interpreter's lock.
 
     If neither the folder of the package nor the user's cache folder is writable (a read-only container), each process compiles
-    it again. Kernels are called from Python or from other kernels, so no wrapper for calls from C is compiled.
+    it again.
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, **options)
+        dispatcher = njit(function, **_OPTIONS, **options)
         if hasattr(dispatcher, "_cache"):  # no more than the function where numba is switched off
             with contextlib.suppress(
                 OSError, RuntimeError, ValueError

@@ -38,8 +38,8 @@ class WorkArrays(NamedTuple):
     @classmethod
     def empty(cls, n: int, k: int) -> "WorkArrays":
         """Make them for samples of up to ``n`` items and ``k`` classes."""
-        shapes = 4 * [(n,)] + 6 * [(k,)] + 2 * [(k, k)]
-        return cls(*map(np.empty, shapes), np.empty(k, dtype=np.int64))
+        items, shares, matrices = [(n,)] * 4, [(k,)] * 6, [(k, k)] * 2
+        return cls._make([*map(np.empty, [*items, *shares, *matrices]), np.empty(k, dtype=np.int64)])
 
 
 @kernel()
