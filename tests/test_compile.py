@@ -1,6 +1,7 @@
 """The cache of compiled kernels, also damaged, full or changed."""
 
 import errno
+import gc
 import hashlib
 import os
 import pickle
@@ -10,6 +11,7 @@ import sys
 
 import numba
 import pytest
+from numba.core import event
 
 from headcount._compile import kernel
 
@@ -161,3 +163,37 @@ def test_a_compiled_kernel_is_loaded_without_the_compiler(tmp_path):
         for _ in range(2)
     ]
     assert printed == ["[1.5, 1.25] True", "[1.5, 1.25] False"]
+
+
+class Recorded(event.Listener):
+    """Whether garbage is collected while each kernel is compiled."""
+
+    def __init__(self):
+        self.collects = []
+
+    def on_start(self, _):
+        self.collects.append(gc.isenabled())
+
+    def on_end(self, _):
+        pass
+
+
+@compiled
+def test_no_garbage_is_collected_while_a_kernel_is_compiled(cache):
+    def fails(x):
+        return x.no_such_attribute
+
+    with event.install_listener("numba:compile", recorded := Recorded()):
+        assert kernel()(double)(21) == 42
+        with pytest.raises(numba.TypingError):
+            kernel()(fails)(1)
+        assert recorded.collects == [False, False]
+        assert gc.isenabled()
+        numba.njit(double)(21)  # not one of ours
+        assert recorded.collects[2:] == [True]
+        gc.disable()
+        try:
+            kernel()(double)(0.5)
+            assert not gc.isenabled()
+        finally:
+            gc.enable()

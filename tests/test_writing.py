@@ -81,3 +81,10 @@ def test_an_input_is_not_overwritten_by_any_of_its_names(tmp_path):
             check_outputs([tmp_path / name], inputs=[source])
     with pytest.raises(DataError, match="named twice"):
         check_outputs([tmp_path / "new.csv", tmp_path / "hard.csv"])
+
+
+def test_a_read_only_folder_is_named_before_the_work(tmp_path, monkeypatch):
+    check_outputs([tmp_path / "page.html"])
+    monkeypatch.setattr("headcount._writing.os.access", lambda path, mode: mode != os.W_OK or path != tmp_path)
+    with pytest.raises(DataError, match=r"page.html can't be written: nothing can be written to the folder"):
+        check_outputs([tmp_path / "page.html"])

@@ -3,11 +3,14 @@
 A file may name a class, a group or a column anything, terminal escapes and spreadsheet formulas included.
 """
 
+import csv
 import json
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 __all__ = [
+    "csv_quoting",
     "escape_markdown",
     "from_spreadsheet",
     "json_text",
@@ -19,8 +22,8 @@ __all__ = [
 
 _NOT_PRINTED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Control characters, line separators, marks that turn the direction of writing, halves of letters: none is shown as itself."""
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""How cells begin that a spreadsheet takes for a formula, and those that are escaped already."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How cells begin that a spreadsheet takes for a formula, in full width too (OWASP, CSV injection), and those escaped already."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: ?%)?")
 
 
@@ -89,6 +92,15 @@ def from_spreadsheet(text: Any) -> Any:
 def spreadsheet_rows(rows: Any) -> list[dict[str, Any]]:
     """Return records with names and values as `spreadsheet_cell` writes them."""
     return [{spreadsheet_cell(name): spreadsheet_cell(value) for name, value in row.items()} for row in rows]
+
+
+def csv_quoting(cells: Iterable[Any]) -> Literal[0, 2]:
+    """Return which fields `csv` must quote: where a text holds a carriage return, which it leaves bare, all texts.
+
+    Spreadsheets end the row there, so that the rest of the text is a cell, and may be a formula.
+    """
+    has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+    return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
 def json_text(value: Any, **options: Any) -> str:

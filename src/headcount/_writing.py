@@ -89,6 +89,8 @@ def check_outputs(files: Sequence[Path], folders: Sequence[Path] = (), inputs: S
             target = output_target(file)
             if not target.parent.is_dir() and file.parent not in folders:
                 raise DataError(f"{file} can't be written: there is no folder {target.parent}.")
+            if target.parent.is_dir() and not os.access(target.parent, os.W_OK):
+                raise DataError(f"{file} can't be written: nothing can be written to the folder {target.parent}.")
             if target.exists() and any(same_file(file, other) for other in inputs):
                 raise DataError(f"{file} is an input of this command and would be overwritten: name another file.")
             if any(same_file(file, other) for other in files[:i]):

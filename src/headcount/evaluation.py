@@ -103,7 +103,7 @@ class Evaluation:
                 standard_error = errors.std(ddof=1) / np.sqrt(len(errors))
                 rows[f"mean {measure.label}"] += f" (standard error {standard_error:.4f})"
         for label, bias in zip(self.classes, (self.estimated - self.true).mean(axis=0), strict=True):
-            rows[f"bias of {label}"] = f"{bias:+.4f}"
+            rows[f"bias of {label}"] = f"{bias:+z.4f}"
         return html_table(self.name, rows)
 
 

@@ -11,8 +11,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 
+from headcount import report
 from headcount.cli import output
 from headcount.cli.output import to_stdout
+from headcount.report.row_plots import _bias_text
 from headcount.report.shares_page import _texts
 from headcount.tables import TableFile
 from tests.cli.conftest import SCORED, scored_files
@@ -134,3 +136,10 @@ def test_a_share_of_minus_nothing_is_printed_as_zero():
     groups = SimpleNamespace(shares=shares, low=shares, high=shares, counts=(-shares * 0.0, shares * 0, shares * 0))
     assert output._figures(groups, 0, 0) == (("0.0 %", "0.0 to 0.0"), ("0", "0 to 0"))
     assert _texts(-1e-12, -1e-12, 0.1, 3)["share"] == "0.0 %"
+
+
+def test_a_change_of_minus_nothing_has_no_minus():
+    entry = SimpleNamespace(quantiles=[-1e-9] * 5, mean=-1e-9)
+    assert _bias_text(entry) == "+0.000 (+0.000, +0.000, +0.000, +0.000; mean +0.000)"
+    for file in Path(report.__file__).parent.rglob("*.py"):
+        assert not re.search(r":\+\.\d[f%]\}", file.read_text()), f"{file.name}: a sign without z"

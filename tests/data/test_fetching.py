@@ -1,14 +1,17 @@
 """Downloads from a server that cuts connections, supports ranges or not, or does not answer."""
 
+import errno
 import hashlib
 import http.server
+import io
 import json
 import threading
 import zlib
+from pathlib import Path
 
 import pytest
 
-from headcount.data import PAPER_SETS, digests, fetch_set, list_sets, load_set
+from headcount.data import PAPER_SETS, digests, fetch_set, fetching, list_sets, load_set
 from headcount.exceptions import DataError, FileFormatError, UnknownNameError
 
 
@@ -22,7 +25,7 @@ def content(part):
 class Server(http.server.BaseHTTPRequestHandler):
     """Serves the two files; `limit` cuts responses short, the others say what the server supports and sends."""
 
-    limit, ranges, if_range, tags, length, requests = None, True, True, True, True, []
+    limit, ranges, if_range, tags, length, unasked, requests = None, True, True, True, True, False, []
     files = {f"/kindle_{part}.txt": content(part) for part in ("train", "test")}  # noqa: RUF012
 
     def do_GET(self):
@@ -38,8 +41,10 @@ class Server(http.server.BaseHTTPRequestHandler):
                 self.send_header("Content-Range", f"bytes */{len(whole)}")
                 self.end_headers()
                 return
-        self.send_response(206 if resumed else 200)
-        if resumed:
+        if self.unasked:
+            first = 5
+        self.send_response(206 if resumed or self.unasked else 200)
+        if resumed or self.unasked:
             self.send_header("Content-Range", f"bytes {first}-{len(whole) - 1}/{len(whole)}")
         if self.length:
             self.send_header("Content-Length", str(len(whole) - first))
@@ -144,6 +149,46 @@ def test_a_part_that_is_too_long_is_downloaded_again(server, tmp_path, monkeypat
     monkeypatch.setattr(Server, "files", dict.fromkeys(Server.files, b"1\tgood\n"))  # fewer bytes than the part has
     with pytest.raises(FileFormatError, match="has 1 documents"):
         fetch_set("kindle", tmp_path / "shorter", base=server)
+
+
+def test_a_part_that_was_not_asked_for_is_refused(server, tmp_path, monkeypatch):
+    interrupt(server, tmp_path, monkeypatch)
+    monkeypatch.setattr(Server, "unasked", True)
+    with pytest.raises(DataError, match=r"a part of kindle_train.txt was sent, and the whole was asked for"):
+        fetch_set("kindle", tmp_path, base=server)
+    assert Server.requests == [("/kindle_train.txt", "bytes=10000-"), ("/kindle_train.txt", None)]
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_downloads_of_one_file_at_a_time_are_not_mixed(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "_BLOCK", 1000)
+
+    def other_download(file_name, done, total):
+        with (tmp_path / f"{file_name}.part").open("ab") as file:
+            file.write(b"0\tbad\n")
+
+    with pytest.raises(DataError, match=r"another process downloads kindle_train\.txt at the same time"):
+        fetch_set("kindle", tmp_path, other_download, base=server)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_named_and_the_download_resumed(server, tmp_path, monkeypatch):
+    class FullDisk(io.FileIO):
+        def write(self, block):
+            if self.tell() + len(block) > 100_000:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(block)
+
+    def open_there(path, mode="r", *_, **__):
+        return FullDisk(path, "a") if mode == "ab" else io.open(path, mode)  # noqa: UP020 (Path.open is replaced)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", open_there)
+        patch.setattr(Server, "files", {path: whole * 4 for path, whole in Server.files.items()})
+        with pytest.raises(DataError, match=r"can't be written to: .*No space left on device. Name another folder"):
+            fetch_set("kindle", tmp_path, base=server)
+    assert not (tmp_path / "kindle_train.txt").exists()
+    assert fetch_set("kindle", tmp_path, base=server)[0].read_bytes() == content("train")
 
 
 def test_a_file_of_unknown_length_is_refused(server, tmp_path, monkeypatch):

@@ -351,6 +351,14 @@ def test_an_unnamed_index_in_excel_is_read_like_one_of_csv(workbook):
     assert batch.groups("__index_level_0__")[1] == ["p", "q"]
 
 
+def zip_with_name(name):
+    """A zip archive whose member's name is said to be UTF-8."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr(len(name) * "\u00e9", "")  # of two bytes each
+    return archive.getvalue().replace(len(name) * b"\xc3\xa9", 2 * name)
+
+
 def test_unusable_excel_files(workbook, tmp_path, monkeypatch):
     path = workbook(**{"my sheet": ["gx", (1, 2)], "none": [], "open": [("g", None, "x"), (1, 2, 3)]})
     for asked, words in (
@@ -364,6 +372,8 @@ def test_unusable_excel_files(workbook, tmp_path, monkeypatch):
         list(TableFile(path).batches({"y": "number"}))
     with pytest.raises(FileFormatError, match="is a damaged Excel file"):
         TableFile(write(tmp_path / "cut.xlsx", path.read_bytes()[:-200]))
+    with pytest.raises(FileFormatError, match=r"is a damaged Excel file \('utf-8' codec can't decode"):
+        TableFile(write(tmp_path / "name.xlsx", zip_with_name(b"\xff.xml")))
     with pytest.raises(FileFormatError, match="is not an Excel file, but was taken for excel"):
         TableFile(write(tmp_path / "text.xlsx", CSV))
     with pytest.raises(FileFormatError, match="is an Excel file, but was taken for csv"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from headcount._escaping import escape_markdown, json_text, printable, spreadsheet_rows
+from headcount._escaping import csv_quoting, escape_markdown, json_text, printable, spreadsheet_rows
 from headcount._writing import check_outputs as check_outputs_written
 from headcount._writing import write_all
 from headcount.exceptions import DataError
@@ -191,9 +191,11 @@ def table_bytes(records: Sequence[dict[str, Any]], path: str) -> bytes:
 
     ending = Path(path).suffix.lower()
     if path == "-" or ending in (".csv", ".tsv"):
-        frame = pd.DataFrame(spreadsheet_rows(records))
+        rows = spreadsheet_rows(records)
         separator = "\t" if ending == ".tsv" else ","
-        return frame.to_csv(index=False, sep=separator, lineterminator="\n").encode("utf-8", "replace")
+        quoting = csv_quoting(cell for row in rows for entry in row.items() for cell in entry)
+        text = pd.DataFrame(rows).to_csv(index=False, sep=separator, lineterminator="\n", quoting=quoting)
+        return text.encode("utf-8", "replace")
     frame = pd.DataFrame(list(records))
     if ending == ".json":
         return json_bytes(list(records))

@@ -159,16 +159,20 @@ def _download(file_name: str, folder: Path, base: str, progress: Progress | None
         return _download(file_name, folder, base, progress)
     with response:
         if response.status == 206 and not _continues(response.headers, part, done):
+            if not done:
+                raise ConnectionError(f"a part of {file_name} was sent, and the whole was asked for")
             part.remove()
             return _download(file_name, folder, base, progress)
         if response.status != 206:
             length = response.headers.get("Content-Length")
             part.start(_version(response.headers), int(length) if length else 0)
             done = 0
-        with part.path.open("ab") as file:
+        with part.path.open("ab", buffering=0) as file:
             while block := response.read(_BLOCK):
-                file.write(block)
-                done += len(block)
+                done += file.write(block)
+                if file.tell() != done:
+                    part.remove()
+                    raise ConnectionError(f"another process downloads {file_name} at the same time")
                 if progress is not None:
                     progress(file_name, done, part.total)
         if not part.total and response.headers.get("Transfer-Encoding", "").lower() != "chunked":

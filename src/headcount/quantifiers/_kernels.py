@@ -5,6 +5,8 @@ logarithm is concave in p. Rounds of expectation maximisation, p_c <- p_c mean_i
 slowly; Newton steps climb it fast. Items are in the inner loops, contiguous in memory, so that several are computed at a time.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from headcount._compile import kernel
@@ -14,6 +16,30 @@ _SUMS = {"reassoc", "contract", "nsz"}
 """Let the compiler reorder sums: that is what allows several items to be computed at a time."""
 
 FIRST_ROUNDS = 4
+
+
+class WorkArrays(NamedTuple):
+    """Memory of `most_likely_many`, made by its caller: each array that a kernel makes takes time to compile."""
+
+    w: FloatArray
+    inverse: FloatArray
+    u: FloatArray
+    row: FloatArray
+    p: FloatArray
+    g: FloatArray
+    b: FloatArray
+    z: FloatArray
+    new: FloatArray
+    trial: FloatArray
+    H: FloatArray
+    L: FloatArray
+    free: IntArray
+
+    @classmethod
+    def empty(cls, n: int, k: int) -> "WorkArrays":
+        """Make them for samples of up to ``n`` items and ``k`` classes."""
+        items, shares, matrices = [(n,)] * 4, [(k,)] * 6, [(k, k)] * 2
+        return cls._make([*map(np.empty, [*items, *shares, *matrices]), np.empty(k, dtype=np.int64)])
 
 
 @kernel()
@@ -123,7 +149,7 @@ def _curvature(R: FloatArray, inverse: FloatArray, u: FloatArray, row: FloatArra
             H[c, d] = h0
 
 
-@kernel()
+@kernel(inline="always")
 def _solve(H: FloatArray, b: FloatArray, free: IntArray, size: int, L: FloatArray, z: FloatArray) -> None:
     """Solve H z = b for the free variables by Cholesky's method; H is positive definite by its ridge."""
     for i in range(size):
@@ -191,18 +217,17 @@ def _quadratic(H: FloatArray, b: FloatArray, x: FloatArray, free: IntArray, L: F
         x[best] = 1e-300
 
 
-@kernel(error_model="numpy")
-def newton_many(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, max_iter: int) -> tuple[int, float]:
-    """Maximise over the simplex, from p and in place; return the number of steps and the last change.
+@kernel(error_model="numpy", inline="always")
+def newton_many(R: FloatArray, work: WorkArrays, tol: float, max_iter: int) -> tuple[int, float]:
+    """Maximise over the simplex, from ``work.p``, in place; return the number of steps and the last change.
+
+    Items have the weights ``work.w``.
 
     A few rounds first, then sequential quadratic programming on f(p) = -mean log(s) + sum(p), whose minimum over p >= 0 sums
     to 1 by itself (Kim, Carbonetto, Stephens and Anitescu 2020). f is convex along a step, so its slope tells how far to go.
     """
     k, n = R.shape
-    inverse, u, row = np.empty(n), np.empty(n), np.empty(n)
-    g, b, z, new, trial = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    H, L = np.empty((k, k)), np.empty((k, k))
-    free = np.empty(k, dtype=np.int64)
+    w, inverse, u, row, p, g, b, z, new, trial, H, L, free = work
     total = 0.0
     for i in range(n):
         total += w[i]
@@ -278,7 +303,7 @@ def rounds(R: FloatArray, w: FloatArray, p: FloatArray, tol: float, min_iter: in
     return max_iter, change
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", inline="always")
 def _weighted_items(
     F: FloatArray, indices: IntArray, factors: FloatArray, first: int, last: int, w: FloatArray
 ) -> FloatArray:
@@ -301,7 +326,7 @@ def _weighted_items(
     return R
 
 
-@kernel()
+@kernel(inline="always")
 def _largest(indptr: IntArray) -> int:
     largest = np.int64(0)
     for s in range(indptr.size - 1):
@@ -309,7 +334,7 @@ def _largest(indptr: IntArray) -> int:
     return int(largest)
 
 
-@kernel()
+@kernel(inline="always")
 def _write_shares(p: FloatArray, shares: FloatArray, s: int) -> None:
     total = 0.0
     for c in range(p.size):
@@ -352,17 +377,18 @@ def most_likely_many(
     factors: FloatArray,
     tol: float,
     max_iter: int,
+    work: WorkArrays,
     shares: FloatArray,
     n_iter: IntArray,
     changes: FloatArray,
 ) -> None:
     """Find the most likely shares for each sample, by Newton steps from the given start."""
-    w, p = np.empty(_largest(indptr)), np.empty(start.size)
+    p = work.p
     for s in range(shares.shape[0]):
-        R = _weighted_items(F, indices, factors, indptr[s], indptr[s + 1], w)
+        R = _weighted_items(F, indices, factors, indptr[s], indptr[s + 1], work.w)
         for c in range(p.size):
             p[c] = start[c]
-        n_iter[s], changes[s] = newton_many(R, w[: R.shape[1]], p, tol, max_iter)
+        n_iter[s], changes[s] = newton_many(R, work, tol, max_iter)
         _write_shares(p, shares, s)
 
 

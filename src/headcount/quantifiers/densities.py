@@ -274,7 +274,8 @@ def most_likely(
         elif F.shape[1] == 2:
             _kernels.most_likely_two(*given, max_iter, *results)
         else:
-            _kernels.most_likely_many(*given, max_iter, *results)
+            work = _kernels.WorkArrays.empty(int(np.diff(ends).max(initial=0)), F.shape[1])
+            _kernels.most_likely_many(*given, max_iter, work, *results)
 
     in_chunks(search, len(samples), max(1, _ITEMS_PER_CHUNK * len(samples) // max(1, samples.indices.size)))
     return Convergence(shares, n_iter, change, change < tol)

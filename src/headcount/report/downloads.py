@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from headcount._escaping import json_text, spreadsheet_cell
+from headcount._escaping import csv_quoting, json_text, spreadsheet_cell
 from headcount.report.page_contents import Contents
 from headcount.report.table import Table
 
@@ -109,9 +109,12 @@ def _rows(entry: Mapping[str, Any], columns: Mapping[str, str]) -> list[dict[str
 def _as_csv(rows: list[dict[str, Any]]) -> str:
     text = StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, lineterminator="\n")
+    cells = [
+        {k: spreadsheet_cell(" ".join(map(str, v)) if isinstance(v, list | tuple) else v) for k, v in row.items()}
+        for row in rows
+    ]
+    quoting = csv_quoting([*names, *(cell for row in cells for cell in row.values())])
+    writer = csv.DictWriter(text, names, lineterminator="\n", quoting=quoting)
     writer.writeheader()
-    for row in rows:
-        texts = {k: " ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in row.items()}
-        writer.writerow({k: spreadsheet_cell(v) for k, v in texts.items()})
+    writer.writerows(cells)
     return text.getvalue()

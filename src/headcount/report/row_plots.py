@@ -178,8 +178,8 @@ def bias_plots(biases: Sequence[Bias]) -> list[Plot]:
 
 
 def _bias_text(entry: Bias) -> str:
-    low, first, median, third, high = (f"{value:+.3f}" for value in entry.quantiles)
-    return f"{median} ({low}, {first}, {third}, {high}; mean {entry.mean:+.3f})"
+    low, first, median, third, high = (f"{value:+z.3f}" for value in entry.quantiles)
+    return f"{median} ({low}, {first}, {third}, {high}; mean {entry.mean:+z.3f})"
 
 
 def rank_plot(ranks: Sequence[Ranks]) -> list[Plot]:

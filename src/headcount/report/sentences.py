@@ -76,7 +76,7 @@ def _lead(errors: Errors, first: Ranks, second: Ranks) -> str:
         if test.p_value is None:
             reasons.append(test.reason)
         verdict = "not judged" if test.p_value is None else _significance(next(corrected))
-        parts.append(f"{figures} ({verdict}; paired t-test {_p(paired.p_value)}, d = {paired.effect:+.2f})")
+        parts.append(f"{figures} ({verdict}; paired t-test {_p(paired.p_value)}, d = {paired.effect:+z.2f})")
     sentence = (
         f"Next is {_name(second)}, at {second.mean:.1f}; the {label_of(measure)} of the two is {'; '.join(parts)}. "
         "The first test counts the luck of test items and runs (Holm's correction over data sets); the paired t-test, the paper's, "

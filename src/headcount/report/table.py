@@ -7,7 +7,7 @@ from html import escape as escape_html
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from headcount._escaping import escape_markdown, printable, spreadsheet_cell
+from headcount._escaping import csv_quoting, escape_markdown, printable, spreadsheet_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,7 +205,8 @@ class Table:
     def to_csv(self) -> str:
         """Return the figures, without notes and marks, and the exported details as CSV."""
         frame = self.to_frame().map(spreadsheet_cell).rename(columns=spreadsheet_cell)
-        return str(frame.to_csv(index=False, lineterminator="\n"))
+        quoting = csv_quoting([*frame.columns, *frame.to_numpy(dtype=object).flat])
+        return str(frame.to_csv(index=False, lineterminator="\n", quoting=quoting))
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dict for each cell: its row and column, the figure, its mark and its details."""
@@ -243,6 +244,8 @@ _LONGEST_SIGN = 3
 """Characters up to which a text is a sign, such as >>, and not words."""
 _SPECIAL = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
+    "[": "{[}",  # after the end of a row it would begin an option of it
+    "*": "{*}",
     "–": "--",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",

@@ -68,8 +68,8 @@ def _change_cell(errors: Errors, key: Key, measure: str) -> Cell:
     if default:
         change = value / default - 1.0
         shade = float(np.clip(-losses(change, measure), -1.0, 1.0))
-        hint.insert(1, f"At the learner's defaults it is {default:.4f}; the change is {change:+.1%}.")
-    note = "" if change is None else f"{change:+.1%}"
+        hint.insert(1, f"At the learner's defaults it is {default:.4f}; the change is {change:+z.1%}.")
+    note = "" if change is None else f"{change:+z.1%}"
     details = {"change": change, **details}
     return Cell(value, note=note, more=", ".join(notes), shade=shade, hint=hint, details=details)
 
@@ -176,7 +176,7 @@ def _test_cell(
     if paired is None or luck is None:
         return Cell(None)
     test, n_pairs = luck
-    more = [f"Holm {test.mark(luck_corrected)}", f"d = {paired.effect:+.2f}"]
+    more = [f"Holm {test.mark(luck_corrected)}", f"d = {paired.effect:+z.2f}"]
     more += [f"paper {paper}"] if paper else []
     details = {
         **_test_details(test, luck_corrected, paired, corrected),
@@ -212,7 +212,7 @@ def _in_words(
     said = found if test.p_value is not None else f"can't judge: {test.reason}"
     return [
         f"{against}{'t' if against else 'T'}he test over test pools and runs {said}.",
-        f"The paired t-test finds {_p(paired.p_value)}, n = {paired.n:,}, after Holm {_p(corrected)}, d = {paired.effect:+.2f}.",
+        f"The paired t-test finds {_p(paired.p_value)}, n = {paired.n:,}, after Holm {_p(corrected)}, d = {paired.effect:+z.2f}.",
     ]
 
 

@@ -40,7 +40,9 @@ def check_excel_size(path: Path, name: str) -> None:
                 )
             for info in members:
                 _check_member(archive, info, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except FileFormatError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise FileFormatError(f"{name} is a damaged Excel file ({error}): save it again.") from error
 
 

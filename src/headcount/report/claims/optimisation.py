@@ -66,7 +66,7 @@ def _no_gain_where_balanced(evidence: Evidence) -> Outcome:
         for x, y in pairs(evidence, balanced(evidence), learners(evidence), method, ("ae", "none")):
             default = ae(evidence, y)
             change = ae(evidence, x) / default - 1.0 if default else 0.0 if ae(evidence, x) == 0.0 else np.inf
-            figure = Figure(f"{method} {x.learner} on {x.data_set}", f"{change:+.1%}", evidence.files(x, y))
+            figure = Figure(f"{method} {x.learner} on {x.data_set}", f"{change:+z.1%}", evidence.files(x, y))
             changes.append((change, figure))
     if not changes:
         return None, "There are no figures on balanced training data.", []

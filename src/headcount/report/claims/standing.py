@@ -25,7 +25,7 @@ def _majority_bias_until_adjusted(evidence: Evidence) -> Outcome:
             continue
         bias, where = evidence.bias(cc), f"{learner} on {data_set}"
         if bias is not None:
-            figures.append(Figure(f"bias of CC {where}", f"{bias:+.3f}", evidence.files(cc)))
+            figures.append(Figure(f"bias of CC {where}", f"{bias:+z.3f}", evidence.files(cc)))
         figures.append(Figure(f"AE of CC {where}", plain, evidence.files(cc)))
         figures.append(Figure(f"of the better of ACC and PACC {where}", best, evidence.files(*adjusted)))
         cases.append((bias is None or bias >= 0.2) and best <= plain / 2.0)

@@ -11,7 +11,7 @@
     return millionths === null ? null : millionths / 1e6;
   };
   const whole = (number) => Math.round(number).toLocaleString("en");
-  const percent = (share, digits = 1) => (100 * share).toFixed(digits);
+  const percent = (share, digits = 1) => (100 * share).toFixed(digits).replace(/^-(?=[0.]*$)/, ""); // no -0.0
   const verdict = (g) => data.verdicts[data.verdict[g]];
   const warned = (g) => !["trust", "not checked"].includes(verdict(g));
   all(".needs-script").forEach((element) => { element.hidden = false; });
@@ -321,7 +321,7 @@
   // Downloads: one line for each group and class.
   // A text that a spreadsheet would run as a formula begins with an apostrophe, as in the tables of `headcount estimate -o`.
   const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?$/;
-  const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
+  const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
     const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
