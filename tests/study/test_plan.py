@@ -137,7 +137,9 @@ def test_mistakes_in_a_plan_raise_clear_errors(tmp_path, change, words):
 
 
 def test_unknown_plan_raises_an_error_that_lists_the_shipped_ones(tmp_path):
-    with pytest.raises(DataError, match=r"There is no plan 'papre': shipped are 'league', 'paper', 'paper-code', 'stand-ins'"):
+    with pytest.raises(
+        DataError, match=r"There is no plan 'papre': shipped are 'league', 'paper', 'paper-code', 'stand-ins'"
+    ):
         read_plan("papre")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
     with pytest.raises(DataError, match="is not UTF-8"):

@@ -93,7 +93,7 @@ def _numbers(features: Any, is_train: AnyArray, path: Path) -> AnyArray:
         )
     if features.shape[1] == 0:
         raise FileFormatError(f"{path} has no columns beside 'y' and 'part'.")
-    values = features.to_numpy(np.float64, copy=True)
+    values: AnyArray = features.to_numpy(np.float64, copy=True)
     bad = ~np.isfinite(values).all(axis=0)
     if bad.any():
         names = [str(name) for name in features.columns[bad]]

@@ -9,7 +9,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
@@ -58,12 +57,13 @@ class StudyData:
     @cached_property
     def items_fingerprint(self) -> str:
         """A hash of the items without their labels, the same in any order: of data sets that share it, one counts."""
-        parts = [
-            np.asarray(part.items.todense() if issparse(part.items) else part.items) for part in (self.train, self.test)
-        ]
-        rows = [text.encode() for part in parts for text in part] if self.train.is_text else np.concatenate(parts)
-        whole = sorted(hashlib.sha256(row if isinstance(row, bytes) else row.tobytes()).digest() for row in rows)
-        return hashlib.sha256(b"".join(whole)).hexdigest()
+        both: list[Any] = [self.train.items, self.test.items]
+        rows = [row for items in both for row in (np.asarray(items.todense()) if hasattr(items, "todense") else items)]
+        digests = sorted(
+            hashlib.sha256(row.encode("utf-8", "surrogatepass") if self.train.is_text else row.tobytes()).digest()
+            for row in rows
+        )
+        return hashlib.sha256(b"".join(digests)).hexdigest()
 
     def items(self, representation: str) -> tuple[Any, Any]:
         """Return training and test items; features are learnt once, on all labelled documents."""

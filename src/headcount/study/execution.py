@@ -95,8 +95,8 @@ def task_outcomes(
     works: Sequence[tuple[StudyData, Task]], execute: Execute, title: str
 ) -> Iterator[tuple[int, dict[str, Any], float]]:
     """Compute tasks, each on its data set; yield position, outcome and seconds of each as soon as it is computed."""
-    folds = {(data.name, task.stage, task.representation): data for data, task in works}
-    folds = {(name, *of_task): data.fold(*of_task) for (name, *of_task), data in folds.items()}
+    wanted = {(data.name, task.stage, task.representation): data for data, task in works}
+    folds = {(name, stage, form): data.fold(stage, form) for (name, stage, form), data in wanted.items()}
     # The longest tasks first, so that no worker is idle at the end.
     order = sorted(range(len(works)), key=lambda i: max(member.cost for member in works[i][1].members), reverse=True)
     jobs = []

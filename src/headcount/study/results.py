@@ -71,7 +71,7 @@ class Cell(Run):
     def errors(self, measure: str, sample_size: int | None = None) -> FloatArray:
         """Return the error of each test sample; the size of samples matters to some measures, by default their own."""
         sizes = np.full(len(self.true), self.sizes if sample_size is None else sample_size)  # type: ignore[arg-type]
-        return get_error(measure)(self.true, self.estimated, sizes)  # type: ignore[arg-type]
+        return get_error(measure)(self.true, self.estimated, sizes)
 
 
 class Results:
