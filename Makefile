@@ -77,7 +77,8 @@ slow: $(VENV)/.dev  ## run the long simulations, one after another: one of them 
 # The tests of a row of versions: most of the package in about two minutes, without torch, databases' servers and long simulations.
 ROW_TESTS = README.md tests/laws tests/quantifiers tests/cli tests/desk tests/tables tests/modelfile tests/intervals \
 	tests/stream tests/features tests/test_public_face.py tests/test_interpreted.py
-ROW_NEEDS = pytest pytest-xdist hypothesis duckdb python-calamine sqlglot openpyxl polars pyyaml xlsxwriter
+ROW_NEEDS = pytest pytest-xdist hypothesis duckdb python-calamine sqlglot openpyxl polars pyyaml xlsxwriter \
+	dask distributed
 
 lowest:          ## test with the lowest versions that pyproject.toml admits, in .venv-lowest (long)
 	$(PYTHON) -m venv .venv-lowest
