@@ -30,7 +30,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int], None] | None]:
 
 @contextmanager
 def download_bars() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show the bytes of each file, if standard error is a terminal; yields the function to call with file, bytes so far and in total."""
+    """Show the bytes of each file, if standard error is a terminal; yields what to call with file, bytes so far and in total."""
     if not sys.stderr.isatty():
         yield None
         return
