@@ -16,7 +16,7 @@ NOTE_ON_BROWSER = command -v chromium >/dev/null && command -v chromedriver >/de
 	echo 'NOTE: without chromium and chromedriver the tests of the page in a browser are skipped: make browser'
 
 .PHONY: help setup test check format lint types layers coverage slow study browser bench coverage-table docs clean \
-	package sdist-test lowest newer
+	package sdist-test lowest newer rows
 
 help:            ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -77,23 +77,28 @@ slow: $(VENV)/.dev  ## run the long simulations, one after another: one of them 
 # The tests of a row of versions: most of the package in about two minutes, without torch, databases' servers and long simulations.
 ROW_TESTS = README.md tests/laws tests/quantifiers tests/cli tests/desk tests/tables tests/modelfile tests/intervals \
 	tests/stream tests/features tests/test_public_face.py tests/test_interpreted.py
-ROW_NEEDS = pytest pytest-xdist hypothesis duckdb python-calamine sqlglot openpyxl polars pyyaml xlsxwriter
+ROW_NEEDS = pytest pytest-xdist hypothesis duckdb python-calamine sqlglot openpyxl polars pyyaml xlsxwriter \
+	dask distributed
 
+# What numba has compiled is kept by each row for itself: another version of it would compile all anew.
+lowest newer: export OMP_NUM_THREADS = 1
 lowest:          ## test with the lowest versions that pyproject.toml admits, in .venv-lowest (long)
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable . $(ROW_NEEDS)
-	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m $(PYTEST) $(ROW_TESTS)
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels .venv-lowest/bin/python -m $(PYTEST) $(ROW_TESTS)
 
 newer:           ## test on Python 3.12 and 3.13, where they are found, with the newest versions (long)
 	@for version in 3.12 3.13; do \
-		python=$$(ls -d $$(command -v python$$version) /opt/python$$version/bin/python $(HOME)/.pyenv/versions/$$version.*/bin/python \
-			2>/dev/null | while read -r found; do "$$found" -c '' 2>/dev/null && echo "$$found" && break; done); \
+		python=$$(.ci/find_python $$version); \
 		if [ -z "$$python" ]; then echo "SKIPPED: there is no Python $$version here, so nothing was tested on it" >&2; continue; fi; \
 		echo "Python $$version: $$python"; \
 		"$$python" -m venv .venv-$$version || exit 1; \
-		.venv-$$version/bin/python -m pip install --quiet --editable . $(ROW_NEEDS) || exit 1; \
-		OMP_NUM_THREADS=1 .venv-$$version/bin/python -m $(PYTEST) $(ROW_TESTS) || exit 1; \
+		.venv-$$version/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable . $(ROW_NEEDS) || exit 1; \
+		NUMBA_CACHE_DIR=$(CURDIR)/.venv-$$version/kernels .venv-$$version/bin/python -m $(PYTEST) $(ROW_TESTS) || exit 1; \
 	done
+
+rows: $(VENV)/.run  ## run a few tests with the lowest versions, and on a newer Python with the newest ones
+	PYTHON=$(PYTHON) PIP='$(BIN)/python -m pip' .ci/rows
 
 dist: $(VENV)/.run  # a new one each time
 	rm -rf dist
@@ -139,5 +144,5 @@ docs: $(VENV)/.docs  ## build the documentation site with its pictures: site/ind
 	$(BIN)/mkdocs build --strict --quiet
 
 clean:           ## remove the environment and all caches
-	rm -rf site dist $(VENV) .venv-lowest .venv-bare .venv-3.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
+	rm -rf site dist $(VENV) .venv-lowest .venv-bare .venv-3.* .rows .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

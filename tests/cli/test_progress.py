@@ -2,7 +2,7 @@
 
 import sys
 
-from headcount.cli.progress import progress_bar
+from headcount.cli.progress import download_bars, progress_bar
 
 
 def test_progress_is_shown_only_on_a_terminal(monkeypatch, capsys):
@@ -12,3 +12,18 @@ def test_progress_is_shown_only_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     with progress_bar("Reading") as progress:
         assert progress is None
+
+
+def test_downloads_are_shown_only_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with download_bars() as progress:
+        progress("a.txt", 500, 2000)
+        progress("a.txt", 2000, 2000)
+        progress("b.txt", 10, 0)
+    shown = capsys.readouterr().err
+    assert "a.txt" in shown
+    assert "2.0/2.0 kB" in shown
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with download_bars() as progress:
+        assert progress is None
+    assert capsys.readouterr().err == ""

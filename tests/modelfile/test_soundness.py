@@ -76,7 +76,7 @@ def test_sparse_matrices_beyond_their_shape_are_refused():
     matrix = csr_matrix(np.eye(3))
     check_sparse(matrix)
     matrix.indices[0] = 10**8
-    with pytest.raises(ValueError, match="indices"):
+    with pytest.raises(ValueError, match=r"ind(ices|ex values)"):  # in the words of a later and of an earlier scipy
         check_sparse(matrix)
     with pytest.raises(TypeError, match="not csr"):
         check_sparse(csr_matrix(np.eye(3)).tocsc())

@@ -14,6 +14,7 @@ from tests.modelfile.forging import change_body, repack, save_version_2
 from tests.modelfile.test_modelfile import VERSION_1, VERSION_2, fit_model, model_path  # noqa: F401 (a fixture)
 
 
+@pytest.mark.filterwarnings("ignore:.*another version than the one here:headcount.exceptions.HeadcountWarning")
 def test_a_summary_says_what_the_model_says(model_path):  # noqa: F811
     for path in (model_path, VERSION_1, VERSION_2):
         summary, model = read_summary(path), load_model(path)

@@ -7,6 +7,7 @@ import typer
 
 from headcount.cli.options import option
 from headcount.cli.output import echo
+from headcount.cli.progress import download_bars
 from headcount.exceptions import DataError
 
 __all__ = ["app"]
@@ -54,22 +55,10 @@ def fetch(
 
     Example: headcount data fetch kindle hp
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
     from headcount.data import PAPER_SETS, fetch_set
 
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
     for name in names or list(PAPER_SETS):
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            tasks: dict[str, int] = {}
-
-            def update(file: str, done: int, total: int, bar: Progress = bar, tasks: dict[str, int] = tasks) -> None:
-                if file not in tasks:
-                    tasks[file] = bar.add_task(file, total=total or None)
-                bar.update(tasks[file], completed=done)  # type: ignore[arg-type]
-
+        with download_bars() as update:
             paths = fetch_set(name, data_dir, update)
         echo(f"{name}: {', '.join(str(path) for path in paths)}")
 
