@@ -110,6 +110,8 @@ class ExactSums:
         """Return the sums as floats; equal sums give equal bits, however their limbs came about."""
         if self.low is None:
             return np.multiply(self.high, 2.0**-LIMB_BITS, dtype=np.float64)
-        high, low = self.high + (self.low >> LIMB_BITS), self.low & _LIMB_MASK
-        floats: FloatArray = high * 2.0**-LIMB_BITS + low * (1.0 / SCALE)
+        high = self.low >> LIMB_BITS
+        high += self.high
+        floats: FloatArray = high * 2.0**-LIMB_BITS
+        floats += (self.low & _LIMB_MASK) * (1.0 / SCALE)
         return floats
