@@ -22,7 +22,9 @@ def main() -> int:
             cases += importlib.import_module(f"benchmarks.field.{module.name}").CASES
     names = {name for name in asked.only.split(",") if name}
     print(f"# Methods of the field against QuaPy: 2,100 samples of 500 items from 25,000\n\n{machine()}\n")
-    print("Milliseconds of processor time for all samples: drawn by each side's own protocol (whose ratio is judged), and given.")
+    print(
+        "Milliseconds of processor time for all samples: drawn by each side's own protocol (whose ratio is judged), and given."
+    )
     print(f"Theirs is measured on {THEIR_SAMPLES} samples at a time.\n")
     print(
         "| method | classes | ours, drawn | theirs | ratio | target | ours, given | theirs | ratio | largest difference | bound "
