@@ -3,7 +3,7 @@
 Each table is drawn again several times: 500 labelled items from its training part, groups of 200 items with other shares (uniform
 over all shares) from its test part, the same for all lists of methods. The tables are found through the variable HEADCOUNT_DATA.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.wider_choice [--draws 5] [--add KDEyML,DMy,DyS,EDy]
+    OMP_NUM_THREADS=1 python -m benchmarks.wider_choice [--draws 5] [--add KDEyML,DMy,EDy]
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument(
-        "--add", default="KDEyML,DMy,DyS,EDy", help="methods that are added to the suggested ones, one at a time"
+        "--add", default="KDEyML,DMy,EDy", help="methods that are added to the suggested ones, one at a time"
     )
     parser.add_argument("--sets", default=",".join(TABLES))
     asked = parser.parse_args()

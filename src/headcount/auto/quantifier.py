@@ -66,9 +66,9 @@ class AutoQuantifier(ChosenQuantifier):
     Parameters
     ----------
     methods : list of str or quantifiers, optional
-        By default those that the catalogue suggests: CC, PCC, PACC and SLD (calibrated). With KDEyML, DMy, DyS or EDy besides, what
-        was kept had about the same error or a larger one: on ten tables of 500 labelled items, five draws each, the mean changed by
-        +.0005, +.0009, +.0009 and -.0001, with standard errors of .0003, .0007, .0006 and .0001 (``benchmarks/wider_choice.py``).
+        By default those that the catalogue suggests: CC, PCC, PACC and SLD (calibrated). With KDEyML, DMy or EDy besides, what was
+        kept had about the same error or a larger one: on ten tables of 500 labelled items, five draws each, the mean of .0321
+        changed by +.0005, +.0008 and -.0001, with standard errors of .0003, .0006 and .0001 (``benchmarks/wider_choice.py``).
     learners : list of str, optional
         Of "lr", "nb", "forest", "boosting", "vote", "svm"; by default those but the last that suit the kind and number of items.
     budget : float, optional
