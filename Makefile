@@ -129,6 +129,8 @@ bench: export OMP_NUM_THREADS = 2
 bench: $(VENV)/.bench  ## measure speed against other libraries: docs/performance.md
 	$(BIN)/python -m benchmarks.aggregation
 	$(BIN)/python -m benchmarks.selection
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.field
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.ten_methods
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.intervals
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.svmperf
 	$(BIN)/python -m benchmarks.neural

@@ -54,11 +54,11 @@ def theirs(name: str, pool: Pool, **options: Any) -> Any:
     return model.fit(pool.P_validation, pool.y_validation)
 
 
-def their_protocol(pool: Pool, n_classes: int) -> Any:
+def their_protocol(pool: Pool, n_classes: int, n_samples: int = SAMPLES) -> Any:
     data = LabelledCollection(pool.P, pool.y)
     if n_classes == 2:
-        return APP(data, SIZE, n_prevalences=21, repeats=SAMPLES // 21, random_state=SEED)
-    return UPP(data, SIZE, repeats=SAMPLES, random_state=SEED)
+        return APP(data, SIZE, n_prevalences=21, repeats=n_samples // 21, random_state=SEED)
+    return UPP(data, SIZE, repeats=n_samples, random_state=SEED)
 
 
 def optimality_gap(M: Any, q: Any, p: Any) -> float:

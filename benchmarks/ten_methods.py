@@ -39,9 +39,9 @@ def seconds_of(methods: tuple[type, ...], n_features: int) -> float:
         random_state=0,
         n_jobs=1,
     )
-    began = time.perf_counter()
+    began = time.process_time()
     search.fit(X, y)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def main() -> int:
@@ -52,8 +52,8 @@ def main() -> int:
         one, ten = np.median(times[1:], axis=0)  # the first round compiles
         met &= bool(ten / one < 2.0)
         print(
-            f"Seven settings over {n_features} features: one method {one:.2f} s, ten methods {ten:.2f} s, ratio {ten / one:.2f} "
-            "(target: below 2)."
+            f"Seven settings over {n_features} features, processor time: one method {one:.2f} s, ten methods {ten:.2f} s, "
+            f"ratio {ten / one:.2f} (target: below 2)."
         )
     return int(not met)
 

@@ -166,7 +166,8 @@ def test_documented_scripts_exist():
             continue
         script, *more = words[words.index("python") + 1 :]
         if script == "-m":
-            script = more[0].replace(".", "/") + ".py"
+            module = more[0].replace(".", "/")
+            script = f"{module}/__main__.py" if (ROOT / module).is_dir() else f"{module}.py"
         assert (ROOT / script).exists(), f"{page}: {line}"
 
 

@@ -235,7 +235,7 @@ def test_four_classes_with_string_labels():
     names = np.array(["d", "a", "c", "b"])[codes]
     auto = quick_auto(methods=["PACC", "SLD", "HDy"]).fit(items, names)
     assert auto.classes_.tolist() == ["a", "b", "c", "d"]
-    assert {"method": "HDy", "reason": "defined for 2 classes, not 4"} in auto.skipped_
+    assert {"method": "HDy", "reason": "it is for two classes, and the labels hold 4"} in auto.skipped_
     truth = np.array([(names == label).mean() for label in auto.classes_])
     assert np.abs(auto.predict(items) - truth).max() < 0.06
 
@@ -275,15 +275,39 @@ def test_the_kind_of_items_determines_features_and_learners():
     assert [learner.name for learner in LEARNERS if not learner.unsuited("text", 10)] == ["lr", "nb", "svm"]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("MLPE", "MLPE works without a classifier"),
+        ("HDx", "HDx works without a classifier"),
+        ("Ensemble", "Ensemble is made of other quantifiers"),
+        ("SVM(KLD)", r"SVM\(KLD\) trains a classifier of its own"),
+    ],
+)
+def test_a_method_for_which_no_classifier_can_be_chosen_is_refused_with_the_reason(name, reason):
+    with pytest.raises(
+        UnknownNameError, match=rf"^{reason}, so no classifier .* Choose .*'PACC'.* or fit .* in Python"
+    ):
+        quick_auto(methods=[name]).fit(X, Y)
+
+
+def test_methods_for_two_classes_are_refused_for_three_with_what_to_do_instead():
+    three = blobs(300, 3, 0)
+    message = (
+        r"^MS2 can't be used: it is for two classes, and the labels hold 3 \(0, 1, 2\)\. HDy can't .* Choose a method for any "
+        r"number of classes, such as 'CC', .*'SLD'; .* OneVsRest\(MS2\(\)\)\.fit\(X, y\)\.$"
+    )
+    with pytest.raises(DataError, match=message):
+        quick_auto(methods=["MS2", "HDy"]).fit(*three)
+
+
 def test_invalid_input_raises_a_sentence():
     with pytest.raises(UnknownNameError, match="There is no learner 'x'"):
         quick_auto(learners=["x"]).fit(X, Y)
     with pytest.raises(DataError, match="learners is empty"):
         quick_auto(learners=[]).fit(X, Y)
-    with pytest.raises(UnknownNameError, match="MLPE can't be tried"):
-        quick_auto(methods=["MLPE"]).fit(X, Y)
-    with pytest.raises(DataError, match="no method left to try of 'HDy' for 3"):
-        quick_auto(methods=["HDy"]).fit(*blobs(300, 3, 0))
+    with pytest.raises(DataError, match="methods is empty"):
+        quick_auto(methods=[]).fit(X, Y)
     y_rare = np.where(np.arange(400) == 7, 2, Y)
     with pytest.raises(DataError, match=r"y holds 1 item of class 2 \(1 of 3 classes have fewer than 5\)"):
         quick_auto().fit(X, y_rare)

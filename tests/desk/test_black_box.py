@@ -121,7 +121,8 @@ def test_unusable_scores_decisions_and_methods_are_refused(tmp_path, refused):
         "either columns of scores (--scores) or a column of decisions", *SCORED, "--scores", "a", "--decisions", "said"
     )
     refused("PACC needs scores", *SCORED, "--decisions", "said", "--method", "PACC")
-    refused("trains its own classifier", *SCORED, "--method", "SVM(KLD)")
+    refused("SVM(KLD) trains a classifier of its own, so it can't use the scores", *SCORED, "--method", "SVM(KLD)")
+    refused("HDx works without a classifier, so it can't use the scores of one", *SCORED, "--method", "HDx")
     refused("There is no method 'XYZ'", *SCORED, "--method", "XYZ")
     frame = pd.read_csv(tmp_path / "labelled.csv")
     frame.loc[4, "said"] = "else"

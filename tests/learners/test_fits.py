@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from headcount import SVMperf
+from headcount import PACC, SMM, DMy, SVMperf
 from headcount.exceptions import ClassifierError, DataError
 from headcount.learners import FitCache, Fits, with_posteriors
 from headcount.learners.forests import size_of_forest
@@ -55,6 +55,39 @@ def test_the_same_classifier_on_the_same_rows_is_fitted_once():
 def test_without_remember_every_fit_is_a_new_one():
     fits = Fits(X, Y)
     assert fits.fit(Counting()) is not fits.fit(Counting())
+
+
+class CountingScores(LogisticRegression):
+    """Counts the items that it scores, in all of its copies."""
+
+    scored = 0
+
+    def predict_proba(self, X):
+        type(self).scored += len(X)
+        return super().predict_proba(X)
+
+
+@pytest.mark.parametrize(("remember", "times"), [(True, 1), (False, 3)])
+def test_methods_over_the_same_classifier_score_the_validation_items_once(remember, times):
+    CountingScores.scored = 0
+    fits = Fits(X, Y, remember=remember)
+    methods = [method(CountingScores(), random_state=0) for method in (PACC, DMy, SMM)]
+    fitted = [clone(one).fit_through(fits) for one in methods]
+    assert CountingScores.scored == times * len(Y)
+    for one, shared in zip(methods, fitted, strict=True):
+        alone = clone(one).fit(X, Y)
+        assert np.array_equal(alone.M_, shared.M_)
+        assert np.array_equal(alone.validation_outputs_.posteriors, shared.validation_outputs_.posteriors)
+
+
+def test_scores_of_other_needs_or_of_other_classes_are_not_mixed_up():
+    fits = Fits(X, Y, remember=True)
+    classifier, rows = fits.fit(LogisticRegression()), np.arange(20)
+    ascending, descending = (fits.score(classifier, rows, {"posteriors"}, np.array(c)) for c in ([0, 1], [1, 0]))
+    assert np.array_equal(ascending.posteriors, descending.posteriors[:, ::-1])
+    decided = fits.score(classifier, rows, {"decisions"}, np.array([0, 1]))
+    assert decided.posteriors is None
+    assert len(fits.score(classifier, rows[:5], {"decisions"}, np.array([0, 1]))) == 5
 
 
 def test_a_scope_forgets_its_fits_but_shares_splits_and_parts():

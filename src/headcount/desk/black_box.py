@@ -174,8 +174,7 @@ def _quantifier(name: str) -> Quantifier:
     method = method_named(name)
     if method.brings_learner:
         raise DataError(
-            f"{method.name} trains its own classifier, so it can't use the scores of another one: choose a method that can, "
-            "such as PACC."
+            f"{method.name} {method.why_no_classifier}, so it can't use the scores of one: choose a method that can, such as PACC."
         )
     return method.for_tables()
 

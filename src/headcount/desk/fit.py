@@ -105,7 +105,8 @@ def fit_table(
     try:
         auto = choice.fit(read.items, labels)
     except DataError as error:
-        raise DataError(f"{table.name}, column {quoted(read.names, 3)}: {error}") from error
+        columns = f"column{'s' if len(read.names) > 1 else ''} {quoted(read.names, 3)}"
+        raise DataError(f"{table.name}, {columns}: {error}") from error
     reference, codes = auto.held_out_ or (None, None)
     return Model(
         auto.best_estimator_,

@@ -7,7 +7,7 @@ from solutions for smaller C. Fits that differ in C alone share these.
 
 import pickle
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -30,8 +30,9 @@ from headcount.learners.fit_params import check_accepted, checked_fit_params, cu
 from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.forests import first_trees, size_of_forest
 from headcount.learners.linear.solutions import Solutions, shared_solutions
-from headcount.learners.outputs import Outputs
+from headcount.learners.outputs import Need, Outputs
 from headcount.learners.paths import on_path, without_place
+from headcount.learners.scoring import score
 from headcount.learners.validation import Validation, validation_parts
 
 __all__ = ["Fit", "FitCache", "Fits", "content_hash"]
@@ -119,7 +120,8 @@ class Fits:
     cache : FitCache, optional
         Searched before a classifier is fitted; new fits are added to it.
     remember : bool, default=False
-        Whether to fit the same classifier on the same rows once, which takes the time to hash the classifier and the rows.
+        Whether to fit the same classifier on the same rows once, which takes the time to hash the classifier and the rows; and to
+        score the same rows with it once.
     fit_params : mapping of str to value, optional
         Parameters for each classifier's ``fit``, such as ``sample_weight``. Arrays with one entry for each item are cut to the rows
         that are fitted.
@@ -156,6 +158,7 @@ class Fits:
         self._forests: dict[tuple[str, str], Fit] = {}
         self._paths: dict[tuple[str, str], dict[float, Fit]] = {}
         self._folds: dict[tuple[int, ...], FoldClassifiers] = {}
+        self._scored: dict[tuple[Any, ...], tuple[Any, Outputs]] = {}
         self._others: dict[str, Fits] = {}
 
     def scope(self) -> "Fits":
@@ -224,6 +227,16 @@ class Fits:
         return self._folds.setdefault(
             key, FoldClassifiers(fitted)
         )  # which keeps the classifiers, so that their ids stay taken
+
+    def score(self, classifier: Any, rows: IntArray, needs: Collection[Need], classes: AnyArray) -> Outputs:
+        """Return the outputs of a fitted classifier for these rows."""
+        items = self.part(rows)[0]
+        if not self.remember:
+            return score(classifier, items, needs, classes)
+        key = id(classifier), joblib.hash(rows), frozenset(needs), joblib.hash(classes)
+        if key not in self._scored:  # the classifier is kept with its outputs, so that its id stays taken
+            self._scored[key] = classifier, score(classifier, items, needs, classes)
+        return self._scored[key][1]
 
     def _fit_once(self, classifier: Any, rows: IntArray | None, key: tuple[str, str]) -> Fit:
         """Return a fit from a path, a larger forest or the cache, else a new one."""

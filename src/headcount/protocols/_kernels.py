@@ -51,28 +51,28 @@ def draw(
 
 
 @kernel()
-def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
-    """Add up to ``out[s, c]`` how many items of sample s have code c."""
+def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, unit: int, out: IntArray) -> None:
+    """Add a unit to ``out[s, c]`` for each item of sample s that has code c."""
     if out.shape[1] == 2:  # the common case: the count stays in a register
         for s in range(out.shape[0]):
             ones = 0
             for t in range(indptr[s], indptr[s + 1]):
                 ones += codes[indices[t]]
-            out[s, 0] += indptr[s + 1] - indptr[s] - ones
-            out[s, 1] += ones
+            out[s, 0] += unit * (indptr[s + 1] - indptr[s] - ones)
+            out[s, 1] += unit * ones
         return
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
-            out[s, codes[indices[t]]] += 1
+            out[s, codes[indices[t]]] += unit
 
 
 @kernel()
-def count_many_codes(codes: IntArray, indices: IntArray, indptr: IntArray, out: IntArray) -> None:
-    """Add up to ``out[s, c]`` how many items of sample s have code c in their row."""
+def count_many_codes(codes: IntArray, indices: IntArray, indptr: IntArray, unit: int, out: IntArray) -> None:
+    """Add a unit to ``out[s, c]`` for each item of sample s that has code c in its row."""
     for s in range(out.shape[0]):
         for t in range(indptr[s], indptr[s + 1]):
             for column in range(codes.shape[1]):
-                out[s, codes[indices[t], column]] += 1
+                out[s, codes[indices[t], column]] += unit
 
 
 @kernel()

@@ -18,6 +18,8 @@ __all__ = ["LARGEST", "ExactSums", "to_units"]
 SCALE = 2.0**40
 LIMB_BITS = 20
 _LIMB_MASK = (1 << LIMB_BITS) - 1
+_NUMBERS_AT_A_TIME = 1 << 16
+"""Sums that are turned into floats at a time, so that what lies between stays in the cache."""
 LARGEST = 8.0
 """Largest coordinate: 2^20 of them fit into one 64-bit sum, 2^10 into a double."""
 
@@ -110,6 +112,16 @@ class ExactSums:
         """Return the sums as floats; equal sums give equal bits, however their limbs came about."""
         if self.low is None:
             return np.multiply(self.high, 2.0**-LIMB_BITS, dtype=np.float64)
-        high, low = self.high + (self.low >> LIMB_BITS), self.low & _LIMB_MASK
-        floats: FloatArray = high * 2.0**-LIMB_BITS + low * (1.0 / SCALE)
+        if self.high.size <= _NUMBERS_AT_A_TIME:
+            return _joined(self.high, self.low)
+        floats, rows = np.empty(self.shape), max(1, _NUMBERS_AT_A_TIME * len(self) // self.high.size)
+        for start in range(0, len(self), rows):
+            part = slice(start, start + rows)
+            floats[part] = _joined(self.high[part], self.low[part])
         return floats
+
+
+def _joined(high: IntArray, low: IntArray) -> FloatArray:
+    """Return the floats of sums in two limbs."""
+    floats: FloatArray = (high + (low >> LIMB_BITS)) * 2.0**-LIMB_BITS + (low & _LIMB_MASK) * (1.0 / SCALE)
+    return floats

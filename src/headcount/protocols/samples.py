@@ -302,15 +302,16 @@ class Samples:
         if codes.size and not 0 <= codes.min() <= codes.max() < n_codes:
             raise DataError(f"codes must be from 0 to {n_codes - 1}; these are from {codes.min()} to {codes.max()}.")
         if self.factors is None:
-            counts = np.zeros((len(self), n_codes), dtype=np.int64)
-            kernel = _kernels.count_codes if codes.ndim == 1 else _kernels.count_many_codes
+            limbs, unit = np.zeros((len(self), n_codes), dtype=np.int64), 1 << LIMB_BITS
             n_columns = codes.size // max(1, len(codes))
+            codes = np.ascontiguousarray(codes[:, 0]) if codes.ndim == 2 and n_columns == 1 else codes
+            kernel = _kernels.count_codes if codes.ndim == 1 else _kernels.count_many_codes
             self._over_chunks(
                 lambda a, b: run(
-                    kernel, self._items(a, b) * n_columns, codes, self.indices, self.indptr[a : b + 1], counts[a:b]
+                    kernel, self._items(a, b) * n_columns, codes, self.indices, self.indptr[a : b + 1], unit, limbs[a:b]
                 )
             )
-            return ExactSums.from_counts(counts)
+            return ExactSums(limbs, None)
         each = ExactSums.from_floats(_exact_factors(self.factors, 2.0**42))
         sums, columns = ExactSums.zeros((len(self), n_codes)), codes.reshape(len(codes), -1)
         run(

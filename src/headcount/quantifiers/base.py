@@ -215,7 +215,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         if self.max_classes is not None and len(self.classes_) > self.max_classes:
             raise DataError(
                 f"{type(self).__name__} is defined for {'two' if self.max_classes == 2 else self.max_classes} classes; the labels "
-                f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, or merge classes."
+                f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, merge classes, or fit each class "
+                f"against the rest: OneVsRest({type(self).__name__}()).fit(X, y)."
             )
         self._learn(fits, codes)
         return self

@@ -85,6 +85,20 @@ class Method:
         """Whether it has a learner of its own, or takes no classifier, so that no other can be put in."""
         return self.quantifier.brings_learner
 
+    @property
+    def why_no_classifier(self) -> str:
+        """Why no classifier can be chosen for it, in words that follow its name; empty if one can.
+
+        >>> method_named("HDx").why_no_classifier, method_named("PACC").why_no_classifier
+        ('works without a classifier', '')
+        """
+        if self.group == "meta":
+            return "is made of other quantifiers"
+        takes_one = "classifier" in self.for_tables().get_params(deep=False)
+        if self.brings_learner and takes_one:
+            return "trains a classifier of its own"
+        return "" if takes_one else "works without a classifier"
+
     def make(self) -> Quantifier:
         """Return the quantifier, with its defaults."""
         return self.quantifier() if self.preset is None else self.preset()

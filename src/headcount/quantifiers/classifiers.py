@@ -9,7 +9,7 @@ from sklearn.base import clone
 from headcount._typing import IntArray
 from headcount._validation import plain, quoted
 from headcount.exceptions import DataError
-from headcount.learners import BlackBox, Fits, Outputs, score, with_posteriors
+from headcount.learners import BlackBox, Fits, Outputs, with_posteriors
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 
 __all__ = ["fit_classifier", "fit_validated", "new_classifier"]
@@ -71,7 +71,7 @@ def _fit_parts(quantifier: Any, fits: Fits, codes: IntArray) -> tuple[IntArray, 
     learners = [new_classifier(quantifier, codes[train]) for train, _ in splits]
     fitted = fits.fit_folds(learners, [train for train, _ in splits])
     parts = [
-        score(classifier, fits.part(held_out)[0], quantifier.needs, quantifier.classes_)
+        fits.score(classifier, held_out, quantifier.needs, quantifier.classes_)
         for classifier, (_, held_out) in zip(fitted.classifiers_, splits, strict=True)
     ]
     if quantifier.refit:

@@ -56,6 +56,8 @@ class Representation(ABC):
     """Whether each item is in exactly one cell, so that counts give the second moments; asked where products are not added up."""
     adds_products: bool = True
     """Whether products of two coordinates are added up where intervals ask for them; with very many coordinates they are not."""
+    numbers_per_part: int = 1 << 17
+    """Sums of many samples that are worked on at a time: so many stay in the cache."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -106,6 +106,8 @@ class Statistics:
         """Divide the sums by the weights: the mean vector of each sample."""
         weights = self.weights
         require_items(weights)
+        if self._sums.low is None and self._weights.low is None:  # counts: one step, with the same bits
+            return self._sums.high / self._weights.high[:, None]
         return self.sums / weights[:, None]
 
     def products(self) -> FloatArray:

@@ -21,8 +21,8 @@ from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["SumsQuantifier"]
 
-_NUMBERS_PER_PART, _SMALLEST_PART = 1 << 18, 64
-"""Sums that are worked on at a time, which then stay in the cache; and the least number of samples to do so."""
+_SMALLEST_PART = 64
+"""The least number of samples that are worked on at a time."""
 
 
 class SumsQuantifier(Quantifier):
@@ -115,7 +115,7 @@ class SumsQuantifier(Quantifier):
         if not self._is_inherited(SumsQuantifier, "reduce", "solve"):
             return super().aggregate(outputs, samples)
         outputs, samples = self._ready(outputs, samples)
-        per_part = _NUMBERS_PER_PART // max(1, self.representation.width(len(self.classes_)))
+        per_part = self.representation.numbers_per_part // max(1, self.representation.width(len(self.classes_)))
         if len(samples) <= _SMALLEST_PART or len(samples) <= per_part:
             return self.solve(self.representation.reduce(outputs, samples))
         reducer = self.representation.reducer(outputs)

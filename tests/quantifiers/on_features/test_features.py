@@ -104,7 +104,7 @@ def test_items_of_the_same_distribution_in_both_classes_leave_the_shares_open(me
 
 @every_method
 def test_many_samples_in_parts_equal_all_at_once(method, monkeypatch):
-    monkeypatch.setattr("headcount.quantifiers.sums._NUMBERS_PER_PART", 1)
+    monkeypatch.setattr("headcount.quantifiers.representations.Representation.numbers_per_part", 1)
     X, y = blobs(100, 2, 0)
     q = method.fit(X, y)
     samples = Samples.from_matrix(np.random.default_rng(0).integers(0, 100, (150, 20)))

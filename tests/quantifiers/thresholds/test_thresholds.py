@@ -84,7 +84,7 @@ def test_many_scores_give_a_bounded_number_of_thresholds():
 @pytest.mark.kernels
 @pytest.mark.parametrize("method", [MAX, MS])
 def test_many_samples_in_parts_equal_all_at_once(method, monkeypatch):
-    monkeypatch.setattr("headcount.quantifiers.sums._NUMBERS_PER_PART", 1)
+    monkeypatch.setattr("headcount.quantifiers.representations.Representation.numbers_per_part", 1)
     codes, P = validation_items(0)
     q = method(frozen([0, 1]), thresholds=20).fit(P, codes)
     samples = Samples.from_matrix(np.random.default_rng(0).integers(0, len(P), (150, 40)))

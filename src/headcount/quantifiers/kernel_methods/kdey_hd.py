@@ -38,6 +38,8 @@ class KernelsAtPoints(Vectors):
     """The Gaussian kernels between an item's posteriors and reference points, computed in blocks of points."""
 
     needs: Need = "posteriors"
+    numbers_per_part = 1 << 23
+    """Each part computes the kernels of all items again, which takes longer than their sums for a hundred samples."""
 
     def __init__(self, points: FloatArray, scale: float) -> None:
         self.points, self.scale = points, scale
@@ -66,19 +68,17 @@ class KernelsAtPoints(Vectors):
     def reduce(self, outputs: Outputs, samples: Samples, products: bool = False) -> Statistics:
         """Add up the kernels of each sample's items, a block of points at a time; with folds, their mean over the folds."""
         folds = (outputs,) if outputs.folds is None else outputs.folds
-        blocks = []
+        shape = len(samples), self.points.shape[1]
+        high, low = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         for start in range(0, self.points.shape[1], _POINTS_PER_BLOCK):
             points = self.points[:, start : start + _POINTS_PER_BLOCK]
             units = reduce(add, (self.units(fold.need(self.needs), points) for fold in folds))
             if len(folds) > 1:
                 units = np.floor(units / len(folds) + 0.5)
-            blocks.append(samples.sum_exact(units))
-        return Statistics(_side_by_side(blocks), exact_sizes(samples))
-
-
-def _side_by_side(blocks: list[ExactSums]) -> ExactSums:
-    lows = [np.zeros(block.shape, dtype=np.int64) if block.low is None else block.low for block in blocks]
-    return ExactSums(np.hstack([block.high for block in blocks]), np.hstack(lows))
+            block, columns = samples.sum_exact(units), slice(start, start + points.shape[1])
+            high[:, columns] = block.high
+            low[:, columns] = 0 if block.low is None else block.low
+        return Statistics(ExactSums(high, low), exact_sizes(samples))
 
 
 class ChebyshevMoments(Vectors):
