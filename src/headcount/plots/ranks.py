@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["critical_difference"]
 
+_MOST_NUMBERS = 16
+"""Ranks that are written at the axis, one by one; of more, every fifth."""
+
 
 def critical_difference(ranks: Any, *, ax: "Axes | None" = None) -> "Axes":
     """Draw mean ranks on a line, the best on the left; a bar joins methods that do not differ significantly.
@@ -36,9 +39,12 @@ def critical_difference(ranks: Any, *, ax: "Axes | None" = None) -> "Axes":
     low, high = 1.0, float(k)
     margin = 0.35 * (high - low)
     ax.plot([low, high], [0.0, 0.0], color="black", linewidth=1.0)
+    step = 1 if k <= _MOST_NUMBERS else 5 * -(-k // (5 * _MOST_NUMBERS))
     for rank in range(1, k + 1):
-        ax.plot([rank, rank], [0.0, -0.18], color="black", linewidth=1.0)
-        ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9)
+        numbered = rank == 1 or rank % step == 0
+        ax.plot([rank, rank], [0.0, -0.18 if numbered else -0.1], color="black", linewidth=1.0)
+        if numbered:
+            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9)
     for i, (value, name) in enumerate(zip(values, names, strict=True)):
         row = i if i < left else k - 1 - i
         depth, on_left = top + 0.6 * row, i < left

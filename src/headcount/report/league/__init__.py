@@ -1,0 +1,23 @@
+"""The page of a league, from its store alone: who is best over many data sets, how sure that is, pictures, tables, files."""
+
+from headcount.report.league.contents import LeagueContents, gather_league
+from headcount.report.league.files import league_to_csv, league_to_json, league_to_latex
+from headcount.report.league.page import render_league
+from headcount.report.league.ranking import Ranking, View, rank
+from headcount.report.league.standing import Entrant, SetFacts, Standings, standings
+
+__all__ = [
+    "Entrant",
+    "LeagueContents",
+    "Ranking",
+    "SetFacts",
+    "Standings",
+    "View",
+    "gather_league",
+    "league_to_csv",
+    "league_to_json",
+    "league_to_latex",
+    "rank",
+    "render_league",
+    "standings",
+]
