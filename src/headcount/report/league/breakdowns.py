@@ -11,7 +11,7 @@ from headcount.report.league.sets import IMBALANCES, SIZES, SetFacts
 from headcount.report.league.standing import SHIFTS, Entrant, Standings
 from headcount.report.scores import label_of
 
-__all__ = ["BY_SHIFT", "Breakdown", "breakdowns", "mean_seconds"]
+__all__ = ["BY_SHIFT", "Breakdown", "breakdowns", "usual_seconds"]
 
 BY_SHIFT = "shift"
 _KINDS = {"app": "shares on a grid", "upp": "random shares", "natural": "shares as they are"}
@@ -61,9 +61,12 @@ def breakdowns(standings: Standings, ranking: Ranking) -> list[Breakdown]:
     return [breakdown for breakdown in made if len(breakdown.groups) > 1]
 
 
-def mean_seconds(standings: Standings, ranking: Ranking) -> FloatArray:
-    """Return the mean time of a fit of each ranked entrant, over its data sets."""
-    return _over_units(standings, ranking, standings.seconds)
+def usual_seconds(standings: Standings, ranking: Ranking) -> FloatArray:
+    """Return the median time of a fit of each ranked entrant, over its data sets: in a mean, one that compiled kernels would count."""
+    if not ranking.units:
+        return np.full(len(ranking.entrants), np.nan)
+    median: FloatArray = np.median(list(_unit_means(standings, ranking, standings.seconds)), axis=0)
+    return median
 
 
 def _by_shift(standings: Standings, ranking: Ranking) -> Breakdown:

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from headcount._typing import FloatArray
-from headcount.report.league.breakdowns import Breakdown, breakdowns, mean_seconds
+from headcount.report.league.breakdowns import Breakdown, breakdowns, usual_seconds
 from headcount.report.league.ranking import Ranking, View, first_view, rank, views
 from headcount.report.league.standing import Standings, standings
-from headcount.report.league.tables import breakdown_table, errors_table, ranking_table, sets_table
+from headcount.report.league.tables import breakdown_table, errors_table, methods_table, ranking_table, sets_table
 from headcount.report.league.words import compared, unranked_in_words, verdict, where
 from headcount.report.page_contents import missing_of
 from headcount.report.provenance import describe_parameters, describe_runs, describe_software
@@ -21,7 +21,7 @@ __all__ = ["LeagueContents", "RankedView", "gather_league"]
 
 @dataclass(frozen=True, eq=False)
 class RankedView:
-    """A ranking with its breakdowns and the mean time of a fit of each entrant."""
+    """A ranking with its breakdowns and the median time of a fit of each entrant."""
 
     ranking: Ranking
     breakdowns: list[Breakdown]
@@ -75,8 +75,13 @@ class LeagueContents:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """All tables: of each view the ranking, the breakdowns and the errors by data set; then the data sets."""
-        return [table for view in self.views for table in self.tables_of(view)] + [sets_table(self.standings)]
+        """All tables: of each view the ranking, the breakdowns and the errors by data set; then the methods and the data sets."""
+        return [table for view in self.views for table in self.tables_of(view)] + self.common_tables
+
+    @property
+    def common_tables(self) -> list[Table]:
+        """The tables that are the same for all views: the methods, and the data sets."""
+        return [methods_table(self.standings), sets_table(self.standings)]
 
     def tables_of(self, view: RankedView) -> list[Table]:
         """Return the tables of a view."""
@@ -117,7 +122,7 @@ def gather_league(results: Results) -> LeagueContents:
 
 def _ranked_view(table: Standings, view: View) -> RankedView:
     ranking = rank(table, view)
-    return RankedView(ranking, breakdowns(table, ranking), mean_seconds(table, ranking))
+    return RankedView(ranking, breakdowns(table, ranking), usual_seconds(table, ranking))
 
 
 def _provenance(results: Results) -> list[tuple[str, str]]:

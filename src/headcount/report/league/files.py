@@ -8,7 +8,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from headcount._escaping import json_text, spreadsheet_cell
 from headcount.report.downloads import EPOCH, data_link
 from headcount.report.league.contents import LeagueContents
-from headcount.report.league.tables import sets_table
 from headcount.report.page_contents import without_nan
 from headcount.report.table import Column, Table
 
@@ -36,12 +35,12 @@ def league_to_json(contents: LeagueContents) -> str:
 
 
 def league_to_latex(contents: LeagueContents) -> dict[str, str]:
-    """Return the tables as LaTeX, by name of file: one for each view, and one of the data sets."""
+    """Return the tables as LaTeX, by name of file: one for each view, and those of the methods and the data sets."""
     texts = {
         f"{file_name(contents.tables_of(view)[0])}.tex": "\n".join(map(_tex, contents.tables_of(view)))
         for view in contents.views
     }
-    return texts | {"data-sets.tex": _tex(sets_table(contents.standings))}
+    return texts | {f"{file_name(table)}.tex": _tex(table) for table in contents.common_tables}
 
 
 def league_archive(contents: LeagueContents) -> str:

@@ -14,7 +14,7 @@ from headcount.report.league.pictures import breakdown_picture, rank_picture, ti
 from headcount.report.league.ranking import ALPHA, ANY_CLASSES, COVERAGE, TWO_CLASSES, View
 from headcount.report.league.sets import IMBALANCES, SIZES
 from headcount.report.league.standing import DECIMALS, Standings
-from headcount.report.league.tables import errors_table, ranking_table, sets_table
+from headcount.report.league.tables import errors_table, ranking_table
 from headcount.report.league.words import settings_of, title_of
 from headcount.report.scores import label_of
 
@@ -48,7 +48,7 @@ def render_league(contents: LeagueContents) -> str:
         methods=list(dict.fromkeys(entrant.method for entrant in standings.entrants)),
         ranking=_entry(ranking_table(standings, first.ranking)),
         errors=_entry(errors_table(standings, first.ranking)),
-        sets=table_entry(sets_table(standings)),
+        common=[table_entry(table) for table in contents.common_tables],
         pictures=pictures,
         tables=tables,
         points=_in_script({f"{key}-{i}": _points(plot) for key, plots in pictures for i, plot in enumerate(plots)}),

@@ -138,7 +138,7 @@ def _rows(breakdown: Breakdown, names: Sequence[str], label: str) -> Plot:
 
 
 def time_picture(ranking: Ranking, seconds: Any) -> Plot:
-    """Return the mean error of each entrant against the mean time of a fit."""
+    """Return the mean error of each entrant against the median time of a fit."""
     errors, label = ranking.mean_errors, label_of(ranking.view.measure)
     with new_figure(5.0, 4.2) as (figure, axes):
         seconds = np.maximum(seconds, 1e-4)
@@ -150,7 +150,7 @@ def time_picture(ranking: Ranking, seconds: Any) -> Plot:
         plain_ticks(axes.xaxis)
         _thin(axes.xaxis, seconds)
         _error_axis(axes, axes.yaxis, errors)
-        axes.set_xlabel("mean seconds of a fit (logarithmic scale)")
+        axes.set_xlabel("median seconds of a fit (logarithmic scale)")
         axes.set_ylabel(f"mean {label} (logarithmic scale)")
         lay_out(figure)
         _write_names(axes, seconds, errors, ranking)
@@ -160,8 +160,8 @@ def time_picture(ranking: Ranking, seconds: Any) -> Plot:
         ]
         svg = to_svg(figure, f"Time against error, {_about(ranking)}")
     caption = (
-        "Lower is better, further left is faster. The time is that of fitting a method once, with its classifier, on one core, averaged over "
-        "data sets; choosing settings comes on top. Methods share fits of classifiers, so that one that found its classifier fitted "
+        "Lower is better, further left is faster. The time is that of fitting a method once, with its classifier, on one core, the median "
+        "over data sets; choosing settings comes on top. Methods share fits of classifiers, so that one that found its classifier fitted "
         "looks faster than it is alone. Names are left out where there is no room: point at a dot to read it."
     )
     return Plot(svg, "Time against error", caption, "", [], "time, mean error", series)

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from headcount._typing import FloatArray
-from headcount.report.league.breakdowns import Breakdown, mean_seconds
+from headcount.exceptions import UnknownNameError
+from headcount.quantifiers import method_named
+from headcount.report.league.breakdowns import Breakdown, usual_seconds
 from headcount.report.league.ranking import Ranking
 from headcount.report.league.standing import Standings
 from headcount.report.league.words import title_of
 from headcount.report.scores import label_of, losses
 from headcount.report.table import Cell, Column, Table
+from headcount.study.plan import MethodPlan
 
-__all__ = ["breakdown_table", "errors_table", "ranking_table", "sets_table"]
+__all__ = ["breakdown_table", "errors_table", "methods_table", "ranking_table", "sets_table"]
 
 _LABELS = ["method", "learner", "target"]
 
@@ -32,7 +35,7 @@ def ranking_table(standings: Standings, ranking: Ranking) -> Table:
     part = standings.parts.index(ranking.view.part)
     errors = [_mean_of_units(standings, ranking, standings.errors[m][:, :, part])[index] for m in measures]
     bias = _mean_of_units(standings, ranking, standings.bias[:, :, part])[index]
-    equals, seconds, wins = ranking.equals_of_first(), mean_seconds(standings, ranking), ranking.wins
+    equals, seconds, wins = ranking.equals_of_first(), usual_seconds(standings, ranking), ranking.wins
     rows = []
     for j, entrant in enumerate(ranking.entrants):
         against = "first" if j == 0 else "can't be told apart" if entrant in equals else "worse"
@@ -48,7 +51,7 @@ def ranking_table(standings: Standings, ranking: Ranking) -> Table:
     test = "–" if ranking.comparison is None else f"{ranking.comparison.test}, Friedman p = {ranking.comparison.p_value:.2g}"
     caption = (
         f"Mean ranks by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets; 1 is the best. Bias: estimated minus true share "
-        "of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: of a fit. "
+        "of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of a fit. "
         f"Against the first: by the test of pairs ({test})."
     )
     return Table(f"Ranking, {title_of(ranking.view)}", caption, _LABELS, columns, rows)
@@ -106,6 +109,26 @@ def sets_table(standings: Standings) -> Table:
         "Rarest class: its share in the training part. Counts with: another data set made of the same items, with which it counts once."
     )
     return Table("Data sets", caption, ["data set"], columns, rows)
+
+
+def methods_table(standings: Standings) -> Table:
+    """Return what each method of the league is, as the catalogue has it."""
+    columns = [Column(name) for name in ("what it does", "reference", "classes", "settings")]
+    rows = []
+    for method in standings.plan.methods:
+        if any(entrant.method == method.name for entrant in standings.entrants):
+            rows.append(([method.name], [Cell(text) for text in _of_catalogue(method)]))
+    caption = "Methods as in the list of 'headcount methods'. Settings: where they differ from the method's defaults."
+    return Table("Methods", caption, ["method"], columns, rows)
+
+
+def _of_catalogue(method: MethodPlan) -> list[str | None]:
+    settings = ", ".join(f"{name} = {value}" for name, value in method.parameters.items()) or None
+    try:
+        entry = method_named(method.method or method.name)
+    except UnknownNameError:  # named by its import path
+        return [method.method or method.name, None, None, settings]
+    return [entry.title, entry.reference, entry.classes, settings]
 
 
 def _mean_of_units(standings: Standings, ranking: Ranking, values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headcount.errors import get_error
 from headcount.report.league.breakdowns import BY_SHIFT, Breakdown
 from headcount.report.league.ranking import ALPHA, ANY_CLASSES, TWO_CLASSES, Ranking, View
 from headcount.report.league.standing import Entrant, Standings
@@ -32,6 +33,7 @@ def compared(standings: Standings) -> str:
     parts = plan.protocol.parts
     samples = f", on {sum(part.n_samples for part in parts):,} test samples of each" if parts else ""
     what = listed([f"{part.n_samples} of “{part.name}”" for part in parts])
+    measure = get_error(plan.measures[0])
     units = len({facts.unit for facts in sets})
     same = (
         f" Some are made of the same items and count once: {len(sets)} data sets count as {units}."
@@ -41,7 +43,7 @@ def compared(standings: Standings) -> str:
     return (
         f"{_count(len(methods), ('method', 'methods'))} that estimate class shares were compared on {_count(len(sets), _SETS)} "
         f"({of_kinds}; {classes}){over}{samples}{f' ({what})' if len(parts) > 1 else ''}.{same} "
-        f"Methods are ranked on each data set by their mean {label_of(plan.measures[0])}, the difference between estimated and true shares; "
+        f"On each data set they are ranked by the mean over its samples of the {measure.title} of the shares ({measure.label}); "
         "1 is the best rank."
     )
 
@@ -181,7 +183,7 @@ def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     comma = ";" if any("," in name for name in names) else ""
-    return f"{f'{comma or ","} '.join(names[:-1])}{comma} and {names[-1]}"
+    return f"{(comma or ',') + ' '}".join(names[:-1]) + f"{comma} and {names[-1]}"
 
 
 def _start(ranking: Ranking) -> str:

@@ -17,6 +17,10 @@
   const isOut = ({ method }) => method !== "" && pressed().length > 0 && !pressed().includes(method);
 
   const mean = (values) => sum(values) / values.length;
+  const median = (values) => {
+    const sorted = [...values].sort((a, b) => a - b), half = sorted.length / 2;
+    return sorted.length === 0 ? NaN : half % 1 ? sorted[Math.floor(half)] : (sorted[half - 1] + sorted[half]) / 2;
+  };
   const rank = (chosen, methods) => {
     const measure = league.measures.find((one) => one.name === chosen.measure);
     const part = league.parts.indexOf(chosen.part);
@@ -50,6 +54,8 @@
     const ranks = result ? result.means : columns(compared.map((row) => rankData(row).ranks));
     const errorMeans = columns(compared);
     const order = entered.map((_, j) => j).sort((a, b) => Math.round((ranks[a] - ranks[b]) * 1e7) || errorMeans[a] - errorMeans[b] || a - b);
+    const perUnit = over(league.seconds);
+    const seconds = entered.map((_, j) => median(perUnit.map((row) => row[j])));
     const wins = entered.map((_, j) => sum(compared.map((row) => {
       const least = Math.min(...row);
       return row[j] === least ? 1 / row.filter((v) => v === least).length : 0;
@@ -59,7 +65,7 @@
       rows: order.map((j) => ({
         entrant: league.entrants[entered[j]], column: entered[j], rank: ranks[j], wins: wins[j],
         means: Object.fromEntries(Object.entries(means).map(([name, values]) => [name, values[j]])),
-        bias: columns(over(league.bias[part]))[j], seconds: columns(over(league.seconds))[j],
+        bias: columns(over(league.bias[part]))[j], seconds: seconds[j],
         against: j === order[0] ? "first" : result === null ? "not tested" : result.alike(order[0], j) ? "can't be told apart" : "worse",
       })),
     };
@@ -186,17 +192,18 @@
     }
     const named = params.getAll("method");
     for (const button of buttons) button.setAttribute("aria-pressed", String(named.includes(button.dataset.name)));
-    if (named.length) byId("methods").open = true;
+    if (named.length) byId("choose-methods").open = true;
     section = params.get("at") || "";
   };
   const apply = () => {
     const chosen = choice(), methods = pressed(), ranking = rank(chosen, methods);
-    byId("verdict").textContent = inWords(ranking);
-    byId("left-out").textContent = leftOutInWords(ranking);
+    const isFirst = methods.length === 0 && lists.every((list) => list.value === defaults[list.dataset.choice]);
+    byId("verdict").textContent = isFirst ? "" : inWords(ranking);  // what is shown first stands at the top of the page
+    byId("left-out").textContent = isFirst ? "" : leftOutInWords(ranking);
     drawRanking(ranking);
     drawSets(ranking);
     const tests = ranking.result ? ` Friedman's test: p ${ranking.result.p < 0.001 ? "< 0.001" : `= ${ranking.result.p.toFixed(3)}`}.` : "";
-    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: of a fit. Click on a column head to sort by it.`;
+    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of a fit. Click on a column head to sort by it.`;
     const view = [chosen.learner, chosen.target, chosen.classes].join("|");
     for (const part of all("[data-view]")) part.classList.toggle("out", league.views[part.dataset.view] !== view);
     const has = Object.values(league.views).includes(view);
