@@ -50,8 +50,8 @@ def critical_difference(ranks: Any, *, ax: "Axes | None" = None) -> "Axes":
         depth, on_left = top + 0.6 * row, i < left
         end = low - 0.06 * (high - low) if on_left else high + 0.06 * (high - low)
         ax.plot([value, value, end], [0.0, depth, depth], color=colour(7), linewidth=0.8)
-        text, side = (f"{name}  {value:.2f} ", "right") if on_left else (f" {value:.2f}  {name}", "left")
-        ax.text(end, depth, text, ha=side, va="center", fontsize=9)
+        text, side, gap = (f"{name}  {value:.2f}", "right", -3) if on_left else (f"{value:.2f}  {name}", "left", 3)
+        ax.annotate(text, (end, depth), (gap, 0), textcoords="offset points", ha=side, va="center", fontsize=9)
     for height, group in enumerate(bars):
         at = [ranks.mean_ranks[ranks.names.index(name)] for name in group]
         y = 0.3 + 0.3 * height

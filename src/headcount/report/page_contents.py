@@ -181,10 +181,15 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
     ]
     learners = {row.learner_name: row.learner for row in plan.rows() if row.learner is not None}
     entries += [
-        (f"learner {name}", f"{learner.maker.rpartition('.')[2]} over {learner.representation}{describe_parameters(learner)}")
+        (
+            f"learner {name}",
+            f"{learner.maker.rpartition('.')[2]} over {learner.representation}{describe_parameters(learner)}",
+        )
         for name, learner in learners.items()
     ]
-    entries += [(f"method {m.name}", f"its own{describe_parameters(m)}") for m in plan.methods if m.grid or m.parameters]
+    entries += [
+        (f"method {m.name}", f"its own{describe_parameters(m)}") for m in plan.methods if m.grid or m.parameters
+    ]
     entries += [(f"{m.name} optimised for", ", ".join(m.targets)) for m in plan.methods]
     entries += [(name, _data_set(results, name)) for name in plan.data_sets]
     return [*entries, *describe_software(results)]

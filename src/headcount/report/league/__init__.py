@@ -2,6 +2,7 @@
 
 from headcount.report.league.contents import LeagueContents, gather_league
 from headcount.report.league.files import league_to_csv, league_to_json, league_to_latex
+from headcount.report.league.overview import LeagueOverview, overview_of
 from headcount.report.league.page import render_league
 from headcount.report.league.ranking import Ranking, View, rank
 from headcount.report.league.standing import Entrant, SetFacts, Standings, standings
@@ -9,6 +10,7 @@ from headcount.report.league.standing import Entrant, SetFacts, Standings, stand
 __all__ = [
     "Entrant",
     "LeagueContents",
+    "LeagueOverview",
     "Ranking",
     "SetFacts",
     "Standings",
@@ -17,6 +19,7 @@ __all__ = [
     "league_to_csv",
     "league_to_json",
     "league_to_latex",
+    "overview_of",
     "rank",
     "render_league",
     "standings",

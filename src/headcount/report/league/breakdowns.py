@@ -73,7 +73,10 @@ def _by_shift(standings: Standings, ranking: Ranking) -> Breakdown:
     values = _over_units(standings, ranking, standings.by_shift)
     counts = [int(n) for n in _units_with(standings, ranking)]
     kept = [b for b, n in enumerate(counts) if n]
-    ends = [*(f"{low:g} to {high:g}" for low, high in zip(SHIFTS, SHIFTS[1:], strict=False)), f"{SHIFTS[-1]:g} and more"]
+    ends = [
+        *(f"{low:g} to {high:g}" for low, high in zip(SHIFTS, SHIFTS[1:], strict=False)),
+        f"{SHIFTS[-1]:g} and more",
+    ]
     label = label_of(standings.plan.measures[0])
     return Breakdown(
         BY_SHIFT,
@@ -169,5 +172,7 @@ def _unit_means(standings: Standings, ranking: Ranking, values: FloatArray) -> I
 
 def _units_with(standings: Standings, ranking: Ranking) -> FloatArray:
     """Return the number of units that have samples in each bin of shift."""
-    counts: FloatArray = np.isfinite(np.array(list(_unit_means(standings, ranking, standings.by_shift)))).all(axis=1).sum(axis=0)
+    counts: FloatArray = (
+        np.isfinite(np.array(list(_unit_means(standings, ranking, standings.by_shift)))).all(axis=1).sum(axis=0)
+    )
     return counts

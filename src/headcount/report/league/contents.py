@@ -16,7 +16,7 @@ from headcount.report.provenance import describe_parameters, describe_runs, desc
 from headcount.report.table import Table
 from headcount.study import Results
 
-__all__ = ["LeagueContents", "RankedView", "gather_league"]
+__all__ = ["LeagueContents", "RankedView", "gather_league", "ranked_views"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,20 +109,21 @@ class LeagueContents:
 def gather_league(results: Results) -> LeagueContents:
     """Gather everything that the store has of a league; nothing is fitted."""
     table = standings(results)
-    first = first_view(table)
-    chosen = dict.fromkeys([first, *views(table)])
     return LeagueContents(
         standings=table,
-        views=[_ranked_view(table, view) for view in chosen],
+        views=ranked_views(table),
         missing=missing_of(results),
         provenance=_provenance(results),
         not_converged=results.not_converged(),
     )
 
 
-def _ranked_view(table: Standings, view: View) -> RankedView:
-    ranking = rank(table, view)
-    return RankedView(ranking, breakdowns(table, ranking), usual_seconds(table, ranking))
+def ranked_views(table: Standings) -> list[RankedView]:
+    """Return the rankings of all views, with their breakdowns; the one that is shown first comes first."""
+    rankings = [rank(table, view) for view in dict.fromkeys([first_view(table), *views(table)])]
+    return [
+        RankedView(ranking, breakdowns(table, ranking), usual_seconds(table, ranking)) for ranking in rankings
+    ]
 
 
 def _provenance(results: Results) -> list[tuple[str, str]]:
@@ -141,10 +142,15 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
     ]
     learners = {row.learner_name: row.learner for row in plan.rows() if row.learner is not None}
     entries += [
-        (f"learner {name}", f"{learner.maker.rpartition('.')[2]}{describe_parameters(learner)}{_of_sets(learner.settings)}")
+        (
+            f"learner {name}",
+            f"{learner.maker.rpartition('.')[2]}{describe_parameters(learner)}{_of_sets(learner.settings)}",
+        )
         for name, learner in learners.items()
     ]
-    entries += [(f"method {m.name}", f"its own{describe_parameters(m)}") for m in plan.methods if m.grid or m.parameters]
+    entries += [
+        (f"method {m.name}", f"its own{describe_parameters(m)}") for m in plan.methods if m.grid or m.parameters
+    ]
     choosing, testing = (sum(seconds[i] for seconds in results.seconds.values()) for i in range(2))
     time = f"{_duration(choosing)} to choose settings, {_duration(testing)} to fit and test, summed over processes"
     return [*entries, ("time", time), *describe_software(results)]
@@ -155,4 +161,10 @@ def _of_sets(file: str) -> str:
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )

@@ -97,7 +97,9 @@ def _curves(breakdown: Breakdown, names: Sequence[str], label: str) -> Plot:
                 name,
                 entrant.method,
                 entrant.learner,
-                locate(axes, [(i, v, f"{g}: {v:.4f}") for i, (g, v) in enumerate(zip(breakdown.groups, row, strict=True))]),
+                locate(
+                    axes, [(i, v, f"{g}: {v:.4f}") for i, (g, v) in enumerate(zip(breakdown.groups, row, strict=True))]
+                ),
             )
             for name, entrant, row in zip(names, breakdown.entrants, breakdown.values, strict=True)
         ]
@@ -121,7 +123,9 @@ def _rows(breakdown: Breakdown, names: Sequence[str], label: str) -> Plot:
         label_rows(axes, breakdown.entrants, names)
         _error_axis(axes, axes.xaxis, breakdown.values)
         axes.set_xlabel(axis_label(f"mean {breakdown.title.partition(' by ')[0]} (logarithmic scale)"))
-        figure.legend(handles=[_mark(g, group) for g, group in enumerate(groups)], loc="outside upper center", ncol=2, fontsize=8)
+        figure.legend(
+            handles=[_mark(g, group) for g, group in enumerate(groups)], loc="outside upper center", ncol=2, fontsize=8
+        )
         lay_out(figure)
         series = [
             Series(
@@ -150,7 +154,7 @@ def time_picture(ranking: Ranking, seconds: Any) -> Plot:
         plain_ticks(axes.xaxis)
         _thin(axes.xaxis, seconds)
         _error_axis(axes, axes.yaxis, errors)
-        axes.set_xlabel("median seconds of a fit (logarithmic scale)")
+        axes.set_xlabel("median seconds of training (logarithmic scale)")
         axes.set_ylabel(f"mean {label} (logarithmic scale)")
         lay_out(figure)
         _write_names(axes, seconds, errors, ranking)
@@ -160,9 +164,9 @@ def time_picture(ranking: Ranking, seconds: Any) -> Plot:
         ]
         svg = to_svg(figure, f"Time against error, {_about(ranking)}")
     caption = (
-        "Lower is better, further left is faster. The time is that of fitting a method once, with its classifier, on one core, the median "
-        "over data sets; choosing settings comes on top. Methods share fits of classifiers, so that one that found its classifier fitted "
-        "looks faster than it is alone. Names are left out where there is no room: point at a dot to read it."
+        "Lower is better, further left is faster. The time is that of training the classifiers that a method needs, one or one for each "
+        "fold besides, or of fitting a method that needs none: the median over data sets. Choosing settings and estimating shares "
+        "come on top. Names are left out where there is no room: point at a dot to read it."
     )
     return Plot(svg, "Time against error", caption, "", [], "time, mean error", series)
 
@@ -173,7 +177,12 @@ def _write_names(axes: Any, x: Any, y: Any, ranking: Ranking) -> None:
     dots = axes.transData.transform(np.column_stack([x, y]))
     inside, taken = axes.get_window_extent(renderer), []
     for j, name in enumerate(ranking.names):
-        for dx, dy, ha, va in ((5, 0, "left", "center"), (-5, 0, "right", "center"), (0, 5, "center", "bottom"), (0, -5, "center", "top")):
+        for dx, dy, ha, va in (
+            (5, 0, "left", "center"),
+            (-5, 0, "right", "center"),
+            (0, 5, "center", "bottom"),
+            (0, -5, "center", "top"),
+        ):
             text = axes.annotate(name, (x[j], y[j]), (dx, dy), textcoords="offset points", ha=ha, va=va, fontsize=7.5)
             box = text.get_window_extent(renderer).padded(1.0)
             free = not any(box.overlaps(other) for other in taken) and not any(

@@ -62,9 +62,7 @@ class View:
 
     def has_entrant(self, entrant: Entrant) -> bool:
         """Whether an entrant is in the view."""
-        return not entrant.learner or (
-            self.learner in ("", entrant.learner) and self.target in ("", entrant.target)
-        )
+        return not entrant.learner or (self.learner in ("", entrant.learner) and self.target in ("", entrant.target))
 
 
 class Unranked(NamedTuple):
@@ -198,7 +196,9 @@ def rank(standings: Standings, view: View) -> Ranking:
     means = [errors[np.ix_([index[facts.name] for facts in unit], ranked)].mean(axis=0) for unit in units]
     table = np.array(means).reshape(len(units), len(ranked))
     left_out = [standings.sets[i].name for i in rows if i not in kept] if ranked else []
-    ranking = Ranking(view, [standings.entrants[j] for j in ranked], units, table, np.ones(len(ranked)), unranked, left_out)
+    ranking = Ranking(
+        view, [standings.entrants[j] for j in ranked], units, table, np.ones(len(ranked)), unranked, left_out
+    )
     return _sorted(ranking)
 
 

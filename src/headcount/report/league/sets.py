@@ -1,6 +1,5 @@
 """What a league knows of its data sets: kind, size, imbalance, and which of them are made of the same items."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +71,7 @@ def facts_of(results: Results) -> list[SetFacts]:
 
 
 def _units(truths: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the first set made of the same items as each: by the hash of its items, or by the name of another set that it has."""
+    """Return the first set made of the same items as each: by the hash of its items, or as a file beside it says."""
     unit = {name: name for name in truths}
 
     def root(name: str) -> str:
@@ -90,12 +89,9 @@ def _units(truths: dict[str, dict[str, Any]]) -> dict[str, str]:
         items = truth.get("items")
         if items:
             join(first_with.setdefault(str(items), name), name)
-        same = truth.get("same_items_as") or ()
-        for other in _names(same):
-            if other in order:
-                join(other, name)
+        folder = name.rpartition("/")[0]
+        for other in str(truth.get("same_items_as") or "").split():
+            for known in (other, f"{folder}/{other}"):
+                if known in order:
+                    join(known, name)
     return {name: root(name) for name in truths}
-
-
-def _names(same: str | Sequence[str]) -> Sequence[str]:
-    return [same] if isinstance(same, str) else same

@@ -48,10 +48,14 @@ def ranking_table(standings: Standings, ranking: Ranking) -> Table:
             Cell(against),
         ]
         rows.append((list(entrant), cells))
-    test = "–" if ranking.comparison is None else f"{ranking.comparison.test}, Friedman p = {ranking.comparison.p_value:.2g}"
+    test = (
+        "–"
+        if ranking.comparison is None
+        else f"{ranking.comparison.test}, Friedman p = {ranking.comparison.p_value:.2g}"
+    )
     caption = (
         f"Mean ranks by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets; 1 is the best. Bias: estimated minus true share "
-        "of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of a fit. "
+        "of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of training. "
         f"Against the first: by the test of pairs ({test})."
     )
     return Table(f"Ranking, {title_of(ranking.view)}", caption, _LABELS, columns, rows)
@@ -93,7 +97,9 @@ def errors_table(standings: Standings, ranking: Ranking) -> Table:
 
 def sets_table(standings: Standings) -> Table:
     """Return the data sets: kind, classes, sizes, imbalance, and which are made of the same items."""
-    columns = [Column(name) for name in ("kind", "classes", "labelled items", "test items", "rarest class", "counts with")]
+    columns = [
+        Column(name) for name in ("kind", "classes", "labelled items", "test items", "rarest class", "counts with")
+    ]
     rows = []
     for facts in standings.sets:
         cells = [
@@ -105,9 +111,7 @@ def sets_table(standings: Standings) -> Table:
             Cell(facts.unit if facts.unit != facts.name else None),
         ]
         rows.append(([facts.name], cells))
-    caption = (
-        "Rarest class: its share in the training part. Counts with: another data set made of the same items, with which it counts once."
-    )
+    caption = "Rarest class: its share in the training part. Counts with: another data set made of the same items, with which it counts once."
     return Table("Data sets", caption, ["data set"], columns, rows)
 
 

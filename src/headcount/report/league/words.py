@@ -29,7 +29,14 @@ def compared(standings: Standings) -> str:
     of_kinds = listed([_count(n, _KINDS[kind]) for kind, n in kinds.items()])
     two = sum(len(facts.classes) == 2 for facts in sets)
     classes = "all with two classes" if two == len(sets) else f"{two} with two classes, {len(sets) - two} with more"
-    over = f" over the {'classifiers' if len(learners) > 1 else 'classifier'} {listed(learners)}" if learners else ""
+    described = [f"{name} ({plan.learner(name).maker.rpartition('.')[2]})" for name in learners]
+    over = f" over the {'classifiers' if len(learners) > 1 else 'classifier'} {listed(described)}" if learners else ""
+    targets = list(dict.fromkeys(e.target for e in standings.entrants if e.target != DEFAULT))
+    chosen = (
+        f" The classifier's settings are those given or, in rankings of their own, chosen for {listed([label_of(t) for t in targets])}."
+        if targets
+        else ""
+    )
     parts = plan.protocol.parts
     samples = f", on {sum(part.n_samples for part in parts):,} test samples of each" if parts else ""
     what = listed([f"{part.n_samples} of “{part.name}”" for part in parts])
@@ -44,7 +51,7 @@ def compared(standings: Standings) -> str:
         f"{_count(len(methods), ('method', 'methods'))} that estimate class shares were compared on {_count(len(sets), _SETS)} "
         f"({of_kinds}; {classes}){over}{samples}{f' ({what})' if len(parts) > 1 else ''}.{same} "
         f"On each data set they are ranked by the mean over its samples of the {measure.title} of the shares ({measure.label}); "
-        "1 is the best rank."
+        f"1 is the best rank.{chosen}"
     )
 
 
@@ -57,7 +64,11 @@ def verdict(ranking: Ranking) -> str:
     label = label_of(ranking.view.measure)
     if len(ranking.entrants) == 1:
         return f"{_start(ranking)} only {names[first]} was tested; its mean {label} is {ranking.mean_errors[0]:.4f}."
-    tied = [e for e, rank in zip(ranking.entrants, ranking.mean_ranks, strict=True) if abs(rank - ranking.mean_ranks[0]) < 1e-9]
+    tied = [
+        e
+        for e, rank in zip(ranking.entrants, ranking.mean_ranks, strict=True)
+        if abs(rank - ranking.mean_ranks[0]) < 1e-9
+    ]
     who = (
         f"{listed([names[e] for e in tied])} share the best mean rank"
         if len(tied) > 1
@@ -92,7 +103,9 @@ def _how_sure(ranking: Ranking, names: dict[Entrant, str], n: int) -> str:
     told = len(ranking.entrants) - 1 - len(equals)
     named = [names[e] for e in equals]
     rest = listed(named if len(named) <= _MOST_NAMES else [*named[:_MOST_NAMES], f"{len(named) - _MOST_NAMES} more"])
-    better = f"; it is better than the other {told}" if told > 1 else "; it is better than the other one" if told else ""
+    better = (
+        f"; it is better than the other {told}" if told > 1 else "; it is better than the other one" if told else ""
+    )
     return f"It can't be told apart from {rest}{better}, {level}."
 
 
@@ -113,9 +126,7 @@ def where(breakdowns: Sequence[Breakdown], names: dict[Entrant, str]) -> list[st
         for entrant, group, n in zip(best, breakdown.groups, breakdown.n_units, strict=True):
             number = f" ({_count(n, _SETS)})" if breakdown.name in ("imbalance", "size") else ""
             groups.setdefault(entrant, []).append(f"{group}{number}")
-        parts = [
-            f"that of {names[entrant]} {_for(breakdown.name, of)}" for entrant, of in groups.items()
-        ]
+        parts = [f"that of {names[entrant]} {_for(breakdown.name, of)}" for entrant, of in groups.items()]
         sentences.append(f"{starts[breakdown.name]} {listed(parts)}.")
     if sentences:
         sentences.append(

@@ -114,7 +114,7 @@
     const table = document.createElement("table");
     table.setAttribute("aria-label", label);
     const top = table.createTHead().insertRow(), body = table.createTBody();
-    heads.forEach((text, i) => top.append(Object.assign(document.createElement("th"), { scope: "col", textContent: text, className: i < nLabels ? "" : "figure" })));
+    heads.forEach((text, i) => top.append(Object.assign(document.createElement("th"), { scope: "col", textContent: text, className: i < nLabels ? "" : text === "against the first" ? "figure words" : "figure" })));
     for (const { cells, rest, share } of rows) {
       const row = body.insertRow();
       cells.forEach((cell, i) => {
@@ -203,7 +203,7 @@
     drawRanking(ranking);
     drawSets(ranking);
     const tests = ranking.result ? ` Friedman's test: p ${ranking.result.p < 0.001 ? "< 0.001" : `= ${ranking.result.p.toFixed(3)}`}.` : "";
-    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of a fit. Click on a column head to sort by it.`;
+    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of training. Click on a column head to sort by it.`;
     const view = [chosen.learner, chosen.target, chosen.classes].join("|");
     for (const part of all("[data-view]")) part.classList.toggle("out", league.views[part.dataset.view] !== view);
     const has = Object.values(league.views).includes(view);
