@@ -2,7 +2,7 @@
 
 import pytest
 
-from headcount.report.league import gather_league
+from headcount.report.league import gather_league, render_league
 from headcount.study import Results
 from tests.report.league.leagues import WithItems, computed_league
 
@@ -20,3 +20,8 @@ def results(league):
 @pytest.fixture(scope="session")
 def contents(league):
     return gather_league(WithItems(*league))
+
+
+@pytest.fixture(scope="session")
+def page_text(contents):
+    return render_league(contents)

@@ -175,12 +175,14 @@ def unranked_in_words(ranking: Ranking) -> str:
 
 def title_of(view: View) -> str:
     """Return the title of a view: learner, settings, data sets."""
-    learner = view.learner or "no classifier of the plan"
+    learner = view.learner or "any classifier"
     return f"{learner}, {settings_of(view.target)}, {sets_of(view)}"
 
 
 def settings_of(target: str) -> str:
-    """Return how settings were chosen, in words."""
+    """Return how settings were chosen, in words; empty stands for all ways."""
+    if not target:
+        return "given and chosen settings"
     return "given settings" if target == DEFAULT else f"settings chosen for {label_of(target)}"
 
 
