@@ -60,6 +60,6 @@ def critical_difference(ranks: Any, *, ax: "Axes | None" = None) -> "Axes":
         width = ranks.critical_difference
         ax.plot([low, low + width], [-0.9, -0.9], color="black", linewidth=2.0)
         ax.text(low + width / 2.0, -1.0, f"CD {width:.2f}", ha="center", va="bottom", fontsize=9)
-    ax.set(xlim=(low - margin, high + margin), ylim=(top + 0.6 * rows, -1.6))
+    ax.set(xlim=(low - margin, high + margin), ylim=(top + 0.6 * rows, -1.6 if ranks.test == "nemenyi" else -0.8))
     ax.set_axis_off()
     return ax

@@ -81,7 +81,11 @@ class WithItems(Results):
 
     def truth(self, data_set):
         name = data_set.rpartition("/")[2]
-        said = {"items": "hash of a"} if self.by == "items" else {"same_items_as": "other a" if name == "copy-of-a" else ""}
+        said = (
+            {"items": "hash of a"}
+            if self.by == "items"
+            else {"same_items_as": "other a" if name == "copy-of-a" else ""}
+        )
         hashed = {} if name in ("a", "copy-of-a") else {"items": name}
         return {**super().truth(data_set), "items": "", "same_items_as": "", **(hashed or said)}
 

@@ -243,7 +243,9 @@ def test_pictures_are_drawn_in_the_colour_of_the_page(browser, page, theme):
 def test_print_is_light_and_without_buttons(browser, page):
     show(browser, page, 1300, "dark", "print")
     assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    buttons = "return [...document.querySelectorAll('#filters, #theme, .needs-script')].filter(e => e.offsetParent).length"
+    buttons = (
+        "return [...document.querySelectorAll('#filters, #theme, .needs-script')].filter(e => e.offsetParent).length"
+    )
     assert browser.execute_script(buttons) == 0
     assert len(browser.print_page()) > 10_000
 

@@ -30,11 +30,17 @@ def test_page_refers_to_no_other_files_and_ids_are_distinct(page_text):
 
 def test_page_says_first_what_was_compared_and_who_is_best(page_text, contents):
     words = page_text[page_text.index('<section id="words">') : page_text.index('<div id="filters"')]
-    assert "5 methods that estimate class shares were compared on 5 data sets (5 tables; 4 with two classes, 1 with more)" in words
+    assert (
+        "5 methods that estimate class shares were compared on 5 data sets (5 tables; 4 with two classes, 1 with more)"
+        in words
+    )
     assert "Some are made of the same items and count once: 5 data sets count as 4." in words
     assert "Over 3 data sets with two classes, with the classifier lr at given settings, " in words
     assert contents.first.ranking.names[0] in contents.answer[1].partition(" the best mean rank")[0].split()
-    order = [page_text.index(f'id="{part}"') for part in ("words", "filters", "ranking", "pictures", "by-set", "tables", "provenance")]
+    order = [
+        page_text.index(f'id="{part}"')
+        for part in ("words", "filters", "ranking", "pictures", "by-set", "tables", "provenance")
+    ]
     assert order == sorted(order)
     for what in ("seed 7", "21 of 40 items", "to choose settings", "scikit-learn", "LogisticRegression"):
         assert what in page_text[order[-1] :]
@@ -55,7 +61,9 @@ def test_files_have_all_errors(contents, results):
     cell = next(c for c in results.cells if c.method == "PACC" and c.target == "ae" and c.data_set.endswith("/b"))
     row = errors[(errors["set"] == cell.data_set) & (errors["method"] == "PACC") & (errors["target"] == "ae")]
     assert row[row["part"] == "all"]["ae"].item() == pytest.approx(cell.errors("ae").mean(), abs=1e-8)
-    assert row[row["part"] == "as they are, 40 items"]["ae"].item() == pytest.approx(cell.errors("ae")[42:].mean(), abs=1e-8)
+    assert row[row["part"] == "as they are, 40 items"]["ae"].item() == pytest.approx(
+        cell.errors("ae")[42:].mean(), abs=1e-8
+    )
     rarest = int(np.argmin(contents.standings.sets[1].training))
     assert row[row["part"] == "all"]["bias"].item() == pytest.approx((cell.estimated - cell.true)[:, rarest].mean())
     assert {*errors["counts as"]} < {*errors["set"]}
@@ -151,7 +159,17 @@ def test_commands_choose_the_page_of_a_league(headcount, league, tmp_path, resul
     _, store = league
     plan = store.parent / "league.toml"
     code, _, said = headcount(
-        *("study", "report", plan, "--store", store, "--only", f"dataset={results.plan.data_sets[1]}", "-o", "page.html"),
+        *(
+            "study",
+            "report",
+            plan,
+            "--store",
+            store,
+            "--only",
+            f"dataset={results.plan.data_sets[1]}",
+            "-o",
+            "page.html",
+        ),
         *("--csv", "csv", "--latex", "tex", "--json", "all.json"),
     )
     assert (code, said.count("Figures: ")) == (0, 3)
@@ -175,4 +193,6 @@ def test_what_is_the_papers_is_refused(headcount, league, command):
     _, store = league
     code, _, said = headcount("study", command, store.parent / "league.toml", "--store", store)
     assert code == 2
-    assert f"'headcount study {command}' is about the paper's tables and conclusions, and small-league is a league" in said
+    assert (
+        f"'headcount study {command}' is about the paper's tables and conclusions, and small-league is a league" in said
+    )

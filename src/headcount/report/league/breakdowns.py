@@ -8,7 +8,7 @@ import numpy as np
 from headcount._typing import FloatArray
 from headcount.report.league.ranking import Ranking
 from headcount.report.league.sets import IMBALANCES, SIZES, SetFacts
-from headcount.report.league.standing import SHIFTS, Entrant, Standings
+from headcount.report.league.standing import Entrant, Standings, shift_names
 from headcount.report.scores import label_of
 
 __all__ = ["BY_SHIFT", "Breakdown", "breakdowns", "usual_seconds"]
@@ -42,10 +42,6 @@ class Breakdown:
     values: FloatArray
     n_units: list[int]
 
-    def best(self) -> list[Entrant]:
-        """Return the entrant with the lowest mean error in each group."""
-        return [self.entrants[j] for j in self.values.argmin(axis=0)]
-
 
 def breakdowns(standings: Standings, ranking: Ranking) -> list[Breakdown]:
     """Return the breakdowns of a ranking that have two groups at least."""
@@ -73,10 +69,7 @@ def _by_shift(standings: Standings, ranking: Ranking) -> Breakdown:
     values = _over_units(standings, ranking, standings.by_shift)
     counts = [int(n) for n in _units_with(standings, ranking)]
     kept = [b for b, n in enumerate(counts) if n]
-    ends = [
-        *(f"{low:g} to {high:g}" for low, high in zip(SHIFTS, SHIFTS[1:], strict=False)),
-        f"{SHIFTS[-1]:g} and more",
-    ]
+    ends = shift_names()
     label = label_of(standings.plan.measures[0])
     return Breakdown(
         BY_SHIFT,

@@ -7,9 +7,17 @@ from typing import Any
 
 from headcount._typing import FloatArray
 from headcount.report.league.breakdowns import Breakdown, breakdowns, usual_seconds
+from headcount.report.league.groups import GroupRanking, group_rankings
 from headcount.report.league.ranking import Ranking, View, first_view, rank, views
 from headcount.report.league.standing import Standings, standings
-from headcount.report.league.tables import breakdown_table, errors_table, methods_table, ranking_table, sets_table
+from headcount.report.league.tables import (
+    breakdown_table,
+    errors_table,
+    groups_table,
+    methods_table,
+    ranking_table,
+    sets_table,
+)
 from headcount.report.league.words import compared, unranked_in_words, verdict, where
 from headcount.report.page_contents import missing_of
 from headcount.report.provenance import describe_parameters, describe_runs, describe_software
@@ -21,10 +29,11 @@ __all__ = ["LeagueContents", "RankedView", "gather_league", "ranked_views"]
 
 @dataclass(frozen=True, eq=False)
 class RankedView:
-    """A ranking with its breakdowns and the median time of a fit of each entrant."""
+    """A ranking with its breakdowns, the rankings of its groups, and the median time of a fit of each entrant."""
 
     ranking: Ranking
     breakdowns: list[Breakdown]
+    groups: list[GroupRanking]
     seconds: FloatArray
 
     @property
@@ -68,10 +77,8 @@ class LeagueContents:
     @cached_property
     def details(self) -> list[str]:
         """Who is best where, and the verdicts of the other rankings."""
-        first = self.first.ranking
-        names = dict(zip(first.entrants, first.names, strict=True))
         others = [verdict(view.ranking) for view in self.views[1:] if len(view.ranking.entrants) > 1]
-        return [*where(self.first.breakdowns, names), *others]
+        return [*where(self.first.ranking, self.first.groups), *others]
 
     @cached_property
     def tables(self) -> list[Table]:
@@ -87,6 +94,7 @@ class LeagueContents:
         """Return the tables of a view."""
         return [
             ranking_table(self.standings, view.ranking),
+            groups_table(view.view, view.groups),
             *(breakdown_table(view.ranking, breakdown) for breakdown in view.breakdowns),
             errors_table(self.standings, view.ranking),
         ]
@@ -122,7 +130,8 @@ def ranked_views(table: Standings) -> list[RankedView]:
     """Return the rankings of all views, with their breakdowns; the one that is shown first comes first."""
     rankings = [rank(table, view) for view in dict.fromkeys([first_view(table), *views(table)])]
     return [
-        RankedView(ranking, breakdowns(table, ranking), usual_seconds(table, ranking)) for ranking in rankings
+        RankedView(ranking, breakdowns(table, ranking), group_rankings(table, ranking), usual_seconds(table, ranking))
+        for ranking in rankings
     ]
 
 

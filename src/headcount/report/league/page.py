@@ -14,7 +14,7 @@ from headcount.report.league.pictures import breakdown_picture, rank_picture, ti
 from headcount.report.league.ranking import ALPHA, ANY_CLASSES, COVERAGE, TWO_CLASSES, View
 from headcount.report.league.sets import IMBALANCES, SIZES
 from headcount.report.league.standing import DECIMALS, Standings
-from headcount.report.league.tables import errors_table, ranking_table
+from headcount.report.league.tables import errors_table, groups_table, ranking_table
 from headcount.report.league.words import settings_of, title_of
 from headcount.report.scores import label_of
 
@@ -38,7 +38,7 @@ def render_league(contents: LeagueContents) -> str:
     standings, first = contents.standings, contents.first
     pictures = [(_key(i), view_pictures(view)) for i, view in enumerate(contents.views)]
     tables = [
-        (_key(i), [_entry(table) for table in contents.tables_of(view)[1:-1]]) for i, view in enumerate(contents.views)
+        (_key(i), [_entry(table) for table in contents.tables_of(view)[2:-1]]) for i, view in enumerate(contents.views)
     ]
     return environment.get_template("league.html").render(
         page=contents,
@@ -47,6 +47,7 @@ def render_league(contents: LeagueContents) -> str:
         choices=_choices(standings, first.view),
         methods=list(dict.fromkeys(entrant.method for entrant in standings.entrants)),
         ranking=_entry(ranking_table(standings, first.ranking)),
+        groups=_entry(groups_table(first.view, first.groups)),
         errors=_entry(errors_table(standings, first.ranking)),
         common=[table_entry(table) for table in contents.common_tables],
         pictures=pictures,

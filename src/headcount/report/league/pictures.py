@@ -39,7 +39,7 @@ def rank_picture(ranking: Ranking) -> Plot | None:
     if comparison is None:
         return None
     rows = -(-len(ranking.entrants) // 2)
-    with new_figure(7.2, 1.2 + 0.23 * (rows + len(comparison.groups()))) as (figure, axes):
+    with new_figure(5.4, 1.0 + 0.23 * (rows + len(comparison.groups()))) as (figure, axes):
         critical_difference(comparison, ax=axes)
         for artist in (*axes.lines, *axes.texts):
             if artist.get_color() == "black":

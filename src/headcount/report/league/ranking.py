@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from headcount._typing import FloatArray
-from headcount.errors import get_error
+from headcount._typing import FloatArray, IntArray
 from headcount.report.league.sets import SetFacts
 from headcount.report.league.standing import ALL_PARTS, DEFAULT, Entrant, Standings
 from headcount.report.scores import losses
@@ -116,12 +115,11 @@ class Ranking:
         return means
 
     @property
-    def wins(self) -> FloatArray:
-        """Number of units on which each entrant has the lowest error; where several share it, each has a part of one."""
+    def wins(self) -> IntArray:
+        """Number of units on which each entrant has the lowest error, alone or with others."""
         if not self.errors.size:
-            return np.zeros(len(self.entrants))
-        first = self.ranked == self.ranked.min(axis=1, keepdims=True)
-        wins: FloatArray = (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
+            return np.zeros(len(self.entrants), dtype=np.int64)
+        wins: IntArray = (self.ranked == self.ranked.min(axis=1, keepdims=True)).sum(axis=0)
         return wins
 
     @property
@@ -170,15 +168,15 @@ def first_view(standings: Standings) -> View:
     return of_first[0] if of_first else View("", DEFAULT, standings.plan.measures[0])
 
 
-def rank(standings: Standings, view: View) -> Ranking:
-    """Return the ranking of a view.
+def rank(standings: Standings, view: View, errors: FloatArray | None = None) -> Ranking:
+    """Return the ranking of a view, by its mean errors or by other errors of each data set and entrant.
 
     An entrant is ranked if it suits all data sets of the view and has figures on at least `COVERAGE` of them; sets on which one
     of these has none are left out. Errors are averaged over sets made of the same items, which count once.
     """
-    rows = [i for i, facts in enumerate(standings.sets) if view.has_set(facts) and standings.runs[i].any()]
-    part = standings.parts.index(view.part)
-    errors = standings.errors[view.measure][:, :, part]
+    if errors is None:
+        errors = standings.errors[view.measure][:, :, standings.parts.index(view.part)]
+    rows = [i for i, facts in enumerate(standings.sets) if view.has_set(facts) and np.isfinite(errors[i]).any()]
     ranked, unranked = [], []
     for j, entrant in enumerate(standings.entrants):
         if not view.has_entrant(entrant) or not standings.of[rows, j].any():

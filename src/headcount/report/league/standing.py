@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from headcount.study.plan import DEFAULT, Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_PARTS", "DECIMALS", "SHIFTS", "Entrant", "Standings", "standings"]
+__all__ = ["ALL_PARTS", "DECIMALS", "SHIFTS", "Entrant", "Standings", "shift_names", "standings"]
 
 ALL_PARTS = ""
 """Stands for the test samples of all parts together."""
@@ -24,6 +25,11 @@ DECIMALS = 8
 """Digits that mean errors are rounded to: further ones are noise of the arithmetic, which must not break ties."""
 SHIFTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Least shift of each bin of the test samples: the mean distance of their shares from those of the training part."""
+
+
+def shift_names() -> list[str]:
+    """Return the names of the bins of shift."""
+    return [*(f"{low:g} to {high:g}" for low, high in pairwise(SHIFTS)), f"{SHIFTS[-1]:g} and more"]
 
 
 class Entrant(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headcount.errors import get_error
-from headcount.report.league.breakdowns import BY_SHIFT, Breakdown
+from headcount.report.league.groups import GroupRanking
 from headcount.report.league.ranking import ALPHA, ANY_CLASSES, TWO_CLASSES, Ranking, View
 from headcount.report.league.standing import Entrant, Standings
 from headcount.report.scores import label_of
@@ -76,7 +76,7 @@ def verdict(ranking: Ranking) -> str:
     )
     best = (
         f"{_start(ranking)} {who} of {len(ranking.entrants)} methods: {ranking.mean_ranks[0]:.1f}, with a mean {label} of "
-        f"{ranking.mean_errors[0]:.4f}; it is the best on {ranking.wins[0]:.3g} of {n}."
+        f"{ranking.mean_errors[0]:.4f}; it has the lowest error on {ranking.wins[0]} of {n}."
     )
     if ranking.comparison is None:
         return f"{best} With one data set there is no test of how sure that is."
@@ -109,50 +109,31 @@ def _how_sure(ranking: Ranking, names: dict[Entrant, str], n: int) -> str:
     return f"It can't be told apart from {rest}{better}, {level}."
 
 
-def where(breakdowns: Sequence[Breakdown], names: dict[Entrant, str]) -> list[str]:
-    """Say which method has the lowest mean error in each group of each breakdown."""
-    starts = {
-        BY_SHIFT: "By size of shift, the lowest mean error is",
-        "part": "By part of the test samples, it is",
-        "imbalance": "By the share of the rarest class in the training part, it is",
-        "size": "By the number of labelled items, it is",
-    }
-    sentences = []
-    for breakdown in breakdowns:
-        if breakdown.name not in starts:
-            continue
-        best = breakdown.best()
-        groups: dict[Entrant, list[str]] = {}
-        for entrant, group, n in zip(best, breakdown.groups, breakdown.n_units, strict=True):
-            number = f" ({_count(n, _SETS)})" if breakdown.name in ("imbalance", "size") else ""
-            groups.setdefault(entrant, []).append(f"{group}{number}")
-        parts = [f"that of {names[entrant]} {_for(breakdown.name, of)}" for entrant, of in groups.items()]
-        sentences.append(f"{starts[breakdown.name]} {listed(parts)}.")
-    if sentences:
+def where(ranking: Ranking, groups: Sequence[GroupRanking]) -> list[str]:
+    """Say in how many groups the best of a ranking is first, who else is, and where the best is worse by the test."""
+    if not groups or ranking.comparison is None:
+        return []
+    best = ranking.entrants[0]
+    names = {entrant: entrant.method for entrant in ranking.entrants}
+    firsts = Counter(group.ranking.entrants[0] for group in groups)
+    own = firsts.pop(best, 0)
+    others = [f"{names.get(entrant, entrant.name)} in {n}" for entrant, n in firsts.most_common()]
+    of = _count(len(groups), ("group", "groups"))
+    sentences = [
+        f"Of {of} of test samples and data sets, {names[best]} has the best mean rank in {own}"
+        + (f", {listed(others)}." if others else ".")
+    ]
+    worse = [group for group in groups if group.told_from_first(best)]
+    if worse:
+        where_worse = [
+            f"{group.by} {group.group} ({names.get(e := group.ranking.entrants[0], e.name)})" for group in worse
+        ]
         sentences.append(
-            "These are the lowest of many means, and no test says that they are lower than the next: the tables have all of them."
+            f"{names[best]} is worse than the first, by the test, in {len(worse)} of them: {'; '.join(where_worse)}."
         )
+    elif others:
+        sentences.append(f"In none of them can {names[best]} be told apart from the first.")
     return sentences
-
-
-def _for(name: str, groups: Sequence[str]) -> str:
-    if name == "part":
-        return f"on {listed(groups)}"
-    if name == BY_SHIFT:
-        return f"for shifts of {listed(_joined(groups))}"
-    return f"for {listed(groups)}"
-
-
-def _joined(groups: Sequence[str]) -> list[str]:
-    """Join ranges of shift that follow each other: 0.1 to 0.2 and 0.2 to 0.3 are 0.1 to 0.3."""
-    joined: list[str] = []
-    for group in groups:
-        low, _, high = group.partition(" ")
-        if joined and joined[-1].rpartition(" ")[2] == low:
-            joined[-1] = f"{joined[-1].partition(' ')[0]} {high}"
-        else:
-            joined.append(group)
-    return joined
 
 
 def unranked_in_words(ranking: Ranking) -> str:

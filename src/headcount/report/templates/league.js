@@ -56,10 +56,7 @@
     const order = entered.map((_, j) => j).sort((a, b) => Math.round((ranks[a] - ranks[b]) * 1e7) || errorMeans[a] - errorMeans[b] || a - b);
     const perUnit = over(league.seconds);
     const seconds = entered.map((_, j) => median(perUnit.map((row) => row[j])));
-    const wins = entered.map((_, j) => sum(compared.map((row) => {
-      const least = Math.min(...row);
-      return row[j] === least ? 1 / row.filter((v) => v === least).length : 0;
-    })));
+    const wins = entered.map((_, j) => compared.filter((row) => row[j] === Math.min(...row)).length);
     return {
       chosen, measure, unranked, result, leftOut: rows.filter((i) => entered.length && !kept.includes(i)).map((i) => league.sets[i].name), sets: kept, nUnits: units.size,
       rows: order.map((j) => ({
@@ -146,7 +143,7 @@
           { text: row.entrant.method }, { text: row.entrant.learner || "–" }, { text: row.entrant.learner ? settings : "–" },
           { ...number(row.rank, 2), best: i === 0 },
           ...league.measures.map(({ name }) => number(row.means[name], 4)),
-          number(row.bias, 4), number(row.wins, row.wins % 1 === 0 ? 0 : 1), number(row.seconds, 3), { text: row.against, words: true },
+          number(row.bias, 4), number(row.wins, 0), number(row.seconds, 3), { text: row.against, words: true },
         ],
         rest: [row.entrant.learner, row.entrant.learner ? settings : ""].filter(Boolean).join(", "), share: row.rank / k,
       };
@@ -203,7 +200,7 @@
     drawRanking(ranking);
     drawSets(ranking);
     const tests = ranking.result ? ` Friedman's test: p ${ranking.result.p < 0.001 ? "< 0.001" : `= ${ranking.result.p.toFixed(3)}`}.` : "";
-    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error. Seconds: the median time of training. Click on a column head to sort by it.`;
+    byId("ranking-note").textContent = `Mean ranks by ${ranking.measure.label} over ${count(ranking.nUnits, "data set", "data sets")}${ranking.sets.length > ranking.nUnits ? ` (${ranking.sets.length} files: those made of the same items count once)` : ""}; 1 is the best.${tests} Bias: estimated minus true share of the rarest class of the training part. Best on: the number of data sets with the lowest error, alone or with others. Seconds: the median time of training. Click on a column head to sort by it.`;
     const view = [chosen.learner, chosen.target, chosen.classes].join("|");
     for (const part of all("[data-view]")) part.classList.toggle("out", league.views[part.dataset.view] !== view);
     const has = Object.values(league.views).includes(view);
