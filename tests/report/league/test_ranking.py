@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
 from headcount.report.league import View, rank, standings
-from headcount.report.league.words import unranked_in_words, verdict
+from headcount.report.league.groups import group_rankings
+from headcount.report.league.words import unranked_in_words, verdict, where
 from tests.report.league.leagues import WithItems, made_up
 
 TWO = View("lr", "none", "ae")
@@ -145,3 +146,32 @@ def test_kinds_sizes_and_imbalances_choose_sets():
         "set 3",
         "set 6",
     ]
+
+
+def test_each_group_has_its_own_ranking_and_test():
+    rng = np.random.default_rng(11)
+    errors = 0.1 + 0.01 * rng.random((30, 3)) + [0.0, 0.02, 0.05]
+    errors[::3, 2] = 0.01  # M2 is the best where the rarest class has under 10 % and there are up to 500 items
+    table = made_up(errors)
+    whole = rank(table, TWO)
+    assert whole.names[0] == "M0"
+    groups = group_rankings(table, whole)
+    first = {(group.by, group.group): group.ranking.names[0] for group in groups}
+    assert first["share of the rarest class", "under 10 %"] == first["labelled items", "up to 500"] == "M2"
+    assert first["share of the rarest class", "over 30 %"] == "M0"
+    assert [group.group for group in groups if group.by == "test samples"] == table.parts[1:]
+    worse = [group.group for group in groups if group.told_from_first(whole.entrants[0])]
+    assert worse == ["under 10 %", "up to 500"]
+    said = " ".join(where(whole, groups))
+    assert (
+        f"Of {len(groups)} groups of test samples and data sets, M0 has the best mean rank in {len(groups) - 2}" in said
+    )
+    assert "M0 is worse than the first, by the test, in 2 of them: share of the rarest class under 10 % (M2); " in said
+
+
+def test_shifts_are_ranked_over_the_sets_that_have_them():
+    table = made_up(np.random.default_rng(12).random((12, 3)))
+    table.by_shift[:8, :, 6] = np.nan  # few sets have samples so far from their training part
+    last = next(g for g in group_rankings(table, rank(table, TWO)) if g.group == "0.5 and more")
+    assert len(last.ranking.units) == 4
+    np.testing.assert_allclose(sorted(last.ranking.errors[0]), sorted(table.by_shift[8, :, 6]))

@@ -28,6 +28,8 @@ __all__ = ["breakdown_picture", "rank_picture", "time_picture"]
 
 _ROW = 0.2
 """Height of a row of a chart, in inches."""
+_AXIS, _LETTER = 2.3, 0.066
+"""Width of the axis of mean ranks, and of a letter, in inches."""
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _NAMED = 6
 """Methods whose curves have colours and names: the first by rank."""
@@ -39,7 +41,8 @@ def rank_picture(ranking: Ranking) -> Plot | None:
     if comparison is None:
         return None
     rows = -(-len(ranking.entrants) // 2)
-    with new_figure(5.4, 1.0 + 0.23 * (rows + len(comparison.groups()))) as (figure, axes):
+    width = _AXIS + 2.0 * _LETTER * (max(map(len, ranking.names)) + 6)  # on each side a name and its mean rank
+    with new_figure(width, 1.0 + 0.23 * (rows + len(comparison.groups()))) as (figure, axes):
         critical_difference(comparison, ax=axes)
         for artist in (*axes.lines, *axes.texts):
             if artist.get_color() == "black":

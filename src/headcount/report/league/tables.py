@@ -82,9 +82,7 @@ def breakdown_table(ranking: Ranking, breakdown: Breakdown) -> Table:
 
 def groups_table(view: View, groups: Sequence[GroupRanking]) -> Table:
     """Return who is first in each group, and who can't be told apart from it."""
-    columns = [
-        Column(name) for name in ("data sets", "first by mean rank", "mean rank", "of", "can't be told apart from it")
-    ]
+    columns = [Column(name) for name in ("data sets", "mean rank", "of", "can't be told apart from it")]
     rows = []
     for group in groups:
         ranking = group.ranking
@@ -92,18 +90,17 @@ def groups_table(view: View, groups: Sequence[GroupRanking]) -> Table:
         equals = [names[entrant] for entrant in ranking.equals_of_first()]
         cells = [
             Cell(float(len(ranking.units)), digits=0),
-            Cell(ranking.names[0], bold=True),
             Cell(float(ranking.mean_ranks[0]), digits=1),
             Cell(float(len(ranking.entrants)), digits=0),
             Cell(f"{len(equals)}: {'; '.join(equals)}" if equals else "none"),
         ]
-        rows.append(([f"{group.by}: {group.group}"], cells))
+        rows.append(([f"{group.by}: {group.group}", ranking.names[0]], cells))
     caption = (
-        f"The method with the best mean rank by {label_of(view.measure)} in each group of test samples or data sets, and those that can't be "
-        f"told apart from it at the level of {ALPHA:.0%}, by Friedman's test and a test of pairs as in the ranking of all. "
+        f"The method with the best mean rank by {label_of(view.measure)} in each group of test samples or data sets, and those that "
+        f"can't be told apart from it at the level of {ALPHA:.0%}, by Friedman's test and a test of pairs as in the ranking of all. "
         "Each group is tested by itself, without a correction for the number of groups."
     ).replace("5%", "5 %")
-    return Table(f"Who is best where, {title_of(view)}", caption, ["group"], columns, rows)
+    return Table(f"Who is best where, {title_of(view)}", caption, ["group", "first by mean rank"], columns, rows)
 
 
 def errors_table(standings: Standings, ranking: Ranking) -> Table:
@@ -112,7 +109,7 @@ def errors_table(standings: Standings, ranking: Ranking) -> Table:
     index = {facts.name: i for i, facts in enumerate(standings.sets)}
     columns = [standings.entrants.index(entrant) for entrant in ranking.entrants]
     part = standings.parts.index(ranking.view.part)
-    rows = []
+    rows: list[tuple[list[str], list[Cell]]] = []
     for facts in (facts for unit in ranking.units for facts in unit):
         values = standings.errors[measure][index[facts.name], columns, part]
         best = np.argmin(losses(values, measure))

@@ -12,7 +12,7 @@ from headcount.report.league.standing import Entrant, Standings
 from headcount.report.scores import label_of
 from headcount.study.plan import DEFAULT
 
-__all__ = ["compared", "listed", "settings_of", "sets_of", "title_of", "unranked_in_words", "verdict", "where"]
+__all__ = ["compared", "listed", "sets_of", "settings_of", "title_of", "unranked_in_words", "verdict", "where"]
 
 _MOST_NAMES = 8
 """Names that a sentence lists; of more, it gives the number."""

@@ -61,7 +61,7 @@
     const { ranks, ties } = rankData(differences.map(Math.abs));
     const zeros = differences.some((d) => d === 0), tied = ties.some((t) => t > 1);
     const plus = sum(ranks.map((r, i) => (differences[i] > 0 ? r : differences[i] === 0 ? r / 2 : 0)));
-    if (n <= 50 && ((!zeros && !tied) || n <= 13)) {
+    if (n <= 50) {
       const doubled = ranks.filter((_, i) => differences[i] !== 0).map((r) => 2 * r);
       if (!zeros && !tied && !withoutTies.has(n)) withoutTies.set(n, sumsOfRanks(doubled));
       const chances = zeros || tied ? sumsOfRanks(doubled) : withoutTies.get(n);
