@@ -225,8 +225,8 @@ def _league_overview(results: Any, methods: list[str] | None, targets: list[str]
 def _refuse_league(results: Any, command: str) -> None:
     if results.plan.league:
         raise DataError(
-            f"'headcount study {command}' is about the paper's tables and conclusions, and {results.plan.name} is a league: see its "
-            f"ranking with 'headcount study overview {results.plan.name}', and all of it with 'headcount study report "
+            f"'headcount study {command}' is about the paper's tables and conclusions, and {results.plan.name} is a league: see "
+            f"its ranking with 'headcount study overview {results.plan.name}', and all of it with 'headcount study report "
             f"{results.plan.name}'."
         )
 

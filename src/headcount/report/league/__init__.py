@@ -5,7 +5,8 @@ from headcount.report.league.files import league_to_csv, league_to_json, league_
 from headcount.report.league.overview import LeagueOverview, overview_of
 from headcount.report.league.page import render_league
 from headcount.report.league.ranking import Ranking, View, rank
-from headcount.report.league.standing import Entrant, SetFacts, Standings, standings
+from headcount.report.league.sets import SetFacts
+from headcount.report.league.standing import Entrant, Standings, standings
 
 __all__ = [
     "Entrant",

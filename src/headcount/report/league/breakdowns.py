@@ -58,7 +58,7 @@ def breakdowns(standings: Standings, ranking: Ranking) -> list[Breakdown]:
 
 
 def usual_seconds(standings: Standings, ranking: Ranking) -> FloatArray:
-    """Return the median time of a fit of each ranked entrant, over its data sets: in a mean, one that compiled kernels would count."""
+    """Return the median time of a fit of each ranked entrant over its data sets; one that compiled kernels does not change it."""
     if not ranking.units:
         return np.full(len(ranking.entrants), np.nan)
     median: FloatArray = np.median(list(_unit_means(standings, ranking, standings.seconds)), axis=0)
@@ -108,7 +108,7 @@ def _by_part(standings: Standings, ranking: Ranking) -> Breakdown:
     return Breakdown(
         "part",
         f"{label} by part of the test samples",
-        f"Mean {label} of the test samples of each part. The parts differ in how class shares are drawn and in the size of samples.",
+        f"Mean {label} of the test samples of each part. Parts differ in how class shares are drawn and in the size of samples.",
         names,
         ranking.entrants,
         _of_parts(standings, ranking, names),

@@ -144,8 +144,8 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
         *((f"test samples, {part.name}", f"{part.n_samples} of {part.sample_size:,} items") for part in protocol.parts),
         (
             "settings",
-            f"chosen on {protocol.held_out:.0%} of the labelled part, for targets other than none; methods with a validation part use "
-            f"{inner} of their training part",
+            f"chosen on {protocol.held_out:.0%} of the labelled part, for targets other than none; methods with a validation part "
+            f"use {inner} of their training part",
         ),
         ("runs", describe_runs(results)),
     ]

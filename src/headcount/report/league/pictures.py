@@ -44,7 +44,8 @@ def rank_picture(ranking: Ranking) -> Plot | None:
     width = _AXIS + 2.0 * _LETTER * (max(map(len, ranking.names)) + 6)  # on each side a name and its mean rank
     with new_figure(width, 1.0 + 0.23 * (rows + len(comparison.groups()))) as (figure, axes):
         critical_difference(comparison, ax=axes)
-        for artist in (*axes.lines, *axes.texts):
+        artists: list[Any] = [*axes.lines, *axes.texts]
+        for artist in artists:
             if artist.get_color() == "black":
                 artist.set_color(INK)
         lay_out(figure)
@@ -59,8 +60,8 @@ def rank_picture(ranking: Ranking) -> Plot | None:
         else "Nemenyi's test, whose critical difference CD is drawn on top"
     )
     caption = (
-        f"Methods at their mean rank by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets, the best on the left. A bar "
-        f"joins neighbours of which no two can be told apart at the level of 5 %, by {test}."
+        f"Methods at their mean rank by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets, best on the left. "
+        f"A bar joins neighbours of which no two can be told apart at the level of 5 %, by {test}."
     )
     title = f"Mean ranks{f', {ranking.view.part}' if ranking.view.part else ''}"
     return Plot(svg, title, caption, "", [], "mean rank", series)
@@ -108,7 +109,7 @@ def _curves(breakdown: Breakdown, names: Sequence[str], label: str) -> Plot:
         ]
         svg = to_svg(figure, label)
     shown = min(_NAMED, len(names))
-    caption = f"{breakdown.caption} The {shown} methods of the best mean rank are in colour, the others grey: point at a line for its name."
+    caption = f"{breakdown.caption} The {shown} methods of the best mean rank have colours; point at a grey line for its name."
     return Plot(svg, breakdown.title, caption, "", [], "shift: mean error", series)
 
 
@@ -167,9 +168,9 @@ def time_picture(ranking: Ranking, seconds: Any) -> Plot:
         ]
         svg = to_svg(figure, f"Time against error, {_about(ranking)}")
     caption = (
-        "Lower is better, further left is faster. The time is that of training the classifiers that a method needs, one or one for each "
-        "fold besides, or of fitting a method that needs none: the median over data sets. Choosing settings and estimating shares "
-        "come on top. Names are left out where there is no room: point at a dot to read it."
+        "Lower is better, further left is faster. The time is that of training the classifiers that a method needs, one or one for "
+        "each fold besides, or of fitting a method that needs none: the median over data sets. Choosing settings and estimating "
+        "shares come on top. Names are left out where there is no room: point at a dot to read it."
     )
     return Plot(svg, "Time against error", caption, "", [], "time, mean error", series)
 
@@ -178,7 +179,8 @@ def _write_names(axes: Any, x: Any, y: Any, ranking: Ranking) -> None:
     """Write the names beside the dots, the best ranks first, where no name or dot is in the way."""
     renderer: Any = axes.figure._get_renderer()
     dots = axes.transData.transform(np.column_stack([x, y]))
-    inside, taken = axes.get_window_extent(renderer), []
+    inside = axes.get_window_extent(renderer)
+    taken: list[Any] = []
     for j, name in enumerate(ranking.names):
         for dx, dy, ha, va in (
             (5, 0, "left", "center"),

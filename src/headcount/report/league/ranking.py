@@ -9,9 +9,10 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.report.league.sets import SetFacts
-from headcount.report.league.standing import ALL_PARTS, DEFAULT, Entrant, Standings
+from headcount.report.league.standing import ALL_PARTS, Entrant, Standings
 from headcount.report.scores import losses
 from headcount.significance import RankComparison, compare_ranks
+from headcount.study.plan import DEFAULT
 
 __all__ = ["ALPHA", "ANY_CLASSES", "COVERAGE", "TWO_CLASSES", "Ranking", "View", "first_view", "rank", "views"]
 
@@ -151,7 +152,7 @@ class Ranking:
 
 
 def views(standings: Standings) -> list[View]:
-    """Return the views that have pictures: each learner with each target, over sets of two classes, and over all if some have more."""
+    """Return the views with pictures: each learner with each target, over sets of two classes, and over all if some have more."""
     measure = standings.plan.measures[0]
     pairs = dict.fromkeys((entrant.learner, entrant.target) for entrant in standings.entrants if entrant.learner)
     two = [len(facts.classes) == 2 for facts in standings.sets]

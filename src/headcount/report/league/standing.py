@@ -152,7 +152,8 @@ def _means_by_shift(true: Any, training: Sequence[float], values: FloatArray) ->
     bins = np.searchsorted(SHIFTS, np.round(shift, 9), side="right") - 1
     n = np.bincount(bins, minlength=len(SHIFTS))
     sums = np.bincount(bins, weights=values, minlength=len(SHIFTS))
-    return np.divide(sums, n, out=np.full(len(SHIFTS), np.nan), where=n > 0)
+    means: FloatArray = np.divide(sums, n, out=np.full(len(SHIFTS), np.nan), where=n > 0)
+    return means
 
 
 def _mean(values: FloatArray) -> float:

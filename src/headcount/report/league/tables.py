@@ -55,8 +55,9 @@ def ranking_table(standings: Standings, ranking: Ranking) -> Table:
         else f"{ranking.comparison.test}, Friedman p = {ranking.comparison.p_value:.2g}"
     )
     caption = (
-        f"Mean ranks by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets; 1 is the best. Bias: estimated minus true share "
-        "of the rarest class of the training part. Best on: the number of data sets with the lowest error, alone or with others. Seconds: the median time of training. "
+        f"Mean ranks by {label_of(ranking.view.measure)} over {len(ranking.units)} data sets; 1 is the best. Bias: estimated minus "
+        "true share of the rarest class of the training part. Best on: the number of data sets with the lowest error, alone or "
+        "with others. Seconds: the median time of training. "
         f"Against the first: by the test of pairs ({test})."
     )
     return Table(f"Ranking, {title_of(ranking.view)}", caption, _LABELS, columns, rows)
@@ -96,10 +97,10 @@ def groups_table(view: View, groups: Sequence[GroupRanking]) -> Table:
         ]
         rows.append(([f"{group.by}: {group.group}", ranking.names[0]], cells))
     caption = (
-        f"The method with the best mean rank by {label_of(view.measure)} in each group of test samples or data sets, and those that "
-        f"can't be told apart from it at the level of {ALPHA:.0%}, by Friedman's test and a test of pairs as in the ranking of all. "
-        "Each group is tested by itself, without a correction for the number of groups."
-    ).replace("5%", "5 %")
+        f"The method with the best mean rank by {label_of(view.measure)} in each group of test samples or data sets, and those "
+        f"that can't be told apart from it at the level of {100 * ALPHA:g} %, by Friedman's test and a test of pairs as in the ranking "
+        "of all. Each group is tested by itself, without a correction for the number of groups."
+    )
     return Table(f"Who is best where, {title_of(view)}", caption, ["group", "first by mean rank"], columns, rows)
 
 
@@ -115,7 +116,8 @@ def errors_table(standings: Standings, ranking: Ranking) -> Table:
         best = np.argmin(losses(values, measure))
         rows.append(([facts.name], [Cell(float(v), digits=4, bold=j == best) for j, v in enumerate(values)]))
     title = f"{label_of(measure)} by data set, {title_of(ranking.view)}"
-    caption = f"Mean {label_of(measure)} over the test samples{' and runs' if standings.of.max(initial=0) > 1 else ''}; the best in bold."
+    runs = " and runs" if standings.of.max(initial=0) > 1 else ""
+    caption = f"Mean {label_of(measure)} over the test samples{runs}; the best in bold."
     return Table(title, caption, ["data set"], [Column(name) for name in names], rows)
 
 
@@ -135,17 +137,18 @@ def sets_table(standings: Standings) -> Table:
             Cell(facts.unit if facts.unit != facts.name else None),
         ]
         rows.append(([facts.name], cells))
-    caption = "Rarest class: its share in the training part. Counts with: another data set made of the same items, with which it counts once."
+    caption = "Rarest class: its share in the training part. Counts with: another data set of the same items; the two count once."
     return Table("Data sets", caption, ["data set"], columns, rows)
 
 
 def methods_table(standings: Standings) -> Table:
     """Return what each method of the league is, as the catalogue has it."""
     columns = [Column(name) for name in ("what it does", "reference", "classes", "settings")]
-    rows = []
-    for method in standings.plan.methods:
-        if any(entrant.method == method.name for entrant in standings.entrants):
-            rows.append(([method.name], [Cell(text) for text in _of_catalogue(method)]))
+    rows = [
+        ([method.name], [Cell(text) for text in _of_catalogue(method)])
+        for method in standings.plan.methods
+        if any(entrant.method == method.name for entrant in standings.entrants)
+    ]
     caption = "Methods as in the list of 'headcount methods'. Settings: where they differ from the method's defaults."
     return Table("Methods", caption, ["method"], columns, rows)
 

@@ -33,7 +33,7 @@ def compared(standings: Standings) -> str:
     over = f" over the {'classifiers' if len(learners) > 1 else 'classifier'} {listed(described)}" if learners else ""
     targets = list(dict.fromkeys(e.target for e in standings.entrants if e.target != DEFAULT))
     chosen = (
-        f" The classifier's settings are those given or, in rankings of their own, chosen for {listed([label_of(t) for t in targets])}."
+        f" The classifier's settings are those given or, in rankings of their own, chosen for {listed([*map(label_of, targets)])}."
         if targets
         else ""
     )
@@ -88,8 +88,8 @@ def _how_sure(ranking: Ranking, names: dict[Entrant, str], n: int) -> str:
     assert comparison is not None  # noqa: S101 (the caller has looked)
     if comparison.p_value >= ALPHA:
         return (
-            f"But these data sets can't tell the methods apart (Friedman's test, p = {comparison.p_value:.2f}): another choice of data "
-            "sets may put another first."
+            f"But these data sets can't tell the methods apart (Friedman's test, p = {comparison.p_value:.2f}): another choice of "
+            "data sets may put another first."
         )
     equals = ranking.equals_of_first()
     test = (
@@ -97,7 +97,7 @@ def _how_sure(ranking: Ranking, names: dict[Entrant, str], n: int) -> str:
         if comparison.test == "wilcoxon"
         else f"Nemenyi's test; {n} data sets are too few for Wilcoxon's"
     )
-    level = f"at the level of {ALPHA:.0%} ({test})".replace("%", " %")
+    level = f"at the level of {100 * ALPHA:g} % ({test})"
     if not equals:
         return f"It is better than every other one {level}."
     told = len(ranking.entrants) - 1 - len(equals)
