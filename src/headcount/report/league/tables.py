@@ -98,8 +98,8 @@ def groups_table(view: View, groups: Sequence[GroupRanking]) -> Table:
         rows.append(([f"{group.by}: {group.group}", ranking.names[0]], cells))
     caption = (
         f"The method with the best mean rank by {label_of(view.measure)} in each group of test samples or data sets, and those "
-        f"that can't be told apart from it at the level of {100 * ALPHA:g} %, by Friedman's test and a test of pairs as in the ranking "
-        "of all. Each group is tested by itself, without a correction for the number of groups."
+        f"that can't be told apart from it at the level of {100 * ALPHA:g} %, by Friedman's test and a test of pairs as in the "
+        "ranking of all. Each group is tested by itself, without a correction for the number of groups."
     )
     return Table(f"Who is best where, {title_of(view)}", caption, ["group", "first by mean rank"], columns, rows)
 
