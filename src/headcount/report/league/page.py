@@ -47,7 +47,7 @@ def render_league(contents: LeagueContents) -> str:
         choices=_choices(standings, first.view),
         methods=list(dict.fromkeys(entrant.method for entrant in standings.entrants)),
         ranking=_entry(ranking_table(standings, first.ranking)),
-        groups=_entry(groups_table(first.view, first.groups)),
+        groups=[(_key(i), groups_table(view.view, view.groups)) for i, view in enumerate(contents.views)],
         errors=_entry(errors_table(standings, first.ranking)),
         common=[table_entry(table) for table in contents.common_tables],
         pictures=pictures,

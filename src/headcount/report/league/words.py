@@ -119,10 +119,8 @@ def where(ranking: Ranking, groups: Sequence[GroupRanking]) -> list[str]:
     own = firsts.pop(best, 0)
     others = [f"{names.get(entrant, entrant.name)} in {n}" for entrant, n in firsts.most_common()]
     of = _count(len(groups), ("group", "groups"))
-    sentences = [
-        f"Of {of} of test samples and data sets, {names[best]} has the best mean rank in {own}"
-        + (f", {listed(others)}." if others else ".")
-    ]
+    who = listed([f"{names[best]} has the best mean rank in {own}", *others])
+    sentences = [f"Of {of} of test samples and data sets, {who}."]
     worse = [group for group in groups if group.told_from_first(best)]
     if worse:
         where_worse = [
@@ -132,7 +130,7 @@ def where(ranking: Ranking, groups: Sequence[GroupRanking]) -> list[str]:
             f"{names[best]} is worse than the first, by the test, in {len(worse)} of them: {'; '.join(where_worse)}."
         )
     elif others:
-        sentences.append(f"In none of them can {names[best]} be told apart from the first.")
+        sentences.append(f"Where another one is first, {names[best]} can't be told apart from it.")
     return sentences
 
 
