@@ -56,7 +56,7 @@ learners = ["lr"]
 [[methods]]
 names = ["MLPE"]
 """
-TABLES = {"a": (2, 0.5), "b": (2, 0.85), "c": (2, 0.3), "copy-of-a": (2, 0.5), "three": (3, 0.4)}
+TABLES = {"a": (2, 0.5), "b": (2, 0.85), "c": (2, 0.3), "like-a": (2, 0.5), "three": (3, 0.4)}
 """Data sets with their number of classes and the share of the first class."""
 
 
@@ -82,11 +82,9 @@ class WithItems(Results):
     def truth(self, data_set):
         name = data_set.rpartition("/")[2]
         said = (
-            {"items": "hash of a"}
-            if self.by == "items"
-            else {"same_items_as": "other a" if name == "copy-of-a" else ""}
+            {"items": "hash of a"} if self.by == "items" else {"same_items_as": "other a" if name == "like-a" else ""}
         )
-        hashed = {} if name in ("a", "copy-of-a") else {"items": name}
+        hashed = {} if name in ("a", "like-a") else {"items": name}
         return {**super().truth(data_set), "items": "", "same_items_as": "", **(hashed or said)}
 
 
@@ -94,7 +92,7 @@ def computed_league(folder):
     """Run a league over five tables; return plan and store."""
     (folder / "tables").mkdir()
     for i, (name, (n_classes, share)) in enumerate(TABLES.items()):
-        write_table(folder / "tables" / f"{name}.parquet", n_classes, share, 0 if name == "copy-of-a" else i)
+        write_table(folder / "tables" / f"{name}.parquet", n_classes, share, i)
     (folder / "league.toml").write_text(textwrap.dedent(PLAN))
     plan = read_plan(folder / "league.toml").found_in([str(folder / "tables")])
     summary = run_study(plan, folder / "store", n_jobs=1)

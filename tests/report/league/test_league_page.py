@@ -196,3 +196,10 @@ def test_what_is_the_papers_is_refused(headcount, league, command):
     assert (
         f"'headcount study {command}' is about the paper's tables and conclusions, and small-league is a league" in said
     )
+
+
+def test_a_store_without_figures_gives_a_page_that_says_so():
+    contents = contents_of(made_up(np.full((3, 4), np.nan)))
+    assert "Nothing can be ranked yet" in render_league(contents)
+    assert league_to_csv(contents)["errors.csv"].count("\n") == 1 + 3 * 4 * 5
+    assert json.loads(league_to_json(contents))["standings"][0]["ae"] is None

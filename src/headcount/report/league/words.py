@@ -58,7 +58,7 @@ def compared(standings: Standings) -> str:
 def verdict(ranking: Ranking) -> str:
     """Say who is best in a ranking, and how sure that is."""
     if not ranking.entrants or not ranking.units:
-        return f"{_start(ranking)} nothing can be ranked yet."
+        return "Nothing can be ranked yet: no method has figures on all data sets of the first ranking."
     names, n = dict(zip(ranking.entrants, ranking.names, strict=True)), len(ranking.units)
     first = ranking.entrants[0]
     label = label_of(ranking.view.measure)
