@@ -60,3 +60,30 @@ def show(browser, page: Path, width: int | None = None, theme: str = "", media: 
             "return location.href === arguments[0] && document.readyState === 'complete'", page.as_uri()
         )
     )
+
+
+_FAULTS = """
+    const shown = (e) => e.getClientRects().length > 0;
+    const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+    const beyond = [...document.querySelectorAll("main *")]
+      .filter(e => shown(e) && !e.closest("svg") && !scrolls(e))
+      .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5)
+      .map(e => "beyond the window: " + e.tagName + " " + e.className + " " + e.textContent.slice(0, 40));
+    const cut = [...document.querySelectorAll("figure svg")].flatMap(svg => {
+      const box = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter(text => {
+        const own = text.getBoundingClientRect();
+        const across = own.left < box.left - 1 || own.right > box.right + 1;
+        return own.width > 0 && (across || own.top < box.top - 1 || own.bottom > box.bottom + 1);
+      }).map(text => "cut in a picture: " + svg.getAttribute("aria-label") + ": " + text.textContent);
+    });
+    const overfull = [...document.querySelectorAll("th, td")].filter(e => shown(e) && e.scrollWidth > e.clientWidth + 1)
+      .map(e => "wider than its cell: " + e.textContent);
+    return [...beyond, ...cut, ...overfull];
+"""
+
+
+def layout_faults(browser, width: int) -> list[str]:
+    """Return what is wider than the window, outside a box that scrolls by itself; texts cut in pictures; and overfull cells."""
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    return ([f"the page is {wide} wide"] if wide > width else []) + browser.execute_script(_FAULTS)

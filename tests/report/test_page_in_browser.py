@@ -14,7 +14,7 @@ pytest.importorskip("selenium", reason="the browser tests need selenium")
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.report.chromium import MARKS, show, started
+from tests.report.chromium import MARKS, layout_faults, show, started
 
 pytestmark = MARKS
 
@@ -139,40 +139,7 @@ def at_width(browser, page, width, theme="light"):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(opened, page, width, theme):
     at_width(opened, page, width, theme)
-    assert opened.execute_script("return document.documentElement.scrollWidth") <= width
-    # Whatever reaches beyond the window lies in a box that scrolls by itself.
-    beyond = opened.execute_script(
-        """
-        const scrolls = (e) => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
-        return [...document.querySelectorAll("main *")]
-          .filter(e => e.getClientRects().length && !e.closest("svg") && !scrolls(e))
-          .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5)
-          .map(e => e.tagName + " " + e.className + " " + e.textContent.slice(0, 40));
-        """
-    )
-    assert beyond == []
-    # No text of a plot is cut: each lies inside its picture.
-    cut = opened.execute_script(
-        """
-        return [...document.querySelectorAll("figure svg")].flatMap(svg => {
-          const box = svg.getBoundingClientRect();
-          return [...svg.querySelectorAll("text")].filter(text => {
-            const own = text.getBoundingClientRect();
-            const across = own.left < box.left - 1 || own.right > box.right + 1;
-            return own.width > 0 && (across || own.top < box.top - 1 || own.bottom > box.bottom + 1);
-          }).map(text => svg.getAttribute("aria-label") + ": " + text.textContent);
-        });
-        """
-    )
-    assert cut == []
-    # No cell holds text that is wider than the cell.
-    overfull = opened.execute_script(
-        """
-        return [...document.querySelectorAll("th, td")].filter(e => e.getClientRects().length && e.scrollWidth > e.clientWidth + 1)
-          .map(e => e.textContent);
-        """
-    )
-    assert overfull == []
+    assert layout_faults(opened, width) == []
 
 
 @pytest.mark.parametrize("width", [1920, 1300])

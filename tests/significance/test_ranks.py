@@ -1,5 +1,7 @@
 """Ranks of methods over data sets, against scipy's Friedman test and Demšar's worked example."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -78,3 +80,20 @@ def test_bad_input_is_refused_in_a_sentence(errors, names, sentence):
         compare_ranks(errors, names)
     with pytest.raises(DataError, match="'wilcoxon' or 'nemenyi'"):
         compare_ranks(np.ones((3, 2)), test="t")
+
+
+def test_wilcoxons_test_counts_all_signs_with_ties_and_zeros_too():
+    rng = np.random.default_rng(13)
+    for n, digits in ((6, 1), (9, 1), (9, 9), (11, 1)):
+        for _ in range(20):
+            differences = rng.normal(0.3, 1.0, n).round(digits)
+            ranks = stats.rankdata(np.abs(differences))
+            moved = ranks[differences != 0.0]
+            signs = np.array(list(product([0.0, 1.0], repeat=len(moved))))
+            sums, own = signs @ moved, ranks[differences > 0.0].sum()
+            expected = min(1.0, 2.0 * min((sums <= own + 1e-9).mean(), (sums >= own - 1e-9).mean()))
+            assert compare_ranks(np.column_stack([differences, np.zeros(n)])).p_pairs[0, 1] == pytest.approx(expected)
+    for n in (20, 50, 51, 80):
+        differences = rng.normal(0.2, 1.0, n)
+        pairs = compare_ranks(np.column_stack([differences, np.zeros(n)])).p_pairs
+        assert pairs[0, 1] == pytest.approx(stats.wilcoxon(differences).pvalue)

@@ -1,5 +1,6 @@
 """`headcount study overview`, `tables`, `claims`, `summary` and `report`: the results of a study, from its store alone."""
 
+from collections.abc import Callable
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +31,9 @@ def overview(
     from headcount.errors import get_error
     from headcount.study.overview import overview as overview_of
 
+    if results.plan.league:
+        _league_overview(results, method, target)
+        return
     table = overview_of(results, method, target)
     columns = [(name, "left") for name in ("method", "learner", "optimised for")]
     columns += [
@@ -58,6 +62,7 @@ def tables_(
     from headcount.report import missing_of
     from headcount.report.tables import numbered_tables
 
+    _refuse_league(results, "tables")
     forms = ("text", "markdown", "latex", "html", "csv")
     if form not in forms:
         raise DataError(f"--format must be one of {', '.join(forms)}; got {form!r}.")
@@ -83,6 +88,7 @@ def claims_(
     """
     from headcount.report import claims, missing_of
 
+    _refuse_league(results, "claims")
     for claim in claims(results):
         echo(f"{claim.verdict.upper():22}{claim.says}\n{'':22}{claim.why} (Published figures: {claim.published}.)")
         if figures:
@@ -111,6 +117,7 @@ def summary(
     from headcount.report import summary as summary_of
 
     results = results_of(plan, store, only, runs, on)
+    _refuse_league(results, "summary")
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
@@ -143,30 +150,85 @@ def report(
     as_csv: Annotated[
         Path | None, option("--csv", help="Write all data of the page to CSV files in this folder.")
     ] = None,
+    as_latex: Annotated[
+        Path | None, option("--latex", help="Write all tables of the page to LaTeX files in this folder.")
+    ] = None,
 ) -> None:
-    """Write the page of a study: one HTML file with tables, plots, claims and provenance, from its store alone.
+    """Write the page of a study or a league: one HTML file with tables, plots and provenance, from its store alone.
 
     Example: headcount study report paper --store results -o report.html --csv figures
     """
     from headcount._writing import check_outputs, write_all
-    from headcount.report import gather, render, to_csv, to_json
 
     results = results_of(plan, store, only, runs, on)
     page, to_terminal = output or results.store.folder / "report.html", str(as_json) == "-"
     data = [] if as_json is None or to_terminal else [as_json]
-    check_outputs([page, *data], [] if as_csv is None else [as_csv], _files_read(plan, results))
-    contents = gather(results)
-    texts = {page: render(contents)} | {file: to_json(contents) for file in data}
-    if as_csv is not None:
-        texts |= {as_csv / name: text for name, text in to_csv(contents).items()}
-    write_all(texts, [] if as_csv is None else [as_csv])
+    folders = [folder for folder in (as_csv, as_latex) if folder is not None]
+    check_outputs([page, *data], folders, _files_read(plan, results))
+    contents, forms = _page_of(results)
+    json_of = forms["json"]
+    texts = {page: forms["html"]()} | {file: json_of() for file in data}
+    for folder, form in ((as_csv, "csv"), (as_latex, "tex")):
+        if folder is not None:
+            texts |= {folder / name: text for name, text in forms[form]().items()}
+    write_all(texts, folders)
     if to_terminal:
-        echo(to_json(contents), nl=False)
-    for figures in (as_csv, None if to_terminal else as_json):
+        echo(json_of(), nl=False)
+    for figures in (as_csv, as_latex, None if to_terminal else as_json):
         if figures is not None:
             echo(f"Figures: {figures.resolve()}", err=True)
     _print_missing(contents.missing, 5)
     echo(f"Page: {page.resolve()}", err=to_terminal)
+
+
+def _page_of(results: Any) -> tuple[Any, dict[str, Callable[[], Any]]]:
+    """Return what the page of a study or a league shows, and what makes it, by ending: html and json a text, csv and tex files."""
+    if results.plan.league:
+        from headcount.report import league
+
+        contents: Any = league.gather_league(results)
+        return contents, {
+            "html": lambda: league.render_league(contents),
+            "json": lambda: league.league_to_json(contents),
+            "csv": lambda: league.league_to_csv(contents),
+            "tex": lambda: league.league_to_latex(contents),
+        }
+    from headcount.report import gather, render, to_csv, to_json, to_latex
+
+    contents = gather(results)
+    return contents, {
+        "html": lambda: render(contents),
+        "json": lambda: to_json(contents),
+        "csv": lambda: to_csv(contents),
+        "tex": lambda: {"tables.tex": to_latex(contents)},
+    }
+
+
+def _league_overview(results: Any, methods: list[str] | None, targets: list[str] | None) -> None:
+    """Print the ranking of a league: the methods of the first classifier, and how sure it is."""
+    from headcount.errors import get_error
+    from headcount.report import missing_of
+    from headcount.report.league import overview_of
+
+    shown = overview_of(results, methods, targets)
+    measures = [f"mean {get_error(name).label}" for name in results.plan.measures]
+    names = ["method", "mean rank", *measures, "best on", "against the first"]
+    print_table(
+        results.plan.title,
+        [(name, "right" if 0 < i < len(names) - 1 else "left") for i, name in enumerate(names)],
+        shown.rows,
+    )
+    echo("\n" + "\n".join(shown.sentences))
+    _print_missing(missing_of(results), 10)
+
+
+def _refuse_league(results: Any, command: str) -> None:
+    if results.plan.league:
+        raise DataError(
+            f"'headcount study {command}' is about the paper's tables and conclusions, and {results.plan.name} is a league: see "
+            f"its ranking with 'headcount study overview {results.plan.name}', and all of it with 'headcount study report "
+            f"{results.plan.name}'."
+        )
 
 
 def _files_read(plan: str, results: Any) -> list[Path]:

@@ -12,7 +12,7 @@ from headcount._escaping import csv_quoting, json_text, spreadsheet_cell
 from headcount.report.page_contents import Contents
 from headcount.report.table import Table
 
-__all__ = ["TableEntry", "archive_link", "table_entry", "to_csv", "to_json", "to_latex"]
+__all__ = ["EPOCH", "TableEntry", "archive_link", "data_link", "table_entry", "to_csv", "to_json", "to_latex"]
 
 _POINTS = {name: name for name in ("at", "mean", "percentile_10", "percentile_90", "n")}
 _RANKS = {"columns": "column", "ranks": "rank", "unoptimised": "rank_unoptimised"}
@@ -20,7 +20,7 @@ _METHODS = {"methods": "method", "mean_ranks": "mean_rank"}
 _LISTS = {"prevalences": _POINTS, "diagonals": _POINTS, "shifts": _POINTS, "ranks": _RANKS, "differences": _METHODS}
 """Data of plots that have lists, with the column of the CSV file that each list becomes."""
 _FORMS = (("CSV", "csv", "text/csv"), ("JSON", "json", "application/json"), ("LaTeX", "tex", "application/x-tex"))
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of the files in the zip, so that the same store gives the same page."""
 
 
@@ -61,7 +61,7 @@ def archive_link(contents: Contents) -> str:
     data = BytesIO()
     with ZipFile(data, "w") as archive:
         for name, text in texts.items():
-            info = ZipInfo(name, _EPOCH)
+            info = ZipInfo(name, EPOCH)
             info.compress_type = ZIP_DEFLATED
             archive.writestr(info, text)
     return data_link(data.getvalue(), "application/zip")

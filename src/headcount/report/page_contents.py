@@ -1,17 +1,15 @@
 """`Contents`: everything that the page of a study shows, gathered once from the store, then written as HTML, JSON or CSV."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from headcount._version import __version__
 from headcount.data import PAPER_SETS
 from headcount.report import series
 from headcount.report.claims import Claim, claims
 from headcount.report.differences import Differences, differences
+from headcount.report.provenance import describe_parameters, describe_runs, describe_software
 from headcount.report.reproduction import Reproduction, reproduction
 from headcount.report.scores import Errors
 from headcount.report.sentences import in_words
@@ -19,9 +17,9 @@ from headcount.report.settings import settings_table
 from headcount.report.table import Table
 from headcount.report.tables import tables
 from headcount.study import Cell, Results
-from headcount.study.plan import LearnerPlan, MethodPlan, Plan
+from headcount.study.plan import Plan
 
-__all__ = ["Contents", "gather", "missing_of"]
+__all__ = ["Contents", "gather", "missing_of", "without_nan"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Contents:
             "missing": self.missing,
             "provenance": [{"what": what, "value": value} for what, value in self.provenance],
         }
-        finite: dict[str, Any] = _without_nan(contents)
+        finite: dict[str, Any] = without_nan(contents)
         return finite
 
 
@@ -112,12 +110,12 @@ def _plotted(entry: Any) -> dict[str, Any]:
     return {_ENDS.get(name, name): value for name, value in asdict(entry).items()}
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """Replace NaN and infinite numbers by None: JSON has neither."""
     if isinstance(value, dict):
-        return {key: _without_nan(entry) for key, entry in value.items()}
+        return {key: without_nan(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(entry) for entry in value]
+        return [without_nan(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -185,22 +183,22 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
             f"choose settings on {protocol.held_out:.0%} of the labelled part, {protocol.test_repeats} of each to test; methods "
             f"with a validation part hold out {protocol.inner:.0%} of their training part",
         ),
-        ("runs", _runs(results)),
+        ("runs", describe_runs(results)),
     ]
     learners = {row.learner_name: row.learner for row in plan.rows() if row.learner is not None}
     entries += [
-        (f"learner {name}", f"{learner.maker.rpartition('.')[2]} over {learner.representation}{_settings(learner)}")
+        (
+            f"learner {name}",
+            f"{learner.maker.rpartition('.')[2]} over {learner.representation}{describe_parameters(learner)}",
+        )
         for name, learner in learners.items()
     ]
-    entries += [(f"method {m.name}", f"its own{_settings(m)}") for m in plan.methods if m.grid or m.parameters]
+    entries += [
+        (f"method {m.name}", f"its own{describe_parameters(m)}") for m in plan.methods if m.grid or m.parameters
+    ]
     entries += [(f"{m.name} optimised for", ", ".join(m.targets)) for m in plan.methods]
     entries += [(name, _data_set(results, name)) for name in plan.data_sets]
-    entries += [
-        (f"computed with, {n:,} results", ", ".join(f"{name} {number}" for name, number in versions.items()))
-        for versions, n in results.versions
-    ]
-    page = f"headcount {__version__}, from the store {Path(results.store.folder).name}"
-    return [*entries, ("page made by", page)]
+    return [*entries, *describe_software(results)]
 
 
 def _data_set(results: Results, name: str) -> str:
@@ -215,25 +213,3 @@ def _data_set(results: Results, name: str) -> str:
         f"{truth['n_train']:,} labelled documents ({shares}), {truth['n_test']:,} to test on;{of_paper} "
         f"fingerprint {fingerprint}"
     )
-
-
-def _settings(part: LearnerPlan | MethodPlan) -> str:
-    """Describe the fixed parameters of a learner or method, and the values to choose from."""
-    fixed = "; ".join(f"{name} = {value}" for name, value in part.parameters.items())
-    grid = "; ".join(f"{name} in {', '.join(map(str, values))}" for name, values in part.grid.items())
-    once = isinstance(part, LearnerPlan) and part.choose_once
-    chosen = "chosen in the first run, for all runs," if once else "chosen"
-    return (f"; with {fixed}" if fixed else "") + (f"; {chosen} from {grid}" if grid else "")
-
-
-def _runs(results: Results) -> str:
-    """Say how many runs of each method the plan has, and how many of them the store has on each data set."""
-    done: dict[str, Counter[tuple[str, str, str]]] = {method.name: Counter() for method in results.plan.methods}
-    for cell in results.cells:
-        done[cell.method][cell.data_set, cell.learner, cell.target] += cell.estimated is not None
-    texts = []
-    for method in results.plan.methods:
-        counts = sorted({n for n in done[method.name].values() if n})
-        in_store = "none" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        texts.append(f"{method.name} {in_store} of {method.runs}")
-    return ", ".join(texts)
