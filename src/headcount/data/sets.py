@@ -1,6 +1,7 @@
 """Data sets by name: the three of the paper, synthetic stand-ins, and your own folders with a training and a test file."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,19 +84,19 @@ def find_files(name: str, folder: str | Path | None = None) -> tuple[Path, Path]
 
 def _file_with_stem(stem: str) -> Path | None:
     """Find the file with this stem and a known ending."""
-    candidates = (Path(f"{stem}{ending}{gzipped}") for ending in FORMATS for gzipped in ("", ".gz"))
+    return _first_file(f"{stem}{ending}{gzipped}" for ending in FORMATS for gzipped in ("", ".gz"))
+
+
+def _first_file(paths: Iterable[str]) -> Path | None:
     try:
-        return next((path for path in candidates if path.is_file()), None)
+        return next((path for path in map(Path, paths) if path.is_file()), None)
     except (OSError, ValueError):  # not a valid file name
         return None
 
 
 def table_file(name: str, folder: str | Path | None = None) -> Path | None:
     """Find the Parquet file of a data set, ``NAME.parquet`` in the data folder or the path of such a file; None without one."""
-    for path in (data_folder(folder) / f"{name}.parquet", Path(name)):
-        if path.suffix == ".parquet" and path.is_file():
-            return path
-    return None
+    return _first_file([f"{data_folder(folder) / name}.parquet", *([name] if name.endswith(".parquet") else [])])
 
 
 def sets_in(place: str, folder: str | Path | None = None) -> dict[str, str]:
