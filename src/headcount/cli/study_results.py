@@ -106,7 +106,7 @@ def summary(
     on: ON = None,
     output: Annotated[Path | None, option("--output", "-o", help="A file [default: the terminal].")] = None,
 ) -> None:
-    """Write the summary of a study as Markdown: measured and published figures, claims, tables, provenance.
+    """Write the summary of a study or a league as Markdown: figures, tables, provenance; of a study also the paper's claims.
 
     Its pictures are SVG files in a folder beside it, NAME-pictures; the terminal gets none.
 
@@ -117,20 +117,27 @@ def summary(
     from headcount.report import summary as summary_of
 
     results = results_of(plan, store, only, runs, on)
-    _refuse_league(results, "summary")
     options = [f"--{name} {','.join(values)}" for name, values in (("on", on), ("only", only)) if values]
     options += [f"--runs {runs}"] if runs is not None else []
     command = " ".join(["headcount study summary", plan, *options, f"--store {store}"])
     folder = Path() if output is None else output.parent / f"{output.stem}-pictures"
     if output is not None:
         check_outputs([output], [folder], _files_read(plan, results))
-    contents = gather(results)
-    if output is None:
-        echo(summary_of(contents, command), nl=False)
+    shown = "" if output is None else folder.name
+    if results.plan.league:
+        from headcount.report import league
+
+        league_contents = league.gather_league(results)
+        text = league.league_summary(league_contents, command, shown)
+        drawn = league.league_pictures(league_contents) if shown else {}
     else:
-        sections = overview_plots(contents)
-        texts = {output: summary_of(contents, command, sections, folder.name)}
-        write_all(texts | {folder / name: svg for name, svg in pictures(sections).items()}, [folder])
+        contents = gather(results)
+        sections = overview_plots(contents) if shown else []
+        text, drawn = summary_of(contents, command, sections, shown), pictures(sections)
+    if output is None:
+        echo(text, nl=False)
+    else:
+        write_all({output: text} | {folder / name: svg for name, svg in drawn.items()}, [folder])
         echo(f"Summary: {output.resolve()}")
 
 

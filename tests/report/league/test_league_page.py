@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 from headcount import cli
-from headcount.report.league import View, league_to_csv, league_to_json, league_to_latex, rank, render_league
+from headcount.report.league import View, league_to_csv, league_to_json, league_to_latex, rank, render_league, standings
 from headcount.report.league.breakdowns import breakdowns
 from headcount.report.league.pictures import rank_picture, time_picture
+from headcount.study import Results
 from tests.report.league.leagues import contents_of, made_up
 
 
@@ -188,7 +189,32 @@ def test_commands_choose_the_page_of_a_league(headcount, league, tmp_path, resul
     assert (code, "The plan has no method 'nothing'" in said) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["tables", "claims", "summary"])
+def test_the_summary_has_the_ranking_and_each_pair_with_the_first(headcount, league, tmp_path):
+    plan, store = league
+    table = rank(standings(Results(plan, store)), View("lr", "none", "ae"))
+    file = store.parent / "league.toml"
+    code, text, _ = headcount("study", "summary", file, "--store", store)
+    assert code == 0
+    assert "](" not in text.partition("## Ranking")[0]  # the terminal gets no pictures
+    first, second = table.names[:2]
+    change = table.ranked[:, 1] - table.ranked[:, 0]
+    row = next(
+        line for line in text.partition("### Against the first")[2].splitlines() if line.startswith(f"| {second} ")
+    )
+    wins = [str((change > 0).sum()), str((change == 0).sum()), str((change < 0).sum())]
+    assert row.split("|")[2:5] == [f" {n} " for n in wins]
+    assert float(row.split("|")[5]) == pytest.approx(change.mean(), abs=5.1e-5)
+    assert f"alone, over {len(change)} data sets" in text
+    assert first in text
+    code, _, _ = headcount("study", "summary", file, "--store", store, "-o", tmp_path / "league.md")
+    assert code == 0
+    written = (tmp_path / "league.md").read_text()
+    for name in ("ranks.svg", "shifts.svg"):
+        assert f"(league-pictures/{name})" in written
+        assert (tmp_path / "league-pictures" / name).read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("command", ["tables", "claims"])
 def test_what_is_the_papers_is_refused(headcount, league, command):
     _, store = league
     code, _, said = headcount("study", command, store.parent / "league.toml", "--store", store)

@@ -2,6 +2,7 @@
 
 from headcount.report.league.contents import LeagueContents, gather_league
 from headcount.report.league.files import league_to_csv, league_to_json, league_to_latex
+from headcount.report.league.markdown import league_pictures, league_summary
 from headcount.report.league.overview import LeagueOverview, overview_of
 from headcount.report.league.page import render_league
 from headcount.report.league.ranking import Ranking, View, rank
@@ -17,6 +18,8 @@ __all__ = [
     "Standings",
     "View",
     "gather_league",
+    "league_pictures",
+    "league_summary",
     "league_to_csv",
     "league_to_json",
     "league_to_latex",
