@@ -19,6 +19,7 @@ INCLUDED_PAGES = {
     "studies/index.md": "studies/README.md",
     "studies/paper.md": "studies/paper.md",
     "studies/gap.md": "studies/gap.md",
+    "studies/league.md": "studies/league.md",
     "studies/league-published.md": "studies/league-published.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""

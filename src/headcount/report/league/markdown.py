@@ -86,7 +86,8 @@ def _against_the_first(ranking: Ranking) -> list[str]:
         lines.append("| " + " | ".join(cells) + " |")
     about = (
         f"Each method against {escape_markdown(first)} alone, over {len(values)} data sets (those of the same items count once); p "
-        "is that of Wilcoxon's signed rank test, for one pair named beforehand, without a correction for the number of pairs."
+        "is that of Wilcoxon's signed rank test for this pair alone. It is not corrected for the number of pairs, nor for the fact that "
+        "the first was found on the same data sets."
     )
     return ["### Against the first", about, "\n".join(lines)]
 
