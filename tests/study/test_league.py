@@ -278,6 +278,13 @@ def test_sets_of_the_same_items_are_known_by_them(tmp_path, data):
     assert items["one"] == items["turned"] != items["other"]
 
 
+def test_a_folder_that_is_a_set_itself_is_taken_for_one(tmp_path):
+    for part in ("train", "test"):
+        (tmp_path / "reviews").mkdir(exist_ok=True)
+        (tmp_path / "reviews" / f"{part}.txt").write_text("1\tgood\n0\tbad\n")
+    assert read_plan("league").found_in(["reviews"], tmp_path).data_sets == ("reviews",)
+
+
 def test_bundled_sets_can_be_loaded_anywhere():
     names = sets_in("bundled")
     assert "bundled/iris" in names
@@ -290,6 +297,11 @@ def test_bundled_sets_can_be_loaded_anywhere():
 
 
 def test_no_data_sets_at_all_is_a_sentence(tmp_path):
+    with pytest.raises(DataError, match=r"There are no data sets in .* --on bundled"):
+        read_plan("league").found_in(["*"], tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="empty holds no data sets: each is a Parquet file"):
+        read_plan("league").found_in(["empty"], tmp_path)
     with pytest.raises(DataError, match=r"There are no data sets in .* --on bundled"):
         read_plan("league").found_in(["*"], tmp_path)
 

@@ -100,7 +100,7 @@ def table_file(name: str, folder: str | Path | None = None) -> Path | None:
 
 
 def sets_in(place: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Return the data sets of a folder, by name: where each is. Empty if the place is no folder of data sets.
+    """Return the data sets of a folder, by name: where each is. Empty if the place is no folder, or one data set itself.
 
     Parameters
     ----------
@@ -119,10 +119,20 @@ def sets_in(place: str, folder: str | Path | None = None) -> dict[str, str]:
             found |= _sets_of(entry, f"{entry.name}/")
         return found
     place_found = next((path for path in (base / place, Path(place)) if path.is_dir()), None)
-    return {} if place_found is None else _sets_of(place_found, f"{place_found.resolve().name}/")
+    if place_found is None or find_files(place, folder) is not None:
+        return {}
+    found = _sets_of(place_found, f"{place_found.resolve().name}/")
+    if not found:
+        raise DataError(
+            f"{place_found} holds no data sets: each is a Parquet file with the columns 'y' and 'part' (train or test), or a "
+            "folder with a train and a test file."
+        )
+    return found
 
 
 def _sets_of(folder: Path, prefix: str) -> dict[str, str]:
+    if not folder.is_dir():
+        return {}
     found = {f"{prefix}{path.stem}": str(path) for path in files_of_sets(folder)}
     for entry in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
         if find_files(str(entry)) is not None:

@@ -85,9 +85,9 @@ def _against_the_first(ranking: Ranking) -> list[str]:
         cells = [escape_markdown(name), *map(str, counts), f"{np.mean(change):+.4f}", f"{p:.2g}"]
         lines.append("| " + " | ".join(cells) + " |")
     about = (
-        f"Each method against {escape_markdown(first)} alone, over {len(values)} data sets (those of the same items count once); p "
-        "is that of Wilcoxon's signed rank test for this pair alone. It is not corrected for the number of pairs, nor for the fact that "
-        "the first was found on the same data sets."
+        f"Each method against {escape_markdown(first)} alone, over {len(values)} data sets (those of the same items count once). "
+        "p is that of Wilcoxon's signed rank test for this pair alone. It is not corrected for the number of pairs, nor for the "
+        "fact that the first was found on the same data sets."
     )
     return ["### Against the first", about, "\n".join(lines)]
 
