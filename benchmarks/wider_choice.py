@@ -1,4 +1,4 @@
-"""Whether `AutoQuantifier` gains from trying more methods than the catalogue suggests, on ten tables of two classes.
+"""Whether `AutoQuantifier` gains from trying more methods than those it tries by default, on ten tables of two classes.
 
 Each table is drawn again several times: 500 labelled items from its training part, groups of 200 items with other shares (uniform
 over all shares) from its test part, the same for all lists of methods. The tables are found through the variable HEADCOUNT_DATA.

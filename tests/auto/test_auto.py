@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_choice_for_any_number_of_jobs():
 
 def test_the_ranking_has_standard_errors_and_chances_of_being_best():
     ranking = quick_auto(methods=None).fit(X, Y).ranking_
-    assert set(ranking.method) == {"CC", "PCC", "PACC", "SLD"}
+    assert set(ranking.method) == {"CC", "PCC", "PACC", "SLD", "SELSE"}
     assert ranking.kept.sum() == 1
     assert ranking.ae.is_monotonic_increasing
     assert ranking.behind[0] == 0

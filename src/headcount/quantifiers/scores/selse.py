@@ -17,6 +17,7 @@ __all__ = ["SELSE"]
     "Chow 2022",
     group="adjusting",
     needs="posteriors, validation part",
+    suggested=True,
 )
 class SELSE(DensitiesQuantifier):
     r"""Least variance among the methods that solve linear equations between the sample and the classes.

@@ -82,7 +82,7 @@ def _against_the_first(ranking: Ranking) -> list[str]:
         change = values[:, j] - values[:, 0]
         p = float(wilcoxon(change).pvalue) if change.any() else 1.0
         counts = [int(count) for count in ((change > 0).sum(), (change == 0).sum(), (change < 0).sum())]
-        cells = [escape_markdown(name), *map(str, counts), f"{np.mean(change):+.4f}", f"{p:.2g}"]
+        cells = [escape_markdown(name), *map(str, counts), f"{np.mean(change):+z.4f}", f"{p:.2g}"]
         lines.append("| " + " | ".join(cells) + " |")
     about = (
         f"Each method against {escape_markdown(first)} alone, over {len(values)} data sets (those of the same items count once). "
