@@ -10,6 +10,8 @@ from dataclasses import replace
 from benchmarks.coverage.cell import Cell
 from benchmarks.coverage.real import Texts
 
+FIELD = "The whole field"
+"""Name of the group of these cells."""
 ANY = (
     "BBSE",
     "RLLS",
@@ -80,5 +82,5 @@ def field(cells: Iterable[Cell]) -> Iterator[Cell]:
 
 def _with(cell: Cell, methods: tuple[str, ...]) -> Cell:
     simulations = min(cell.simulations, 400 if isinstance(cell.world, Texts) else 2000)
-    changed = replace(cell, name=f"field, {cell.name}", group="The whole field", methods=methods)
+    changed = replace(cell, name=f"field, {cell.name}", group=FIELD, methods=methods)
     return replace(changed, reported=(), check=False, auc=0.0, simulations=simulations)

@@ -68,8 +68,8 @@ class AutoQuantifier(ChosenQuantifier):
     methods : list of str or quantifiers, optional
         By default those that the catalogue suggests: CC, PCC, PACC, SLD (calibrated) and SELSE, the best by mean rank in the league
         (``studies/league.md``). With SELSE the mean error of what was kept, on ten tables of 500 labelled items, five draws each,
-        fell from .0321 by .0016 (standard error .0010); with KDEyML, DMy, EDy or DyS besides those without SELSE it changed by +.0005,
-        +.0008, -.0001 and +.0008 (.0003, .0006, .0001 and .0005; ``benchmarks/wider_choice.py``).
+        fell from .0321 by .0016 (standard error .0010); with KDEyML, DMy, EDy or DyS instead of it, it changed by +.0005, +.0008,
+        -.0001 and +.0008 (.0003, .0006, .0001 and .0005; ``benchmarks/wider_choice.py``).
     learners : list of str, optional
         Of "lr", "nb", "forest", "boosting", "vote", "svm"; by default those but the last that suit the kind and number of items.
     budget : float, optional
