@@ -21,10 +21,10 @@ expected; regions for all classes at once 92 to 99; false positives of a compari
 holds only if posteriors are calibrated, is judged only where they are; the bootstrap is shown and not judged. "At an end":
 estimates on the end of their own interval, other than 0 and 1. "Trust": samples with that verdict, of those checked."""
 _OF_THE_FIELD = """\
-The methods of the whole field, in the cells of [the other page](coverage.md) where ACC, PACC, SLD and HDy cover least, and methods
-on features in ten cells of numbers. KDEyHD, refitted methods, ensembles, medians and one-vs-rest have no interval and say so. Coverage above
-99 % is that of intervals that are too wide: where a class is never decided for (BBSE, BayesianCC), of KDEyML with five classes, and of DMx
-where its equation knows little of each class."""
+The methods of the whole field, in the cells of [the other page](coverage.md) where ACC, PACC, SLD and HDy cover least, and
+methods on features in ten cells of numbers. KDEyHD, refitted methods, ensembles, medians and one-vs-rest have no interval and
+say so. Coverage above 99 % is that of intervals that are too wide: where a class is never decided for (BBSE, BayesianCC), of
+KDEyML with five classes, and of DMx where its equation knows little of each class."""
 
 _WHY = """Why widths grow where the earlier version's intervals held: differences now count that the classifier's rates are
 known from few items, which hardly matters where nothing has changed (the earlier version's intervals held there in 95
