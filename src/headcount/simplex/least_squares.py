@@ -15,6 +15,8 @@ _DEPENDENT, _PENALTY = 1e-10, 1e-10
 """Singular value of the scaled M below which its columns are dependent, and the weight of the sum of squares then."""
 _GAP = 1e-14
 """Duality gap at which the algorithm stops; M is scaled to entries of at most 1 first."""
+_STEPS_OF_WOLFE = 70.0
+"""Steps that the algorithm takes for a sample, for each pair of classes."""
 
 
 def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
@@ -70,15 +72,27 @@ def mixture_least_squares(M: FloatArray, Q: FloatArray) -> FloatArray:
             penalty = np.where(dependent, np.sqrt(_PENALTY), 0.0)[..., None, None] * np.eye(k)
             M = np.concatenate([M, penalty], axis=-2)
             Q = np.column_stack([Q, np.zeros((len(Q), k))])
+    if k == 2:
+        return _of_two_classes(M, Q)
     M, Q = np.ascontiguousarray(M), np.ascontiguousarray(Q)
     P = np.empty((len(Q), k))
 
     def solve(start: int, stop: int) -> None:
         part = slice(start, stop)
+        steps = (stop - start) * _STEPS_OF_WOLFE * k * k
         if M.ndim == 2:
-            run(_kernels.nearest_mixtures, (stop - start) * M.size * k * 2.0, M, Q[part], _GAP, P[part])
+            run(_kernels.nearest_mixtures, steps, M, Q[part], _GAP, P[part])
         else:
-            _kernels.nearest_mixtures_of_each(M[part], Q[part], _GAP, P[part])
+            run(_kernels.nearest_mixtures_of_each, steps, M[part], Q[part], _GAP, P[part])
 
     in_chunks(solve, len(Q), _CHUNK)
     return P
+
+
+def _of_two_classes(M: FloatArray, Q: FloatArray) -> FloatArray:
+    """Return the shares of two classes: the point of the segment between the columns of M that is nearest to each row of Q."""
+    across = M[..., 1] - M[..., 0]
+    length = (across * across).sum(axis=-1)
+    second = ((Q - M[..., 0]) * across).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
+    second = np.clip(second, 0.0, 1.0)
+    return np.column_stack([1.0 - second, second])
