@@ -40,7 +40,8 @@ ONLY = Annotated[
     option("--only", help="A part of the plan, e.g. dataset=imdb,learner=lr; may be given several times."),
 ]
 RUNS = Annotated[
-    int | None, option("--runs", help="Number of runs of methods with several runs, instead of the plan's.")
+    int | None,
+    option("--runs", help="Number of runs of methods with several runs, instead of the plan's (with --on bundled: 1)."),
 ]
 ON = Annotated[
     list[str] | None,
@@ -76,18 +77,24 @@ def results_of(
     plan: PLAN = "stand-ins", store: STORE = DEFAULT_STORE, only: ONLY = None, runs: RUNS = None, on: ON = None
 ) -> Any:
     """Return the results that a store has of the plan that the options name; of a league, on all sets that are in the store."""
-    from headcount.study import Results, read_plan, stored_sets
+    from headcount.study import Results, read_plan, stored_runs, stored_sets
 
-    whole = _changed(read_plan(plan), runs, None if read_plan(plan).league else on)
+    whole = read_plan(plan)
     if whole.league:
+        whole = whole.with_runs(stored_runs(whole, store) if runs is None else runs)
         whole = whole.on(stored_sets(whole, store, on or []))
+    else:
+        whole = _changed(whole, runs, on)
     return Results(_part(whole, only), store)
 
 
 def _changed(plan: Any, runs: int | None, on: list[str] | None) -> Any:
     """Return the plan on other data sets, or with other numbers of runs."""
-    if on:
-        plan = plan.on([name.strip() for name in ",".join(on).split(",") if name.strip()])
+    sets = [name.strip() for name in ",".join(on or []).split(",") if name.strip()]
+    if sets:
+        plan = plan.on(sets)
+    if runs is None and plan.league and sets == ["bundled"]:
+        runs = 1  # a first look, in less than two minutes instead of seven
     return plan if runs is None else plan.with_runs(runs)
 
 

@@ -3,7 +3,7 @@
 from headcount.study.plan import Plan
 from headcount.study.plan_file import read_plan, shipped_plans
 from headcount.study.restamp import Restamped, restamp
-from headcount.study.results import Cell, Results, stored_sets
+from headcount.study.results import Cell, Results, stored_runs, stored_sets
 from headcount.study.run import Summary, run_study
 from headcount.study.store import Store
 
@@ -18,5 +18,6 @@ __all__ = [
     "restamp",
     "run_study",
     "shipped_plans",
+    "stored_runs",
     "stored_sets",
 ]

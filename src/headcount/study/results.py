@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,7 @@ from headcount.study.tasks import Task, chosen_tasks, protocol_of, select_tasks,
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "NotConverged", "Results", "stored_sets"]
+__all__ = ["Cell", "NotConverged", "Results", "stored_runs", "stored_sets"]
 
 
 class NotConverged(NamedTuple):
@@ -257,6 +258,18 @@ def stored_sets(plan: Plan, folder: str | Path, places: Sequence[str] = ()) -> l
             f"{folder}' first."
         )
     return chosen
+
+
+def stored_runs(plan: Plan, folder: str | Path) -> int:
+    """Return how many runs of a league's methods a store has: the most on the first of its data sets that has some."""
+    for tests in sorted((existing_store(folder).folder / "test").glob("*")):
+        runs = 0
+        for path in sorted(tests.glob("*/*.result")):
+            with suppress(StoreError):  # a run computes it again and says so
+                runs = max([runs, *(int(member["run"]) + 1 for member in load(path).task["members"])])
+        if runs:
+            return runs
+    return max(method.runs for method in plan.methods)
 
 
 def _is_of(name: str, place: str) -> bool:

@@ -189,6 +189,19 @@ def test_commands_choose_the_page_of_a_league(headcount, league, tmp_path, resul
     assert (code, "The plan has no method 'nothing'" in said) == (2, True)
 
 
+def test_a_store_of_fewer_runs_than_the_plan_has_all_that_is_asked_of_it(headcount, league, tmp_path):
+    _, store = league
+    plan = store.parent / "more-runs.toml"
+    text = (store.parent / "league.toml").read_text("utf-8")
+    of_two = 'names = ["SLD", "HDy"]'
+    assert of_two in text
+    plan.write_text(text.replace(of_two, f"runs = 7\n{of_two}"), "utf-8")
+    code, _, said = headcount("study", "overview", plan, "--store", store)
+    assert (code, "Missing" in said) == (0, False)
+    code, _, said = headcount("study", "overview", plan, "--store", store, "--runs", "7")
+    assert (code, "Missing" in said) == (0, True)
+
+
 def test_the_summary_has_the_ranking_and_each_pair_with_the_first(headcount, league, tmp_path):
     plan, store = league
     table = rank(standings(Results(plan, store)), View("lr", "none", "ae"))
