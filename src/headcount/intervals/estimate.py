@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates, statistic_replicates
+from headcount.intervals.designs import DesignErrors, design_errors, design_intervals
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
@@ -41,10 +43,18 @@ class _Target:
         sizes: FloatArray = self.statistics.weights if known is None else known.effective_sizes()
         return sizes
 
+    @property
+    def item_sizes(self) -> FloatArray:
+        """Number of items of each sample, whatever they weigh."""
+        samples = self.items()[1]
+        return samples.sizes.astype(np.float64) if samples.counts is None else samples._added_up(samples.counts)
+
     def items(self) -> tuple[Outputs, Samples]:
-        """Return the items, which a bootstrap draws from."""
+        """Return the items, which a bootstrap draws from and whose clusters a design counts."""
         if self.outputs is None or self.samples is None:
-            raise DataError("The bootstrap needs the items' outputs: statistics that were added up are not enough.")
+            raise DataError(
+                "The bootstrap, and survey designs, need the items' outputs: statistics that were added up are not enough."
+            )
         return self.outputs, self.samples
 
 
@@ -60,6 +70,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
+    design: SurveyDesign | None = None,
 ) -> Estimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
@@ -96,6 +107,9 @@ def estimate(
     n_replicates : int, default=1000
     random_state : int, RandomState, Generator or None, default=None
         For the bootstrap.
+    design : SurveyDesign, optional
+        How the items of X were drawn: weights, strata, clusters, the size of the population. That of the labelled items is given to
+        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`).
 
     Returns
     -------
@@ -122,12 +136,16 @@ def estimate(
     _check(level, estimand, method, assume, simultaneous, n_replicates)
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
-    target = _reduced(quantifier, X, samples)
+    target = _reduced(quantifier, X, samples, design)
+    is_designed = design is not None or getattr(quantifier, "validation_design_", None) is not None
+    if is_designed:
+        _check_designed(quantifier, estimand, method, assume, design)
     tail = (1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(target.statistics))) / 2.0
     z = float(normal_quantile(tail))
     evidence: Evidence | None = None
     replicates: FloatArray | None = None
     draws: FloatArray | None = None
+    errors: DesignErrors | None = None
     if assume == "calibrated":
         shares, low, high = _assuming_densities(quantifier, target, z, within, method, n_replicates, seed)
         method_name = "likelihood ratio" if method != "bootstrap" else "bootstrap of the likelihood"
@@ -136,9 +154,15 @@ def estimate(
         shares, low, high, draws = credible_intervals(quantifier, target.statistics, target.effective_sizes, tail)
         method_name = "posterior"
     elif quantifier.has_interval:
-        evidence = gather_evidence(quantifier, target.statistics, target.effective_sizes, within)
+        sizes_of_items = target.item_sizes if is_designed else target.effective_sizes
+        evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
-        low, high = class_intervals(evidence, z)
+        if is_designed:
+            errors = design_errors(evidence, *target.items(), design)
+            low, high = design_intervals(evidence, errors, z)
+            method_name = "linearised for the design"
+        else:
+            low, high = class_intervals(evidence, z)
         if method == "bootstrap":
             drawn = statistic_replicates(evidence, *target.items(), n_replicates, seed)
             low, high = _percentiles(evidence, drawn, tail, (low, high))
@@ -170,6 +194,7 @@ def estimate(
         labelled_side=_labelled_side(quantifier, None if replicates is None else seed.entropy),
         replicates=replicates,
         draws=draws,
+        design=errors,
     )
 
 
@@ -178,11 +203,14 @@ def why_no_interval(quantifier: Quantifier) -> str:
     return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def _reduced(quantifier: Quantifier, X: Any, samples: Any) -> _Target:
+def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | None) -> _Target:
     if isinstance(X, Statistics | SampleItems):
         return _Target(X, None, None)
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
+    if design is not None:
+        design.require(outputs.n_items, "items")
+        known = known if design.weights is None else known.weighted(design.weights)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
     return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
 
@@ -209,6 +237,20 @@ def _assuming_densities(
         drawn = likelihood.replicates(likelihood.samples, n_replicates, seed)
         return likelihood.shares, *percentile_interval(drawn, np.full(likelihood.shares.shape, normal_tail(z)))
     return likelihood.shares, *likelihood.interval(z, within)
+
+
+def _check_designed(quantifier: Quantifier, estimand: str, method: str, assume: Any, design: SurveyDesign | None) -> None:
+    """Raise if what is asked for is not there under a survey design."""
+    if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
+        raise DataError(
+            f"Under a survey design there are the intervals of methods with an estimating equation, such as PACC; not those of "
+            f"{type(quantifier).__name__}{' with assume=' + repr(assume) if assume else ''}."
+        )
+    if estimand != "population":
+        raise DataError(
+            "Under a survey design the shares of the population are estimated: omit estimand, and say how large the population is "
+            "with population_size."
+        )
 
 
 def _check_posterior(quantifier: Quantifier, estimand: str, method: str) -> None:

@@ -157,14 +157,19 @@ def _class_moments(
     d, plugged_in = U.shape[1], vectors.plugged_in(s)
     G, S = np.empty((d, k)), np.empty((k, d, d))
     centred = np.empty_like(U)
+    weights = None if vectors.design is None else vectors.design.weights
     for j in range(k):
         rows = np.flatnonzero(codes == j)
         V = U[rows]
-        parts = folds[rows]
-        G[:, j] = np.mean([V[parts == f].mean(axis=0) for f in np.unique(parts)], axis=0)
-        mean = V.mean(axis=0)
+        parts, w = folds[rows], None if weights is None else weights[rows]
+        G[:, j] = np.mean(
+            [np.average(V[parts == f], axis=0, weights=None if w is None else w[parts == f]) for f in np.unique(parts)],
+            axis=0,
+        )
+        mean = np.average(V, axis=0, weights=w)
         centred[rows] = V - mean
-        S[j] = _covariance(centred[rows], extremes - mean, vectors.extremes_count)
+        root = centred[rows] if w is None else centred[rows] * np.sqrt(w * (len(w) / w.sum()))[:, None]
+        S[j] = _covariance(root, extremes - mean, vectors.extremes_count)
         if plugged_in is not None:
             # Learning without an item moves its vector away from its own class. That is noise, and must not tell apart classes
             # that look the same: the mean shift counts as an error of the class mean.

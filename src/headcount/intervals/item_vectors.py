@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
+from headcount.designs import SurveyDesign
 from headcount.learners import Outputs
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 from headcount.simplex import sum_zero_basis
@@ -57,6 +58,7 @@ class ItemVectors(ABC):
         # Models of earlier versions know no folds.
         self.folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros_like(self.codes))
         self.repeats: int = getattr(quantifier, "validation_repeats_", 1)
+        self.design: SurveyDesign | None = getattr(quantifier, "validation_design_", None)
         self.inside: FloatArray = np.empty((0, 0))
 
     @abstractmethod

@@ -10,6 +10,7 @@ from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares, quoted
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
+from headcount.intervals.designs import DesignErrors, design_intervals
 from headcount.intervals.evidence import Evidence
 from headcount.intervals.inversion import class_intervals, mean_intervals
 from headcount.intervals.posterior import shortest_intervals
@@ -70,6 +71,8 @@ class Estimate:
         Of a bootstrap of a method without an analytic interval.
     draws : array of shape (n_samples, n_draws, n_classes) or None
         Of the posterior, for methods that draw from it; None if they are more than eight million numbers.
+    design : DesignErrors or None
+        Covariances and design effects of both sides, where a survey design was given.
     """
 
     classes: AnyArray
@@ -86,6 +89,7 @@ class Estimate:
     labelled_side: str = ""
     replicates: FloatArray | None = field(default=None, repr=False)
     draws: FloatArray | None = field(default=None, repr=False)
+    design: DesignErrors | None = field(default=None, repr=False)
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
@@ -103,9 +107,11 @@ class Estimate:
                 f"{given.shape}."
             )
         k = len(self.classes)
-        low, high = class_intervals(
-            self.evidence, float(normal_quantile((1.0 - self.level) / 2.0 / (k if k > 2 else 1)))
-        )
+        z = float(normal_quantile((1.0 - self.level) / 2.0 / (k if k > 2 else 1)))
+        if self.design is None:
+            low, high = class_intervals(self.evidence, z)
+        else:
+            low, high = design_intervals(self.evidence, self.design, z)
         low, high = np.minimum(low, estimated), np.maximum(high, estimated)
         inside: AnyArray = np.all((low <= given + 1e-9) & (given - 1e-9 <= high), axis=1)
         return inside if self.shares.ndim == 2 else bool(inside[0])
@@ -138,6 +144,8 @@ class Estimate:
             raise DataError(
                 "The covariance is that of one sample, of a method with an analytic interval or a posterior."
             )
+        if self.design is not None:
+            return self.design.covariance[0]
         evidence, p = self.evidence, self.shares
         B, S, n = evidence.B[0], evidence.S[0], float(evidence.n[0])
         weights = p / n + p**2 / evidence.sizes  # of the sample's items, and of the labelled ones
@@ -182,7 +190,11 @@ class Estimate:
         elif self.evidence is None:
             low = high = np.full(len(mean), np.nan)
         else:
-            low, high = mean_intervals(self.evidence, given, float(normal_quantile((1.0 - self.level) / 2.0)))
+            z = float(normal_quantile((1.0 - self.level) / 2.0))
+            if self.design is None:
+                low, high = mean_intervals(self.evidence, given, z)
+            else:
+                low, high = design_intervals(self.evidence, self.design, z, given)
         low, high = np.minimum(low, mean), np.maximum(high, mean)
         if self.shares.ndim == 2:
             return MeanEstimate(mean, low, high, self.level)
@@ -200,6 +212,7 @@ class Estimate:
             evidence=None if self.evidence is None else self.evidence.take(s),
             replicates=None if self.replicates is None else self.replicates[s : s + 1],
             draws=None if self.draws is None else self.draws[s : s + 1],
+            design=None if self.design is None else self.design.take(s),
         )
 
     def to_frame(self) -> "pd.DataFrame":

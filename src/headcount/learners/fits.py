@@ -25,6 +25,7 @@ from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount._version import __version__
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners.fit_params import check_accepted, checked_fit_params, cut_fit_params
 from headcount.learners.fold_classifiers import FoldClassifiers
@@ -125,6 +126,8 @@ class Fits:
     fit_params : mapping of str to value, optional
         Parameters for each classifier's ``fit``, such as ``sample_weight``. Arrays with one entry for each item are cut to the rows
         that are fitted.
+    design : SurveyDesign, optional
+        How the items were drawn; clusters stay together in splits.
 
     Attributes
     ----------
@@ -141,7 +144,11 @@ class Fits:
         cache: FitCache | None = None,
         remember: bool = False,
         fit_params: Mapping[str, Any] | None = None,
+        design: SurveyDesign | None = None,
     ) -> None:
+        if design is not None:
+            design.require(len(y), "labelled items")
+        self.design = design
         self.fit_params = checked_fit_params(fit_params, len(y))
         self.remember = remember or cache is not None
         self.X = X
@@ -163,7 +170,7 @@ class Fits:
 
     def scope(self) -> "Fits":
         """Return fits over the same data, sharing splits and parts, that are forgotten with the returned object."""
-        scope = Fits(self.X, self.y, self.cache, self.remember, self.fit_params)
+        scope = Fits(self.X, self.y, self.cache, self.remember, self.fit_params, self.design)
         scope._parts, scope._splits = self._parts, self._splits
         scope._fingerprint = None if self.cache is None else self._data_hash()
         return scope
@@ -175,7 +182,8 @@ class Fits:
             return self._others[key]
         X = self.X.take(rows) if isinstance(self.X, Outputs) and rows is not None else self.part(rows)[0]
         labels = self.part(rows)[1] if y is None else y
-        other = Fits(X, labels, self.cache, self.remember, cut_fit_params(self.fit_params, self.X, rows))
+        design = self.design if self.design is None or rows is None else self.design.take(rows)
+        other = Fits(X, labels, self.cache, self.remember, cut_fit_params(self.fit_params, self.X, rows), design)
         if self.remember:
             self._others[key] = other
         return other
@@ -193,11 +201,12 @@ class Fits:
         self, validation: Validation, codes: IntArray, random_state: RandomState
     ) -> list[tuple[IntArray, IntArray]]:
         """Split the rows as `validation_parts` does, once for the same integer seed."""
+        clusters = None if self.design is None else self.design.clusters
         if not isinstance(random_state, int | np.integer):
-            return list(validation_parts(validation, codes, random_state))
+            return list(validation_parts(validation, codes, random_state, clusters=clusters))
         key = joblib.hash((validation, random_state))
         if key not in self._splits:
-            self._splits[key] = list(validation_parts(validation, codes, random_state))
+            self._splits[key] = list(validation_parts(validation, codes, random_state, clusters=clusters))
         return self._splits[key]
 
     def fit(self, classifier: Any, rows: IntArray | None = None) -> Any:

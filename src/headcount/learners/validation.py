@@ -20,11 +20,16 @@ VALIDATION_CONSTRAINTS = [Interval(Real, 0, 1, closed="neither"), *integers_from
 
 
 def validation_parts(
-    validation: Validation, codes: IntArray, random_state: RandomState, name: str = "validation"
+    validation: Validation,
+    codes: IntArray,
+    random_state: RandomState,
+    name: str = "validation",
+    clusters: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield pairs of row numbers: to train on, to validate on. Fractions and folds are stratified by class.
 
     Folds are as many as asked for or, where a class has fewer items, as many as the rarest class has, so that each fold has some.
+    Items of one cluster stay together.
 
     >>> parts = list(validation_parts(0.4, np.repeat([0, 1], 5), 0))
     >>> [len(part) for part in parts[0]]
@@ -35,7 +40,9 @@ def validation_parts(
     rarest = int(np.bincount(codes).min())
     rows = np.zeros((len(codes), 1))
     if hasattr(validation, "split"):
-        yield from validation.split(rows, codes)
+        yield from validation.split(rows, codes) if clusters is None else validation.split(rows, codes, clusters)
+    elif clusters is not None:
+        yield from _parts_of_clusters(validation, codes, clusters, random_state, name)
     elif isinstance(validation, int | np.integer):
         if rarest < 2:
             raise DataError(
@@ -62,3 +69,28 @@ def validation_parts(
                 "Label more items, hold out a larger fraction, or use folds."
             )
         yield train, held_out
+
+
+def _parts_of_clusters(
+    validation: Validation, codes: IntArray, clusters: IntArray, random_state: RandomState, name: str
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of row numbers such that no cluster is in both; a fraction holds out one of several folds, or several."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    pairs = np.unique(np.column_stack([codes, clusters]), axis=0)
+    fewest = int(np.bincount(pairs[:, 0]).min())
+    if fewest < 2:
+        raise DataError(
+            f"{name}={validation} must keep clusters together, and some class has items in {fewest} cluster only: items of each class "
+            "must lie in at least 2 clusters. Label items of more clusters."
+        )
+    whole = isinstance(validation, int | np.integer)
+    n_folds = min(int(validation) if whole else 10, fewest)
+    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed_of(random_state))
+    parts = list(splitter.split(np.zeros((len(codes), 1)), codes, clusters))
+    if whole:
+        yield from parts
+        return
+    n_held_out = min(max(round(float(validation) * n_folds), 1), n_folds - 1)
+    held_out = np.sort(np.concatenate([part for _, part in parts[:n_held_out]]))
+    yield np.setdiff1d(np.arange(len(codes)), held_out), held_out

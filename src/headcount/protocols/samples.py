@@ -210,6 +210,16 @@ class Samples:
 
         return cls(indices, a.indptr + b.indptr, joined("weights"), a.names, joined("counts"))
 
+    def weighted(self, weights: FloatArray) -> "Samples":
+        """Return the same samples with the weight of each item of the pool, times those they have.
+
+        >>> Samples([0, 1, 1], [0, 1, 3]).weighted(np.array([2.0, 5.0])).weights.tolist()
+        [2.0, 5.0, 5.0]
+        """
+        self.check_pool(len(weights))
+        each = weights[self.indices] if self.weights is None else weights[self.indices] * self.weights
+        return Samples._trusted(self.indices, self.indptr, self.bound, each, self.names, self.counts)
+
     @property
     def sizes(self) -> IntArray:
         """Number of entries of each sample."""

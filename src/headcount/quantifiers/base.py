@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
 from headcount._validation import HasMethods, as_items, encode, labelled_items, learn_classes, quoted
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import (
     VALIDATION_CONSTRAINTS,
@@ -143,6 +144,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         return False
 
     @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether weights of labelled items are counted in all that is learnt from them."""
+        return False
+
+    @property
     def has_interval(self) -> bool:
         """Whether there is an analytic interval for the estimates."""
         return False
@@ -181,7 +187,7 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         """Return the classifier that ``classifier=None`` means."""
         return NewtonLogisticRegression()
 
-    def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
+    def fit(self, X: Items, y: Labels, *, design: SurveyDesign | None = None, **fit_params: Any) -> Self:
         """Learn from labelled items.
 
         Parameters
@@ -190,14 +196,16 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             With the outputs of a classifier that was trained elsewhere, these items are the validation part, and
             the parameter ``classifier`` stays None.
         y : labels of shape (n_items,)
+        design : SurveyDesign, optional
+            How the labelled items were drawn. Items of a cluster stay in one fold, class profiles are weighted, and intervals count
+            what clusters and weights do to the errors. The classifier is trained on items as they are; pass ``sample_weight`` too if
+            it is to be weighted.
         **fit_params
             Passed to the classifier's ``fit``, such as ``sample_weight``: arrays with one entry an item are cut to the items it
             is fitted on. With scikit-learn's metadata routing enabled, what the classifier requests is passed.
         """
         X, labels = labelled_items(X, y)
-        if fit_params:
-            return self._fit(Fits(X, labels, fit_params=self._routed(fit_params)))
-        return self._fit(Fits(X, labels))
+        return self._fit(Fits(X, labels, fit_params=self._routed(fit_params) if fit_params else None, design=design))
 
     def _fit(self, fits: Fits) -> Self:
         """Learn from the data set of these fits, through them, so that other quantifiers can share what is fitted."""
@@ -218,12 +226,31 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
                 f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, merge classes, or fit each class "
                 f"against the rest: OneVsRest({type(self).__name__}()).fit(X, y)."
             )
+        self._check_design(fits.design)
         self._learn(fits, codes)
         return self
 
+    def _check_design(self, design: SurveyDesign | None) -> None:
+        """Raise if the labelled items have a design that this method can't count."""
+        name = type(self).__name__
+        if design is None:
+            return
+        if not (self.uses_validation and self.has_interval):
+            raise DataError(
+                f"The design of the labelled items is for methods that learn from validation items and have an interval, such as "
+                f"PACC; {name} would not use it. Omit design, or use PACC."
+            )
+        if design.weights is not None and not self.takes_labelled_weights:
+            raise DataError(
+                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or give a "
+                "design of the labelled items without weights."
+            )
+
     def fit_through(self, fits: Fits) -> Self:
         """Learn from the data set of these fits, and through them where ``fit`` is not overridden."""
-        return self._fit(fits) if type(self).fit is Quantifier.fit else self.fit(fits.X, fits.y)
+        if type(self).fit is Quantifier.fit:
+            return self._fit(fits)
+        return self.fit(fits.X, fits.y) if fits.design is None else self.fit(fits.X, fits.y, design=fits.design)
 
     def _learn_classes(self, labels: AnyArray) -> tuple[AnyArray, IntArray]:
         """Return the classes in their order, and the labels as positions among them."""

@@ -36,8 +36,8 @@ def fit_classifier(quantifier: Any, fits: Fits, codes: IntArray) -> Any:
 def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     """Fit the classifier beside validation items; keep these, their codes and folds, and its outputs for them.
 
-    Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_``, ``validation_items_`` and
-    ``validation_repeats_`` (how often the splitter validates the item that it validates most often). With
+    Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_``, ``validation_items_``,
+    ``validation_design_`` (how the validation items were drawn) and ``validation_repeats_`` (how often the splitter validates the item that it validates most often). With
     folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
     trained on; with ``refit=True`` it is another classifier, fitted on all items.
     """
@@ -50,6 +50,7 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     quantifier.validation_outputs_, quantifier.validation_codes_ = outputs, codes[rows]
     quantifier.validation_folds_, quantifier.validation_items_ = folds, items
     quantifier.validation_repeats_ = int(np.bincount(rows).max())
+    quantifier.validation_design_ = None if fits.design is None else fits.design.take(rows)
     absent = np.bincount(quantifier.validation_codes_, minlength=len(quantifier.classes_)) == 0
     if absent.any():
         raise DataError(

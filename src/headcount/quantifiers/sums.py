@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
+from headcount.designs import SurveyDesign
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier, normalised
@@ -45,6 +46,8 @@ class SumsQuantifier(Quantifier):
         The validation items themselves; None if the quantifier was fitted on outputs.
     validation_repeats_ : int
         How often an item is validated at most; more than 1 for splitters that repeat themselves.
+    validation_design_ : SurveyDesign or None
+        How the validation items were drawn, if ``fit`` was told.
     """
 
     representation: Representation
@@ -55,6 +58,7 @@ class SumsQuantifier(Quantifier):
     validation_folds_: IntArray
     validation_items_: Any
     validation_repeats_: int
+    validation_design_: SurveyDesign | None
 
     left_out_shift: ClassVar[float] = 0.5
     """Share of what leaving items out of their vectors (`projected_validation`) shifts the class means that counts as their error.
@@ -83,21 +87,30 @@ class SumsQuantifier(Quantifier):
             return
         fit_validated(self, fits, codes)
         folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
-        self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
+        if self.validation_design_ is None or self.validation_design_.weights is None:
+            self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
+        else:
+            weights = self.validation_design_.weights
+            self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         """Learn what the representation is made of from validation items; by default nothing."""
 
-    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
+    def _learn_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
+    ) -> None:
         """Learn the profile of each class from validation items, by the same reduction that samples go through.
 
         Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
-        the class a fold has.
+        the class a fold has. Weighted items have weighted means.
         """
         self._learn_representation(outputs, codes)
         n_folds = 1 if folds is None else int(folds.max()) + 1
         cells, cell = np.unique(codes * n_folds + (0 if folds is None else folds), return_inverse=True)
-        means = self._means(self.representation.reduce_validation(outputs, codes, Samples._grouped(cell, len(cells))))
+        samples = Samples._grouped(cell, len(cells))
+        if weights is not None:
+            samples = samples.weighted(weights)
+        means = self._means(self.representation.reduce_validation(outputs, codes, samples))
         profiles = [means[cells // n_folds == j].mean(axis=0) for j in range(len(self.classes_))]
         self.M_ = np.ascontiguousarray(np.column_stack(profiles))
         self.solver.check_profiles(self.M_, self.classes_, type(self).__name__)
@@ -131,6 +144,11 @@ class SumsQuantifier(Quantifier):
         """Turn sums into shares."""
         check_is_fitted(self)
         return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether class profiles are weighted means, and nothing else is learnt from validation items."""
+        return self._is_inherited(SumsQuantifier, "_learn", "_learn_profiles", "_learn_representation")
 
     def validation_vectors(self) -> FloatArray:
         """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""

@@ -1,0 +1,194 @@
+"""`SurveyDesign`: weights, strata and clusters of items, and the size of the population that they were drawn from."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount._validation import quoted
+from headcount.exceptions import DataError
+
+__all__ = ["SurveyDesign"]
+
+
+class SurveyDesign:
+    """How items were drawn, as survey statisticians describe it (R's ``svydesign``: ids, strata, weights, fpc).
+
+    Pass it to ``fit`` for labelled items and to `estimate` for new ones. Intervals then count what clusters, weights and strata do to
+    the errors, by linearisation; shares and class profiles are weighted.
+
+    Parameters
+    ----------
+    weights : array of shape (n_items,), optional
+        Sampling or post-stratification weights, above 0. An item of weight 3 stands for three items of the population; all weights
+        may be multiplied by a number. Without weights all items weigh the same.
+    strata : array of shape (n_items,), optional
+        The stratum that each item was drawn from.
+    clusters : array of shape (n_items,), optional
+        The primary sampling unit of each item, such as the author of a review: items of one cluster were drawn together and are
+        alike. A cluster lies in one stratum.
+    population_size : int, or mapping of stratum to int, optional
+        Number of items in the population, or in each stratum of it. Errors are smaller by the part of the population that was drawn
+        (finite population correction). Without it the population is infinite.
+
+    References
+    ----------
+    Lumley (2004). Analysis of complex survey samples. Journal of Statistical Software 9(8).
+    Binder (1983). On the variances of asymptotically normal estimators from complex surveys. International Statistical Review 51.
+
+    Examples
+    --------
+    >>> design = SurveyDesign(clusters=["ann", "ann", "bob", "cat"])
+    >>> design
+    SurveyDesign(4 items in 3 clusters)
+    >>> SurveyDesign(weights=[1.0, 0.0])
+    Traceback (most recent call last):
+        ...
+    headcount.exceptions.DataError: Item 1 has the weight 0: weights must be finite and above 0. Leave out items that count nothing.
+    """
+
+    def __init__(
+        self, weights: Any = None, strata: Any = None, clusters: Any = None, population_size: Any = None
+    ) -> None:
+        self.weights: FloatArray | None = None if weights is None else _checked_weights(weights)
+        self.strata, self.stratum_names = _codes(strata, "strata")
+        self.clusters, self.cluster_names = _codes(clusters, "clusters")
+        lengths = {
+            name: len(given)
+            for name, given in (("weights", self.weights), ("strata", self.strata), ("clusters", self.clusters))
+            if given is not None
+        }
+        if not lengths:
+            raise DataError("A survey design needs weights, strata or clusters: one of each for every item.")
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"One value for each item is needed; there are {_listed(lengths)}.")
+        self.n_items: int = next(iter(lengths.values()))
+        self._check_nested()
+        self.population_size: FloatArray | None = self._population(population_size)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_items:,} items"]
+        if self.clusters is not None:
+            parts.append(f"in {len(self.cluster_names):,} clusters")
+        if self.strata is not None:
+            parts.append(f"in {len(self.stratum_names):,} strata")
+        return f"SurveyDesign({' '.join(parts)}{', weighted' if self.weights is not None else ''})"
+
+    def take(self, rows: IntArray) -> "SurveyDesign":
+        """Return the design of some of the items; the population stays the same."""
+        part = object.__new__(SurveyDesign)
+        part.stratum_names, part.cluster_names = self.stratum_names, self.cluster_names
+        part.weights, part.strata, part.clusters = (
+            None if given is None else given[rows] for given in (self.weights, self.strata, self.clusters)
+        )
+        part.n_items, part.population_size = len(rows), self.population_size
+        return part
+
+    def require(self, n_items: int, what: str) -> None:
+        """Raise unless the design is of so many items."""
+        if self.n_items != n_items:
+            raise DataError(f"The design is of {self.n_items:,} items, but there are {n_items:,} {what}: one value for each.")
+
+    @property
+    def item_weights(self) -> FloatArray:
+        """The weight of each item; ones, where there are none."""
+        return np.ones(self.n_items) if self.weights is None else self.weights
+
+    @property
+    def item_clusters(self) -> IntArray:
+        """The cluster of each item as a number; without clusters each item is one."""
+        return np.arange(self.n_items) if self.clusters is None else self.clusters
+
+    @property
+    def item_strata(self) -> IntArray:
+        """The stratum of each item as a number; without strata all items are in one."""
+        return np.zeros(self.n_items, dtype=np.int64) if self.strata is None else self.strata
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters that have items."""
+        return self.n_items if self.clusters is None else len(np.unique(self.clusters))
+
+    def _check_nested(self) -> None:
+        """Raise if a cluster lies in two strata, or if there is one cluster only."""
+        if self.clusters is None:
+            return
+        if len(self.cluster_names) < 2:
+            raise DataError(
+                f"All items are in one cluster, {quoted(self.cluster_names)}: how much clusters differ can't be told from one. At "
+                "least 2 are needed, and 30 or more for intervals that hold."
+            )
+        if self.strata is None:
+            return
+        pairs = np.unique(np.column_stack([self.clusters, self.strata]), axis=0)
+        twice = np.flatnonzero(np.bincount(pairs[:, 0]) > 1)
+        if twice.size:
+            raise DataError(
+                f"The cluster {quoted(self.cluster_names[twice[:1]])} lies in several strata: a cluster must lie in one. If clusters "
+                "of different strata have the same names, put the stratum into the name."
+            )
+
+    def _population(self, given: Any) -> FloatArray | None:
+        """Return the number of items in the population of each stratum."""
+        if given is None:
+            return None
+        counts = np.bincount(self.item_strata, minlength=len(self.stratum_names) or 1)
+        if isinstance(given, Mapping):
+            if self.strata is None:
+                raise DataError("population_size gives a size for each stratum, but there are no strata: give one number.")
+            names = [name for name in self.stratum_names.tolist() if name not in given]
+            if names:
+                raise DataError(f"population_size lacks the strata {quoted(names)}: give the size of each.")
+            sizes = np.array([float(given[name]) for name in self.stratum_names.tolist()])
+        else:
+            total = float(given)
+            # Without sizes of strata the same part is taken to be drawn from each.
+            sizes = total * counts / counts.sum()
+        small = ~(sizes >= counts)
+        if small.any() or not np.isfinite(sizes).all():
+            which = int(np.flatnonzero(small)[0]) if small.any() else 0
+            where = "" if self.strata is None or not isinstance(given, Mapping) else f" of stratum {quoted(self.stratum_names[[which]])}"
+            size, count = (sizes[which], counts[which]) if isinstance(given, Mapping) else (float(given), counts.sum())
+            raise DataError(
+                f"The population{where} has {size:,.0f} items, fewer than the {int(count):,} that were drawn from it: population_size "
+                "is the number of all items, drawn or not."
+            )
+        return np.asarray(sizes, dtype=np.float64)
+
+
+def _checked_weights(weights: Any) -> FloatArray:
+    given: AnyArray = np.asarray(weights)
+    if given.dtype.kind not in "fiub" or given.ndim != 1:
+        raise DataError(f"weights must be one number for each item; got values of type {given.dtype}, shape {given.shape}.")
+    checked = given.astype(np.float64)
+    bad = np.flatnonzero(~((checked > 0.0) & np.isfinite(checked)))
+    if bad.size:
+        value = checked[bad[0]]
+        said = "no weight" if np.isnan(value) else f"the weight {value:g}"
+        raise DataError(
+            f"Item {bad[0]:,} has {said}: weights must be finite and above 0. Leave out items that count nothing."
+        )
+    return checked
+
+
+def _codes(values: Any, what: str) -> tuple[IntArray | None, AnyArray]:
+    """Return values as numbers 0, 1, .. and what each number stands for."""
+    if values is None:
+        return None, np.empty(0, dtype=object)
+    import pandas as pd
+
+    codes, names = pd.factorize(np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy(), sort=False)
+    if np.ndim(codes) != 1:
+        raise DataError(f"{what} must be one value for each item.")
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise DataError(
+            f"Item {missing[0]:,} has no {what.removesuffix('s') if what == 'clusters' else 'stratum'} "
+            f"({missing.size:,} items have none): give one for each item."
+        )
+    return codes.astype(np.int64), np.asarray(names)
+
+
+def _listed(lengths: dict[str, int]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in lengths.items())

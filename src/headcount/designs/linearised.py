@@ -1,0 +1,63 @@
+"""Covariance of weighted means under a survey design, by linearisation, and what it is without the design."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.designs.design import SurveyDesign
+
+__all__ = ["DesignVariance", "linearised_covariance"]
+
+
+@dataclass(frozen=True, eq=False)
+class DesignVariance:
+    """Covariance of the sum of item contributions under a design.
+
+    Attributes
+    ----------
+    covariance : array of shape (d, d)
+    n_clusters : int
+        Clusters that have items.
+    degrees : int
+        Degrees of freedom: clusters less strata.
+    """
+
+    covariance: FloatArray
+    n_clusters: int
+    degrees: int
+
+
+def linearised_covariance(contributions: FloatArray, design: SurveyDesign) -> DesignVariance:
+    r"""Return the covariance of the sum of what items contribute to an error, by cluster totals within strata.
+
+    With :math:`t_{hc}` the total of the contributions in cluster c of stratum h, which has :math:`m_h` clusters of which the part
+    :math:`f_h` of the population was drawn,
+
+    .. math:: V = \sum_h (1 - f_h) \frac{m_h}{m_h - 1} \sum_c (t_{hc} - \bar t_h)(t_{hc} - \bar t_h)'
+
+    For a weighted mean the contributions are :math:`w_i (u_i - \bar u) / \sum w` (Taylor linearisation, as in R's ``svymean``). A
+    stratum with one cluster is centred at the mean of all clusters (R's ``lonely.psu = "adjust"``).
+
+    Parameters
+    ----------
+    contributions : array of shape (n_items, d)
+    design : SurveyDesign of these items
+    """
+    clusters, first, code = np.unique(design.item_clusters, return_index=True, return_inverse=True)
+    totals = _sums(contributions, code, len(clusters))
+    strata, stratum = np.unique(design.item_strata[first], return_inverse=True)
+    counts = np.bincount(stratum).astype(np.float64)
+    means = _sums(totals, stratum, len(strata)) / counts[:, None]
+    means[counts == 1.0] = totals.mean(axis=0)
+    scale = np.where(counts > 1.0, counts / np.maximum(counts - 1.0, 1.0), 1.0)
+    if design.population_size is not None:
+        drawn = np.bincount(design.item_strata, minlength=len(design.population_size))[strata]
+        scale = scale * (1.0 - np.minimum(drawn / design.population_size[strata], 1.0))
+    centred = (totals - means[stratum]) * np.sqrt(scale[stratum])[:, None]
+    return DesignVariance(centred.T @ centred, len(clusters), max(len(clusters) - len(strata), 1))
+
+
+def _sums(values: FloatArray, code: IntArray, n: int) -> FloatArray:
+    """Return the sums of rows of each code."""
+    return np.stack([np.bincount(code, column, n) for column in values.T], axis=1)

@@ -1,0 +1,183 @@
+"""Intervals under survey designs: what clusters, weights and strata do to the errors of both sides, as effective numbers of items.
+
+The error of free shares is, to first order, a sum of what each item contributes (linearisation): B (u - z) / n for an item of the
+sample, -p_j B (u - G_j) / n_j for a labelled item of class j. Its variance under the design, by cluster totals, over that of as many
+independent items is the design effect of each share on each side. Intervals invert the same test as ever, with the numbers of
+items divided by these.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from headcount._distributions import normal_tail, student_quantile
+from headcount._typing import FloatArray, IntArray
+from headcount.designs import DesignVariance, SurveyDesign, linearised_covariance
+from headcount.intervals.evidence import Evidence
+from headcount.intervals.inversion import class_intervals, mean_intervals
+from headcount.learners import Outputs
+from headcount.protocols import Samples
+
+__all__ = ["DesignErrors", "design_errors", "design_intervals", "effective_evidence"]
+
+_LEAST_EFFECT = 0.25
+"""Lower bound of the design effects that intervals go by: less is chance, or a finite population that is nearly drawn whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class DesignErrors:
+    """Covariances of the errors of the shares of each sample, by side, under the designs and of as many independent items.
+
+    Attributes
+    ----------
+    target, labelled : arrays of shape (n_samples, n_classes, n_classes)
+        Of what the sample's items, and the labelled items, contribute, under their designs.
+    plain_target, plain_labelled : arrays of shape (n_samples, n_classes, n_classes)
+        The same of as many independent items of equal weight.
+    clusters, degrees : arrays of int of shape (n_samples,)
+        Clusters of each sample, and degrees of freedom (less strata).
+    labelled_clusters, labelled_degrees : arrays of int of shape (n_samples,)
+        Those of the labelled items, the same for all samples.
+    """
+
+    target: FloatArray
+    labelled: FloatArray
+    plain_target: FloatArray
+    plain_labelled: FloatArray
+    clusters: IntArray
+    degrees: IntArray
+    labelled_clusters: IntArray
+    labelled_degrees: IntArray
+
+    def take(self, s: int) -> "DesignErrors":
+        """Return the errors of sample s alone."""
+        return replace(self, **{one.name: getattr(self, one.name)[s : s + 1] for one in fields(self)})
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance of the errors of the shares, of both sides together."""
+        return self.target + self.labelled
+
+    @property
+    def target_effects(self) -> FloatArray:
+        """Design effect of each share on the sample's side, shape (n_samples, n_classes)."""
+        return _ratios(self.target, self.plain_target)
+
+    @property
+    def labelled_effects(self) -> FloatArray:
+        """Design effect of each share on the labelled side."""
+        return _ratios(self.labelled, self.plain_labelled)
+
+    @property
+    def effects(self) -> FloatArray:
+        """Design effect of each share, of both sides together."""
+        return _ratios(self.covariance, self.plain_target + self.plain_labelled)
+
+
+def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
+    """Return the ratios of variances; 1 where there is no error either way."""
+    over, under = (np.diagonal(one, axis1=1, axis2=2) for one in (design, plain))
+    ratios: FloatArray = np.where(under > 1e-15, over / np.maximum(under, 1e-300), 1.0)
+    return ratios
+
+
+def design_errors(evidence: Evidence, outputs: Outputs, samples: Samples, design: SurveyDesign | None) -> DesignErrors:
+    """Return the errors of the shares of each sample under the designs of both sides.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Of the samples, with the design of the labelled items.
+    outputs : Outputs
+        Of the pool of items.
+    samples : Samples
+        Weighted as the design says.
+    design : SurveyDesign, optional
+        Of the items of the pool.
+    """
+    parts: list[list[FloatArray]] = []
+    figures: list[tuple[int, int, int, int]] = []
+    shared: FloatArray | None = None
+    for s in range(len(evidence.shares)):
+        one, rows = evidence.take(s), samples[s]
+        if shared is None or not one.vectors.is_shared:
+            shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
+        part = SurveyDesign(weights=np.ones(len(rows))) if design is None else design.take(rows)
+        target, plain_target = _target_errors(shared[rows], samples.factors_of(s), part)
+        labelled, plain_labelled = _labelled_errors(one)
+        parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled])
+        figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
+    return DesignErrors(
+        *(np.stack(column) for column in zip(*parts, strict=True)),
+        *(np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)),
+    )
+
+
+def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> tuple[DesignVariance, FloatArray]:
+    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent."""
+    weights = factors / factors.sum()
+    centred = U - weights @ U
+    plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
+    return linearised_covariance(weights[:, None] * centred, design), plain
+
+
+def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+    """Return the same of the class means that the labelled items give, at the estimated shares."""
+    vectors, p = evidence.vectors, evidence.shares[0]
+    U = vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T
+    design = SurveyDesign(weights=np.ones(len(U))) if vectors.design is None else vectors.design
+    contributions, plain = np.empty_like(U), np.zeros((U.shape[1], U.shape[1]))
+    for j, share in enumerate(p.tolist()):
+        rows = np.flatnonzero(vectors.codes == j)
+        present, fold = np.unique(vectors.folds[rows], return_inverse=True)
+        weights = design.item_weights[rows]
+        weights = weights / np.bincount(fold, weights)[fold] / len(present)
+        centred = U[rows] - weights @ U[rows]
+        contributions[rows] = -share * weights[:, None] * centred
+        plain += share**2 * (centred * weights[:, None]).T @ centred / max(evidence.sizes[j] - 1.0, 1.0)
+    return linearised_covariance(contributions, design), plain
+
+
+def design_intervals(
+    evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of each class's interval, or with values those of the mean over classes, under the designs."""
+    k = evidence.shares.shape[1]
+    low, high = np.empty((len(evidence.shares), k)), np.empty((len(evidence.shares), k))
+    for s in range(len(low)):
+        one, errors_of_one = evidence.take(s), errors.take(s)
+        if values is not None:
+            low[s], high[s] = mean_intervals(effective_evidence(one, errors_of_one, z, values), values, z)
+            continue
+        for j in range(1 if k == 2 else 0, k):
+            ends = class_intervals(effective_evidence(one, errors_of_one, z, np.eye(k)[j]), z)
+            low[s, j], high[s, j] = ends[0][0, j], ends[1][0, j]
+        if k == 2:  # the shares of two classes stand and fall together
+            low[s, 0], high[s, 0] = 1.0 - high[s, 1], 1.0 - low[s, 1]
+    return (low, high) if values is None else (low[:, 0], high[:, 0])
+
+
+def effective_evidence(evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None) -> Evidence:
+    """Return the evidence of one sample with effective numbers of items, for the mean of these values over the classes.
+
+    Without values the largest design effect of all classes is taken, which is safe for any use of the evidence. The effects are
+    known from few clusters: quantiles for as many degrees of freedom stand in for the normal's.
+    """
+    target = _effect(errors.target[0], errors.plain_target[0], values)
+    labelled = _effect(errors.labelled[0], errors.plain_labelled[0], values)
+    tail = float(normal_tail(z))
+    target *= float(student_quantile(tail, float(errors.degrees[0]))) ** 2 / z**2
+    sizes = evidence.sizes / labelled
+    usual = max(float(sizes.min()) - 1.0, 1.0)  # degrees of freedom that the test of shares allows for by itself
+    degrees = float(errors.labelled_degrees[0])
+    if degrees < usual:
+        sizes = sizes * (float(student_quantile(tail, usual)) / float(student_quantile(tail, degrees))) ** 2
+    return replace(evidence, n=evidence.n / target, sizes=np.maximum(sizes, 1.0))
+
+
+def _effect(design: FloatArray, plain: FloatArray, values: FloatArray | None) -> float:
+    """Return the design effect of a mean over classes, or the largest of all shares."""
+    if values is None:
+        return max(float(_ratios(design[None], plain[None]).max()), _LEAST_EFFECT)
+    under = float(values @ plain @ values)
+    return max(float(values @ design @ values) / under, _LEAST_EFFECT) if under > 1e-15 else 1.0
