@@ -55,14 +55,18 @@ class LabelledItems:
     features: ItemFeatures
     codes: IntArray
     P: FloatArray
+    clusters: IntArray | None = None
 
-    def check(self, items: Items, P: FloatArray, level: float = 0.05) -> "ItemFindings":
-        """Test other items with these posteriors, and name what differs if the test rejects."""
+    def check(
+        self, items: Items, P: FloatArray, level: float = 0.05, clusters: IntArray | None = None
+    ) -> "ItemFindings":
+        """Test other items with these posteriors, and name what differs if the test rejects; ``clusters`` are those of the items."""
         target = item_features(items)
         every_class = np.unique(self.codes).size == self.P.shape[1]
         if target is None or not every_class:
             return ItemFindings()
-        test = item_test(self.features, self.codes, self.P, target, P, level)
+        both = None if self.clusters is None and clusters is None else (self.clusters, clusters)
+        test = item_test(self.features, self.codes, self.P, target, P, level, clusters=both)
         if not test.p_value < level:
             return ItemFindings(test.p_value, copies=test.copies)
         return ItemFindings(test.p_value, self._named(test.differs, target, items), test.copies)
@@ -112,6 +116,7 @@ def item_test(
     phi_target: FloatArray,
     level: float = 0.05,
     seed: int = 0,
+    clusters: tuple[IntArray | None, IntArray | None] | None = None,
 ) -> ItemTest:
     """Test whether target items look like a mixture of labelled ones of the classes.
 
@@ -126,6 +131,9 @@ def item_test(
         Columns that differ are looked for only if the p-value is below it.
     seed : int
         Of the folds.
+    clusters : pair of arrays of int, optional
+        Clusters of the labelled and of the target items, None for a side without: items of a cluster lie in one fold, and the error of
+        the statistic is that of sums over clusters.
     """
     k = int(codes.max()) + 1
     sizes = np.bincount(codes, minlength=k)
@@ -144,6 +152,8 @@ def item_test(
         return ItemTest(copies=copies)
     is_target = np.repeat([False, True], [len(codes), n])
     strata = np.concatenate([codes, np.full(n, k)])
+    if clusters is not None:
+        group = _with_clusters(group, clusters, len(codes))
     fold = _folds(strata, group, np.random.default_rng(seed))
     sides = np.zeros((_FOLDS, 2))
     np.add.at(sides, (fold, is_target.astype(int)), 1.0)
@@ -187,6 +197,23 @@ def _copies(group: IntArray, n_labelled: int) -> IntArray:
     if by_side[0, common].sum() < _FEW_VALUES * n_labelled:
         return group
     return np.arange(len(group))
+
+
+def _with_clusters(
+    group: IntArray, clusters: tuple[IntArray | None, IntArray | None], n_labelled: int
+) -> IntArray:
+    """Return groups in which items that are equal, or of one cluster of a side, are together."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n, n_groups = len(group), int(group.max()) + 1
+    each = np.arange(n)
+    of_items = [each[:n_labelled] if clusters[0] is None else clusters[0], each[n_labelled:] if clusters[1] is None else clusters[1]]
+    labelled, target = (np.unique(side, return_inverse=True)[1] for side in of_items)
+    node = np.concatenate([labelled, labelled.max() + 1 + target]) + n_groups
+    size = int(node.max()) + 1
+    _, component = connected_components(coo_matrix((np.ones(n), (group, node)), shape=(size, size)), directed=False)
+    return np.unique(component[group], return_inverse=True)[1].astype(np.int64)
 
 
 def _share_of_copies(group: IntArray, weights: FloatArray) -> float:

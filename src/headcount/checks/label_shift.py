@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._typing import FloatArray, IntArray, Items
 from headcount._validation import encode, labelled_items, quoted
 from headcount.checks.labelled_cells import LabelledCells, ShiftTest
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
@@ -80,10 +81,11 @@ class LabelledScores:
     codes: IntArray
     folds: IntArray | None = None
     items: Items | None = None
+    design: SurveyDesign | None = None
 
     def cells(self) -> LabelledCells:
         """Return the items in cells of scores."""
-        return LabelledCells(self.P, self.codes, folds=self.folds)
+        return LabelledCells(self.P, self.codes, folds=self.folds, design=self.design)
 
 
 def labelled_scores(quantifier: Quantifier, labelled: Any) -> LabelledScores:
@@ -114,7 +116,8 @@ def labelled_scores(quantifier: Quantifier, labelled: Any) -> LabelledScores:
             "another one: pass labelled=(X, y) with items that it was not trained on, or omit refit."
         )
     folds = getattr(quantifier, "validation_folds_", None)
-    return LabelledScores(kept[0].posteriors, kept[1], folds, getattr(quantifier, "validation_items_", None))
+    design = getattr(quantifier, "validation_design_", None)
+    return LabelledScores(kept[0].posteriors, kept[1], folds, getattr(quantifier, "validation_items_", None), design)
 
 
 def _one_fold_each(outputs: Outputs) -> tuple[FloatArray, IntArray | None]:

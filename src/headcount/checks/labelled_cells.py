@@ -10,6 +10,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.checks.distance import distance_from_mixtures, hotelling_p_value
 from headcount.checks.low_confidence import low_confidence_test, mixture_inverse
 from headcount.checks.score_cells import ScoreCells
+from headcount.designs import SurveyDesign, mean_design_effect
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier
@@ -73,16 +74,33 @@ class LabelledCells:
         most counts are those of some mixture. The test is whether they are: that they are says little.
     folds : array of int, shape (n_items,), optional
         The fold of each item: a class is then the mean over folds of their means, as with cross-fitting.
+    design : SurveyDesign, optional
+        How the items were drawn: their weights are counted, and clusters make the sizes of classes effective ones.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_classes,)
+        Effective numbers of labelled items; without a design the numbers of items.
+    counts : array of shape (n_classes,)
+        Numbers of labelled items.
     """
 
-    def __init__(self, P: FloatArray, codes: IntArray, decided: bool = False, folds: IntArray | None = None) -> None:
+    def __init__(
+        self,
+        P: FloatArray,
+        codes: IntArray,
+        decided: bool = False,
+        folds: IntArray | None = None,
+        design: SurveyDesign | None = None,
+    ) -> None:
         self.k, self.decided = P.shape[1], decided
         self.codes, self.P = codes, P
-        self.sizes = np.bincount(codes, minlength=self.k).astype(float)
+        self.counts = np.bincount(codes, minlength=self.k).astype(float)
+        self.sizes = self.counts
         self.representation = ScoreCells.for_classes(self.k, decided)
         self.n_cells = self.representation.width(self.k)
         self.item_cells = self.representation.codes(Outputs(np.arange(self.k), len(P), P.argmax(axis=1), P))
-        self.weights = _item_weights(codes, self.k, folds)
+        self.weights = _item_weights(codes, self.k, folds, None if design is None else design.weights)
         self.means = self.class_means(P)
         columns = [
             np.bincount(self.item_cells[codes == j], self.weights[codes == j], minlength=self.n_cells)
@@ -90,6 +108,16 @@ class LabelledCells:
         ]
         self.H = np.column_stack(columns).astype(np.float64)
         self.low = np.stack([self._least_sure(share) for share in _LOW_SHARES])
+        if design is not None:
+            self.sizes = np.maximum(self.counts / self.design_effect(self.item_cells, P, design, codes), 1.0)
+
+    def design_effect(
+        self, cells: IntArray, P: FloatArray, design: SurveyDesign, classes: IntArray | None = None
+    ) -> float:
+        """Return the largest design effect of what is tested: frequencies of cells, mean posteriors, low-confidence items."""
+        low = self.low[:, cells].T.astype(np.float64)
+        tested = np.eye(self.n_cells)[cells], P, low[:, :1], low[:, 1:]
+        return max(mean_design_effect(values, design, classes) for values in tested)
 
     def class_means(self, vectors: FloatArray) -> FloatArray:
         """Return the mean vector of each class, in columns."""
@@ -272,13 +300,16 @@ class LabelledCells:
         return merge
 
 
-def _item_weights(codes: IntArray, k: int, folds: IntArray | None) -> FloatArray:
+def _item_weights(
+    codes: IntArray, k: int, folds: IntArray | None, weights: FloatArray | None = None
+) -> FloatArray:
     """Return the weight of each labelled item in the mean of its class: 1 / n_j, or of a mean over folds of fold means."""
     fold = np.zeros_like(codes) if folds is None else folds
+    each = np.ones(len(codes)) if weights is None else weights
     sizes = np.zeros((k, int(fold.max(initial=0)) + 1))
-    np.add.at(sizes, (codes, fold), 1.0)
+    np.add.at(sizes, (codes, fold), each)
     n_folds = (sizes > 0).sum(axis=1)
-    return np.asarray(1.0 / (sizes[codes, fold] * n_folds[codes]), dtype=np.float64)
+    return np.asarray(each / (sizes[codes, fold] * n_folds[codes]), dtype=np.float64)
 
 
 def _spread(vectors: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from headcount.checks.items import MOST_ITEMS, ItemFindings, LabelledItems
 from headcount.checks.label_shift import LabelledScores, labelled_scores
 from headcount.checks.labelled_cells import LabelledCells
 from headcount.checks.verdict import Findings, verdict_of
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
@@ -70,7 +71,14 @@ class Report:
         return "\n".join(lines)
 
 
-def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float = 0.05) -> Report:
+def check(
+    quantifier: Quantifier,
+    X: Items,
+    labelled: Any = None,
+    level: float = 0.05,
+    *,
+    design: SurveyDesign | None = None,
+) -> Report:
     """Check whether a quantifier's estimate for these items can be trusted, without their labels.
 
     Two things are tested: whether the classifier's scores are those of a mixture of the training classes, and, where the items
@@ -85,6 +93,9 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
         for an `AutoQuantifier` that has ``held_out_``.
     level : float, default=0.05
         How often the tests may raise a false alarm where only the shares have changed.
+    design : SurveyDesign, optional
+        How the items of X were drawn. Clusters make the tests count fewer items, so that items that are alike raise no alarm; that of
+        the labelled items is given to ``fit``.
 
     Returns
     -------
@@ -104,10 +115,18 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
     known = labelled_scores(quantifier, labelled)
     quantifier = quantifier.chosen
     outputs = quantifier.outputs(X, quantifier.needs | {"posteriors"})
-    cells, sample = known.cells(), as_samples(None, outputs.n_items)
+    cells, sample, effective = known.cells(), as_samples(None, outputs.n_items), None
+    if design is not None:
+        design.require(outputs.n_items, "items")
+        sample = sample if design.weights is None else sample.weighted(design.weights)
+        P = Posteriors().vectors(outputs)
+        effect = cells.design_effect(cells.representation.codes(_one_classifier(outputs, P)), P, design)
+        effective = np.array([outputs.n_items / effect])
     counts, sums = (rep.reduce(outputs, sample).sums for rep in (cells.representation, Posteriors()))
     shares = quantifier.aggregate(outputs, sample)
-    items = ItemFindings() if isinstance(X, Outputs) or known.items is None else _check_items(known, X, outputs, level)
+    items = ItemFindings()
+    if not isinstance(X, Outputs) and known.items is not None:
+        items = _check_items(known, X, outputs, level, design)
     return check_counted(
         cells,
         counts,
@@ -118,18 +137,29 @@ def check(quantifier: Quantifier, X: Items, labelled: Any = None, level: float =
         quantifier.adjusts_for_shift,
         quantifier,
         [items],
+        effective,
     )[0]
 
 
-def _check_items(known: LabelledScores, X: Items, outputs: Outputs, level: float) -> ItemFindings:
+def _one_classifier(outputs: Outputs, P: FloatArray) -> Outputs:
+    """Return outputs whose posteriors are those of fold classifiers on the mean."""
+    return outputs if outputs.folds is None else Outputs(outputs.classes, outputs.n_items, P.argmax(axis=1), P)
+
+
+def _check_items(
+    known: LabelledScores, X: Items, outputs: Outputs, level: float, design: SurveyDesign | None
+) -> ItemFindings:
     """Test the items themselves, of each side as many as are used at most."""
     generator = np.random.default_rng(0)
     own, new = (np.sort(generator.permutation(n)[:MOST_ITEMS]) for n in (len(known.codes), outputs.n_items))
     features = item_features(known.items, own)
     if features is None:
         return ItemFindings()
-    labelled = LabelledItems(features, known.codes[own], known.P[own])
-    return labelled.check(_safe_indexing(X, new), Posteriors().vectors(outputs)[new], level)
+    labelled = LabelledItems(
+        features, known.codes[own], known.P[own], None if known.design is None else known.design.item_clusters[own]
+    )
+    clusters = None if design is None else design.item_clusters[new]
+    return labelled.check(_safe_indexing(X, new), Posteriors().vectors(outputs)[new], level, clusters)
 
 
 def check_counted(
@@ -142,6 +172,7 @@ def check_counted(
     adjusts: bool = False,
     quantifier: Quantifier | None = None,
     items: Sequence[ItemFindings] | None = None,
+    effective: FloatArray | None = None,
 ) -> list[Report]:
     """Check samples of which only counts and sums are known: those of batches add up to those of all.
 
@@ -165,14 +196,17 @@ def check_counted(
         that explain the scores: what it is off by there, it is off by here.
     items : sequence of ItemFindings, optional
         What is known of the items themselves, for each sample. Copies among them make it as noisy as fewer items.
+    effective : array of shape (n_samples,), optional
+        Effective numbers of items; by default their numbers.
     """
     total = counts.sum(axis=1)
-    n = total if items is None else np.array([one.effective_size(m) for one, m in zip(items, total, strict=True)])
+    n = total if effective is None else effective
+    n = n if items is None else np.array([one.effective_size(m) for one, m in zip(items, n, strict=True)])
     test = labelled.test(counts, total, None if labelled.decided else sums)
     if (n < total).any():  # the shares stay those of all items: fewer would be put into fewer, coarser cells
         fewer = labelled.test(counts, n, None if labelled.decided else sums)
         test = replace(test, p_value=fewer.p_value, tested=fewer.tested)
-    M, sizes = labelled.means, labelled.sizes
+    M, sizes = labelled.means, labelled.counts
     matched = mixture_least_squares(M, sums / total[:, None])
     separation, separation_errors = _separation(labelled)
     # Noise of the difference between the estimate and the shares that explain the scores. If one of the two is efficient, its error
@@ -229,7 +263,7 @@ def _sizes_by_validation(labelled: LabelledCells, quantifier: Quantifier | None)
     if quantifier is None or not quantifier.uses_validation:
         return 0.0
     validated = np.bincount(quantifier.validation_codes_, minlength=labelled.k)
-    return 0.0 if np.array_equal(validated, labelled.sizes) else float((labelled.sizes / validated).max())
+    return 0.0 if np.array_equal(validated, labelled.counts) else float((labelled.counts / validated).max())
 
 
 def separation_of(M: FloatArray) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.designs.design import SurveyDesign
 
-__all__ = ["DesignVariance", "linearised_covariance"]
+__all__ = ["DesignVariance", "linearised_covariance", "mean_design_effect"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,3 +61,25 @@ def linearised_covariance(contributions: FloatArray, design: SurveyDesign) -> De
 def _sums(values: FloatArray, code: IntArray, n: int) -> FloatArray:
     """Return the sums of rows of each code."""
     return np.stack([np.bincount(code, column, n) for column in values.T], axis=1)
+
+
+def mean_design_effect(values: FloatArray, design: SurveyDesign, classes: IntArray | None = None) -> float:
+    """Return how many times larger the variance of means of these columns is than without the design, all columns together; at least 1.
+
+    Parameters
+    ----------
+    values : array of shape (n_items, d)
+    design : SurveyDesign of these items
+    classes : array of int of shape (n_items,), optional
+        The mean is then that of the class means, weighted by the number of items of each class.
+    """
+    code = np.zeros(len(values), dtype=np.int64) if classes is None else classes
+    weights, counts = design.item_weights, np.bincount(code).astype(np.float64)
+    totals = np.bincount(code, weights)
+    share = weights / totals[code]
+    centred = values - (_sums(values * share[:, None], code, len(counts)))[code]
+    within = _sums(centred**2 * share[:, None], code, len(counts)).sum(axis=1)
+    parts = counts / counts.sum()
+    plain = float((parts**2 * within / np.maximum(counts - 1.0, 1.0)).sum())
+    found = linearised_covariance(centred * (share * parts[code])[:, None], design)
+    return max(float(np.trace(found.covariance)) / plain, 1.0) if plain > 1e-15 else 1.0

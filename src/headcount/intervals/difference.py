@@ -66,7 +66,7 @@ def difference(a: Estimate, b: Estimate, level: float | None = None) -> Differen
     check_level(level)
     change = b.shares - a.shares
     if a.evidence is not None and b.evidence is not None:
-        pair = Pair(a.evidence, b.evidence, a.labelled_side == b.labelled_side)
+        pair = Pair(a.evidence_for(level), b.evidence_for(level), a.labelled_side == b.labelled_side)
         low, high = pair.intervals(float(normal_quantile((1.0 - level) / 2.0)))
         p_value = pair.p_values()
     elif a.replicates is not None and b.replicates is not None and a.replicates.shape == b.replicates.shape:

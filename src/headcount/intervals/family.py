@@ -1,7 +1,7 @@
 """`differences`: many comparisons at once, with intervals and p-values that hold together and know what the samples share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Differences",
     "differences",
+    "independent_parts",
     "labelled_influence",
     "single_estimates",
     "target_root",
@@ -147,8 +148,10 @@ def differences(
             f"{len(pairs) * k:,} comparisons are too many ({_MOST_COMPARISONS:,} at most): compare with the first or the previous "
             "sample, or fewer samples."
         )
-    known: list[Evidence] = [evidence for evidence in evidences if evidence is not None]
-    largest = _largest_errors(known, pairs)
+    known = [one.evidence_for(level) for one in singles]
+    # The labelled side's own clusters are added up below: only the samples' numbers of items are effective ones here.
+    counted = [replace(e, sizes=one.evidence.sizes) for e, one in zip(known, singles, strict=True) if one.evidence is not None]
+    largest = _largest_errors(counted, pairs)
     critical = float(np.quantile(largest, level))
     change = np.stack([singles[b].shares - singles[a].shares for a, b in pairs])
     low, high, p_single = np.empty_like(change), np.empty_like(change), np.empty_like(change)
@@ -210,8 +213,11 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
     # What remains of the labelled side's error in a comparison: it cancels as far as the shares are equal.
     gaps = [
-        weighted_influence(labelled[b], codes, evidences[b].shares[0])
-        - weighted_influence(labelled[a], codes, evidences[a].shares[0])
+        independent_parts(
+            weighted_influence(labelled[b], codes, evidences[b].shares[0])
+            - weighted_influence(labelled[a], codes, evidences[a].shares[0]),
+            evidences[a],
+        )
         for a, b in pairs
     ]
     variance = np.stack(
@@ -265,11 +271,25 @@ def _with_fewest_rows(influence: FloatArray) -> FloatArray:
 def labelled_influence(evidence: Evidence) -> FloatArray:
     """Return what each labelled item would add to the error of the shares if its class had a share of 1, a row each item."""
     U: FloatArray = evidence.vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T
-    codes, influence = evidence.vectors.codes, np.empty_like(U)
+    codes, design, influence = evidence.vectors.codes, evidence.vectors.design, np.empty_like(U)
     for j, size in enumerate(evidence.sizes.tolist()):
         rows = codes == j
-        influence[rows] = (U[rows] - U[rows].mean(axis=0)) / size
+        weights = np.ones(int(rows.sum())) if design is None else design.item_weights[rows]
+        weights = weights / weights.mean()
+        influence[rows] = weights[:, None] * (U[rows] - np.average(U[rows], axis=0, weights=weights)) / size
     return influence
+
+
+def independent_parts(influence: FloatArray, evidence: Evidence) -> FloatArray:
+    """Return errors of labelled items that are independent of each other: where items lie in clusters, their totals."""
+    design = evidence.vectors.design
+    if design is None or design.clusters is None:
+        return influence
+    clusters, code = np.unique(design.clusters, return_inverse=True)
+    totals = np.zeros((len(clusters), influence.shape[1]))
+    np.add.at(totals, code, influence)
+    parts: FloatArray = totals * np.sqrt(len(clusters) / max(len(clusters) - 1, 1))
+    return parts
 
 
 def weighted_influence(influence: FloatArray, codes: IntArray, shares: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from headcount._typing import AnyArray, FloatArray
 from headcount._validation import as_shares, quoted
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
-from headcount.intervals.designs import DesignErrors, design_intervals
+from headcount.intervals.designs import DesignErrors, design_intervals, effective_evidence
 from headcount.intervals.evidence import Evidence
 from headcount.intervals.inversion import class_intervals, mean_intervals
 from headcount.intervals.posterior import shortest_intervals
@@ -199,6 +199,14 @@ class Estimate:
         if self.shares.ndim == 2:
             return MeanEstimate(mean, low, high, self.level)
         return MeanEstimate(float(mean[0]), float(low[0]), float(high[0]), self.level)
+
+    def evidence_for(self, level: float) -> Evidence:
+        """Return the evidence of one sample that comparisons at this level go by: under a design, with effective numbers of items."""
+        if self.evidence is None:
+            raise DataError("This estimate has no evidence to compare by: it was made without an analytic interval.")
+        if self.design is None:
+            return self.evidence
+        return effective_evidence(self.evidence, self.design, float(normal_quantile((1.0 - level) / 2.0)))
 
     def take(self, s: int) -> "Estimate":
         """Return the estimate of sample s alone, as a vector."""

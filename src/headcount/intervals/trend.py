@@ -1,7 +1,7 @@
 """`trend`: the slope of shares over ordered samples, such as months, with an interval and a test."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,13 @@ import numpy as np
 from headcount._distributions import normal_quantile, normal_tail
 from headcount._typing import AnyArray, FloatArray
 from headcount.exceptions import DataError
-from headcount.intervals.family import labelled_influence, single_estimates, target_root, weighted_influence
+from headcount.intervals.family import (
+    independent_parts,
+    labelled_influence,
+    single_estimates,
+    target_root,
+    weighted_influence,
+)
 from headcount.intervals.result import Estimate, check_level
 
 __all__ = ["Trend", "trend"]
@@ -91,7 +97,7 @@ def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: fl
         raise DataError(
             f"A trend needs at least {_MIN_PERIODS} samples at different, finite times; there are {len(singles)} samples."
         )
-    evidences = [one.evidence for one in singles if one.evidence is not None]
+    evidences = [one.evidence_for(level) for one in singles if one.evidence is not None]
     if len(evidences) < len(singles) or len({one.labelled_side for one in singles}) > 1:
         raise DataError("A trend needs estimates by one fitted quantifier with an analytic interval (method='auto').")
     shares = np.stack([one.shares for one in singles])
@@ -99,9 +105,12 @@ def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: fl
     slope = weights @ shares
     variance = np.zeros(shares.shape[1])
     common: Any = 0.0
-    for weight, evidence, p in zip(weights, evidences, shares, strict=True):
+    numbers = [one.evidence.sizes for one in singles if one.evidence is not None]
+    for weight, evidence, p, sizes in zip(weights, evidences, shares, numbers, strict=True):
         variance += weight**2 * np.square(target_root(evidence, p)).sum(axis=1)
-        common = common + weight * weighted_influence(labelled_influence(evidence), evidence.vectors.codes, p)
+        plain = replace(evidence, sizes=sizes)
+        common = common + weight * weighted_influence(labelled_influence(plain), evidence.vectors.codes, p)
+    common = independent_parts(common, evidences[0])
     error = np.sqrt(np.maximum(variance + np.square(common).sum(axis=0), 1e-300))
     reach = float(normal_quantile((1.0 - level) / 2.0)) * error
     p_value = 2.0 * normal_tail(np.abs(slope) / error)
