@@ -116,8 +116,8 @@ def labelled_scores(quantifier: Quantifier, labelled: Any) -> LabelledScores:
             "another one: pass labelled=(X, y) with items that it was not trained on, or omit refit."
         )
     folds = getattr(quantifier, "validation_folds_", None)
-    design = getattr(quantifier, "validation_design_", None)
-    return LabelledScores(kept[0].posteriors, kept[1], folds, getattr(quantifier, "validation_items_", None), design)
+    items = getattr(quantifier, "validation_items_", None)
+    return LabelledScores(kept[0].posteriors, kept[1], folds, items, quantifier.validation_design_)
 
 
 def _one_fold_each(outputs: Outputs) -> tuple[FloatArray, IntArray | None]:

@@ -70,20 +70,31 @@ class SurveyDesign:
     def __repr__(self) -> str:
         parts = [f"{self.n_items:,} items"]
         if self.clusters is not None:
-            parts.append(f"in {len(self.cluster_names):,} clusters")
+            parts.append(f"in {len(np.unique(self.clusters)):,} clusters")
         if self.strata is not None:
-            parts.append(f"in {len(self.stratum_names):,} strata")
+            parts.append(f"in {len(np.unique(self.strata)):,} strata")
         return f"SurveyDesign({' '.join(parts)}{', weighted' if self.weights is not None else ''})"
 
     def take(self, rows: IntArray) -> "SurveyDesign":
         """Return the design of some of the items; the population stays the same."""
-        part = object.__new__(SurveyDesign)
-        part.stratum_names, part.cluster_names = self.stratum_names, self.cluster_names
-        part.weights, part.strata, part.clusters = (
-            None if given is None else given[rows] for given in (self.weights, self.strata, self.clusters)
-        )
-        part.n_items, part.population_size = len(rows), self.population_size
-        return part
+        arrays = (None if given is None else given[rows] for given in (self.weights, self.strata, self.clusters))
+        return SurveyDesign._coded(*arrays, self.population_size, len(rows))
+
+    @classmethod
+    def _coded(
+        cls,
+        weights: FloatArray | None,
+        strata: IntArray | None,
+        clusters: IntArray | None,
+        sizes: FloatArray | None,
+        n_items: int,
+    ) -> "SurveyDesign":
+        """Return a design of numbered strata and clusters, whose names are not kept; ``sizes``: the population of each stratum."""
+        coded = object.__new__(cls)
+        coded.weights, coded.strata, coded.clusters, coded.population_size = weights, strata, clusters, sizes
+        coded.stratum_names = coded.cluster_names = np.empty(0, dtype=object)
+        coded.n_items = n_items
+        return coded
 
     def require(self, n_items: int, what: str) -> None:
         """Raise unless the design is of so many items."""

@@ -137,7 +137,7 @@ def estimate(
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
     target = _reduced(quantifier, X, samples, design)
-    is_designed = design is not None or getattr(quantifier, "validation_design_", None) is not None
+    is_designed = design is not None or quantifier.validation_design_ is not None
     if is_designed:
         _check_designed(quantifier, estimand, method, assume, design)
     tail = (1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(target.statistics))) / 2.0

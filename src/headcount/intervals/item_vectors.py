@@ -58,7 +58,7 @@ class ItemVectors(ABC):
         # Models of earlier versions know no folds.
         self.folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros_like(self.codes))
         self.repeats: int = getattr(quantifier, "validation_repeats_", 1)
-        self.design: SurveyDesign | None = getattr(quantifier, "validation_design_", None)
+        self.design: SurveyDesign | None = quantifier.validation_design_
         self.inside: FloatArray = np.empty((0, 0))
 
     @abstractmethod

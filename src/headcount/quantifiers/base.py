@@ -85,6 +85,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
 
     classes: Any = None
     refit: Any = False
+    validation_design_: SurveyDesign | None = None
+    """How the validation items were drawn, if ``fit`` was told."""
     classifier: Any
     classes_: AnyArray
     classifier_: Any

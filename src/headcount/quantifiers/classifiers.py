@@ -50,7 +50,10 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     quantifier.validation_outputs_, quantifier.validation_codes_ = outputs, codes[rows]
     quantifier.validation_folds_, quantifier.validation_items_ = folds, items
     quantifier.validation_repeats_ = int(np.bincount(rows).max())
-    quantifier.validation_design_ = None if fits.design is None else fits.design.take(rows)
+    if fits.design is not None:
+        quantifier.validation_design_ = fits.design.take(rows)
+    elif "validation_design_" in vars(quantifier):  # of an earlier fit
+        del quantifier.validation_design_
     absent = np.bincount(quantifier.validation_codes_, minlength=len(quantifier.classes_)) == 0
     if absent.any():
         raise DataError(

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
-from headcount.designs import SurveyDesign
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier, normalised
@@ -58,7 +57,6 @@ class SumsQuantifier(Quantifier):
     validation_folds_: IntArray
     validation_items_: Any
     validation_repeats_: int
-    validation_design_: SurveyDesign | None
 
     left_out_shift: ClassVar[float] = 0.5
     """Share of what leaving items out of their vectors (`projected_validation`) shifts the class means that counts as their error.

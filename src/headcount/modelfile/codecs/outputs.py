@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from headcount.exceptions import DataError
-from headcount.modelfile.checks import UnsoundError, check_floats, check_labels, check_number, need
+from headcount.modelfile.checks import UnsoundError, check_floats, check_integers, check_labels, check_number, need
 from headcount.modelfile.codecs.base import EstimatorCodec, Learnt, class_at
 
 __all__ = ["CODECS"]
@@ -60,6 +60,39 @@ def check_black_box(box: Any) -> None:
         need(isinstance(pair[1], tuple | list) and len(pair[1]) == k, "an answer has no posterior for each class")
         for share in pair[1]:
             check_number(share, "a posterior of an answer", 0.0, 1.0 + 1e-9)
+
+
+class _DesignCodec:
+    """How the validation items were drawn."""
+
+    tag = "survey design"
+    path = "headcount.designs.design:SurveyDesign"
+    _ARRAYS = ("weights", "strata", "clusters")
+
+    def fields(self, instance: Any) -> dict[str, Any]:
+        """Return the arrays that there are, and the number of items."""
+        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "population_size")}
+        return {"n_items": instance.n_items} | {name: value for name, value in known.items() if value is not None}
+
+    def make(self, fields: Any) -> Any:
+        """Make the design from checked arrays."""
+        from headcount.designs.design import SurveyDesign
+
+        n_items, sizes = fields.get("n_items"), fields.get("population_size")
+        need(type(n_items) is int and n_items > 0, "a survey design is of no number of items")
+        weights, strata, clusters = (fields.get(name) for name in self._ARRAYS)
+        need(any(one is not None for one in (weights, strata, clusters)), "a survey design is empty")
+        if weights is not None:
+            check_floats(weights, "weights", (n_items,))
+            need(bool((weights > 0.0).all()), "a survey design has a weight that is not above 0")
+        for name, codes in (("strata", strata), ("clusters", clusters)):
+            if codes is not None:
+                check_integers(codes, name, (n_items,), 0, 2**40)
+        if sizes is not None:
+            check_floats(sizes, "population_size", (None,))
+            most = 1 if strata is None else int(strata.max()) + 1
+            need(len(sizes) >= most and bool((sizes > 0.0).all()), "a survey design has strata of no size")
+        return SurveyDesign._coded(weights, strata, clusters, sizes, n_items)
 
 
 class _CalibrationCodec:
@@ -168,6 +201,7 @@ class _GeneratorCodec:
 
 CODECS = (
     _OutputsCodec(),
+    _DesignCodec(),
     EstimatorCodec("black box", "headcount.learners.black_box:BlackBox", Learnt(("classes_",)), check_black_box),
     _CalibrationCodec("bias-corrected temperature", "BiasCorrectedTemperature"),
     _CalibrationCodec("temperature scaling", "TemperatureScaling"),

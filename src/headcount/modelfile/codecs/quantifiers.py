@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount.designs.design import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners.outputs import Outputs
 from headcount.learners.temperature import LogLinearCalibration
@@ -50,7 +51,7 @@ _CHECKED = {
     "prevalence_",
     "calibration_",
 }
-_CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats")}
+_CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats", "design")}
 _NEEDED = {"SLD": ("prior_", "calibration_"), "MLPE": ("prevalence_",)}
 """What fits of methods learn that is not the family's."""
 _MOST_STEPS, _MOST_CANDIDATES = 1_000_000, 100_000
@@ -181,6 +182,9 @@ def _check_validation(quantifier: Any, k: int) -> None:
         check_integers(quantifier.validation_folds_, "validation_folds_", codes.shape, 0, len(codes) + 1)
     repeats = getattr(quantifier, "validation_repeats_", 1)
     check_number(repeats, "validation_repeats_", 1, len(codes))
+    design = quantifier.validation_design_
+    if design is not None:
+        need(isinstance(design, SurveyDesign) and design.n_items == len(codes), "validation_design_ is of other items")
     if "validation_outputs_" in vars(quantifier):
         need(isinstance(outputs, Outputs) and outputs.n_items == len(codes), "validation_outputs_ are of other items")
         need(outputs.classes.tolist() == quantifier.classes_.tolist(), "validation_outputs_ are of other classes")
