@@ -1,7 +1,8 @@
 """`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import joblib
 import numpy as np
@@ -10,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
-from headcount.exceptions import DataError
+from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates, statistic_replicates
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
 from headcount.intervals.posterior import credible_intervals
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.target_labels import LabelledEstimate, labelled_estimate, target_labels
+from headcount.intervals.target_labels.design_based import scored_items
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
@@ -48,11 +51,15 @@ class _Target:
         return self.outputs, self.samples
 
 
+@overload
 def estimate(
     quantifier: Quantifier,
     X: Items,
     samples: Any = None,
     *,
+    labels: None = None,
+    probabilities: None = None,
+    strata: None = None,
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
     method: Literal["auto", "delta", "bootstrap"] = "auto",
@@ -60,7 +67,44 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-) -> Estimate:
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    labels: Any,
+    probabilities: Any = None,
+    strata: Any = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["calibrated"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+) -> LabelledEstimate: ...
+
+
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    labels: Any = None,
+    probabilities: Any = None,
+    strata: Any = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["calibrated"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+) -> Estimate | LabelledEstimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
     The labelled ones are the validation items, on which methods learn what the classifier gives for items of each class. Intervals
@@ -80,6 +124,15 @@ def estimate(
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
         By default all items are one sample, and the answer's arrays are vectors.
+    labels : array of n_items labels, mapping, or pair (positions, labels), optional
+        Labels of some of these items, drawn at random from each sample: None, NaN, NA or a masked entry where an item has none. The
+        result is then a `LabelledEstimate` with two answers side by side: the *design-based* one, which holds whatever has changed
+        since the model was made, for any method; and the one *under label shift*, from source and target labels together. A test
+        says whether the two contradict each other.
+    probabilities : array of shape (n_items,), or one for each of a pair of labels, optional
+        With labels: the chances with which items were drawn to be labelled, above 0 and at most 1. By default they are equal.
+    strata : array of shape (n_items,), optional
+        With labels: the stratum of each item, if a fixed number of items was drawn from each.
     level : float, default=0.95
     estimand : {"population", "sample"}, default="population"
         The share in the population that the items were drawn from, or the share among these very items (a narrower interval).
@@ -99,7 +152,7 @@ def estimate(
 
     Returns
     -------
-    Estimate
+    Estimate, or LabelledEstimate if labels are given
 
     References
     ----------
@@ -118,7 +171,20 @@ def estimate(
     >>> answer = estimate(q, X[2000:])
     >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1])
     True
+
+    With labels of fifty of the new items, the answer holds even if more than the shares has changed:
+
+    >>> some = {i: y[2000 + i] for i in range(0, 2000, 40)}
+    >>> answer = estimate(q, X[2000:], labels=some)
+    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1]), bool(answer.contradiction.p_value[0] > 0.05)
+    (True, True)
     """
+    if labels is not None:
+        return _with_labels(
+            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous
+        )
+    if probabilities is not None or strata is not None:
+        raise DataError("probabilities and strata say how labelled items were drawn: pass labels too.")
     _check(level, estimand, method, assume, simultaneous, n_replicates)
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
@@ -171,6 +237,65 @@ def estimate(
         replicates=replicates,
         draws=draws,
     )
+
+
+def _with_labels(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any,
+    labels: Any,
+    probabilities: Any,
+    strata: Any,
+    level: float,
+    estimand: Literal["population", "sample"],
+    method: str,
+    assume: Any,
+    simultaneous: Literal["classes", "samples", "both"] | None,
+) -> LabelledEstimate:
+    """Return both answers for samples of which some items are labelled, and warn where one is missing."""
+    _check(level, estimand, method, assume, simultaneous, 1000)
+    if method == "bootstrap" or assume is not None:
+        given = f"method={method!r}" if method == "bootstrap" else f"assume={assume!r}"
+        raise DataError(f"With labels=, intervals are design-based and analytic: omit {given}.")
+    if isinstance(X, Statistics | SampleItems):
+        raise DataError("labels= are of single items: pass these items or their Outputs, not statistics that were added up.")
+    quantifier = _fitted(quantifier)
+    outputs = scored_items(quantifier, X)
+    given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
+    known = as_samples(samples, outputs.n_items)
+    why = why_no_label_shift(quantifier)
+    source_only = None
+    if quantifier.has_interval:
+        source_only = estimate(
+            quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous
+        ) if not (quantifier.has_posterior and estimand == "sample") else None
+    answer = labelled_estimate(
+        quantifier,
+        outputs,
+        known,
+        given_labels,
+        source_only=source_only,
+        why_no_label_shift=why,
+        level=level,
+        comparisons=_comparisons(simultaneous, len(quantifier.classes_), len(known)),
+        estimand=estimand,
+        one=samples is None,
+    )
+    for s, sentences in enumerate(answer.notes):
+        for sentence in sentences:
+            which = "" if samples is None else f"Sample {s if known.names is None else known.names[s]}: "
+            warnings.warn(which + sentence, HeadcountWarning, stacklevel=3)
+    return answer
+
+
+def why_no_label_shift(quantifier: Quantifier) -> str:
+    """Say why a method has no answer from source and target labels together; empty if it has one."""
+    if quantifier.has_posterior and quantifier.has_interval:
+        return (
+            f"{type(quantifier).__name__} draws from a posterior, which target labels can't be added to here: use ACC, PACC or "
+            "SLD(calibration='bcts') over the same classifier."
+        )
+    return why_no_interval(quantifier)
 
 
 def why_no_interval(quantifier: Quantifier) -> str:
