@@ -12,7 +12,7 @@ from headcount.intervals.target_labels.contradiction import Contradiction, contr
 from headcount.intervals.target_labels.design_based import design_based_shares
 from headcount.intervals.target_labels.labels import UNLABELLED, TargetLabels
 from headcount.intervals.target_labels.pooled import PooledScore
-from headcount.intervals.target_labels.pooling import pooled_parts
+from headcount.intervals.target_labels.pooling import pool_profiles, pooled_parts
 from headcount.intervals.target_labels.result import LabelledEstimate
 from headcount.learners import Outputs
 from headcount.model_assisted import AssistedShares
@@ -88,7 +88,7 @@ def labelled_estimate(
         label_shift, pooled = _label_shift(
             quantifier, outputs, samples, labels, assisted, source_only, tail, level, within, one
         )
-        test = _contradiction(quantifier, outputs, samples, finite, pooled, k)
+        test = _contradiction(quantifier, outputs, samples, labels, finite, pooled, k)
     return LabelledEstimate(
         design, label_shift, source_only, test, n_labels, tuple(notes), why_no_label_shift, tuple(assisted)
     )
@@ -239,6 +239,7 @@ def _contradiction(
     quantifier: Quantifier,
     outputs: Outputs,
     samples: Samples,
+    labels: TargetLabels,
     finite: list[AssistedShares | None],
     pooled: FloatArray,
     k: int,
@@ -254,5 +255,11 @@ def _contradiction(
         for i, s in enumerate(tested):
             answer = finite[s]
             if answer is not None:
-                p_value[s], difference[s], detectable[s] = contradiction_of(evidence.take(i), answer, pooled[s])
+                rows = samples[s][labels.labelled[samples[s]]]
+                vectors = evidence.vectors.target(i, outputs.take(rows))
+                weights = _weights(labels, samples[s], rows)
+                _, spread, known = pool_profiles(evidence.take(i), vectors, labels.codes[rows], weights)
+                p_value[s], difference[s], detectable[s] = contradiction_of(
+                    evidence.take(i), answer, pooled[s], spread, known
+                )
     return Contradiction(p_value, difference, detectable)

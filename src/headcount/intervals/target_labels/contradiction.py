@@ -39,7 +39,7 @@ class Contradiction:
 
 
 def contradiction_of(
-    evidence: Evidence, assisted: AssistedShares, null: FloatArray
+    evidence: Evidence, assisted: AssistedShares, null: FloatArray, spread: FloatArray, known: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
     r"""Return p-value, difference and smallest detectable difference of one sample.
 
@@ -57,9 +57,14 @@ def contradiction_of(
         Of the sample itself (``finite_population=True``).
     null : array of shape (n_classes,)
         Shares under label shift, at which variances are taken.
+    spread : array of shape (n_classes, n_coordinates, n_coordinates)
+        S, the covariance of an item's vector in each class, from the labelled items of source and target: they have the same one if
+        only shares have changed, and few source items of a class may all be alike.
+    known : array of shape (n_classes,)
+        Number of items that S is known from.
     """
     k = len(null)
-    G, S, B, N = evidence.G[0], evidence.S[0], evidence.B[0], float(evidence.n[0])
+    G, S, B, N = evidence.G[0], spread, evidence.B[0], float(evidence.n[0])
     difference = assisted.shares - evidence.shares[0]
     left, _, _ = np.linalg.svd(G - G.mean(axis=1, keepdims=True), full_matrices=False)
     r = int(evidence.rank[0])
@@ -76,7 +81,7 @@ def contradiction_of(
     d = P @ (evidence.z[0] - G @ assisted.shares)
     squared = float(d @ inverse @ d)
     parts = np.array([np.trace(inverse @ of_labels), *(np.trace(inverse @ one) for one in by_class)]) / r
-    degrees_of_parts = np.maximum([assisted.n_labelled - 1.0 - assisted.degrees, *(evidence.sizes - 1.0)], 1.0)
+    degrees_of_parts = np.maximum([assisted.n_labelled - 1.0 - assisted.degrees, *(known - 1.0)], 1.0)
     degrees = 1.0 / max(float(np.sum(parts**2 / degrees_of_parts)), 1e-6)
     below = max(degrees - r + 1.0, 1.0)
     p_value = f_tail(squared * below / (max(degrees, below) * r), r, below)
