@@ -33,6 +33,7 @@ from headcount.auto.ranking import optimism, ranked
 from headcount.auto.reference import held_out_scores
 from headcount.auto.trials import draw_trials
 from headcount.checks.report import separation_of
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError, SearchError, UnknownNameError
 from headcount.learners import VALIDATION_CONSTRAINTS, Outputs, validation_parts
 from headcount.learners.fit_params import cut_fit_params
@@ -151,13 +152,16 @@ class AutoQuantifier(ChosenQuantifier):
         "progress": ["boolean", StrOptions({"auto"})],
     }
 
-    def fit(self, X: Items, y: Labels, **fit_params: Any) -> Self:
+    def fit(self, X: Items, y: Labels, *, design: SurveyDesign | None = None, **fit_params: Any) -> Self:
         """Try what suits these labelled items, and fit the best on all of them.
 
         Parameters
         ----------
         X : texts, a matrix or sparse matrix of numbers, or a data frame, whose columns may be of several kinds
         y : labels of shape (n_items,)
+        design : SurveyDesign, optional
+            How the items were drawn: clusters stay together in all folds, and intervals count them. With weights only methods whose
+            class profiles are weighted means are tried.
         **fit_params
             Passed to the learners' ``fit``, such as ``sample_weight``.
         """
@@ -171,6 +175,9 @@ class AutoQuantifier(ChosenQuantifier):
         self.skipped_: list[dict[str, Any]] = []
         of_choice, of_trials, of_refit = seed_sequence(self.random_state).spawn(3)
         self._seed = int(of_refit.generate_state(1)[0])
+        if design is not None:
+            design.require(len(codes), "labelled items")
+        self._design = design
         methods, settings = self._methods(self._seed), self._settings(len(codes))
         rows = _some_rows(codes, int(of_choice.generate_state(1)[0]))
         fits = self._cross_fits(X, labels, codes, rows, int(of_choice.generate_state(2)[1]), fit_params)
@@ -214,7 +221,8 @@ class AutoQuantifier(ChosenQuantifier):
     def _cross_fits(
         self, X: Items, labels: AnyArray, codes: IntArray, rows: IntArray, seed: int, fit_params: dict[str, Any]
     ) -> CrossFits:
-        folds = list(validation_parts(_FOLDS, codes[rows], seed))
+        clusters = None if self._design is None or self._design.clusters is None else self._design.clusters[rows]
+        folds = list(validation_parts(_FOLDS, codes[rows], seed, clusters=clusters))
         items, params = _safe_indexing(X, rows), cut_fit_params(fit_params, X, rows)
         return CrossFits(items, labels[rows], self.classes_, features_for(self.kind_, X, len(rows)), folds, params)
 
@@ -228,6 +236,9 @@ class AutoQuantifier(ChosenQuantifier):
                 reason = f"it is for {_in_words(one.max_classes)} classes, and the labels hold {len(self.classes_)}"
                 self.skipped_.append({"method": type(one).__name__, "reason": reason})
                 continue
+            if self._design is not None and (reason := _why_no_design(one, self._design)):
+                self.skipped_.append({"method": type(one).__name__, "reason": reason})
+                continue
             params = one.get_params(deep=False)
             if "random_state" in params and params["random_state"] is None:
                 one.set_params(random_state=seed)
@@ -235,6 +246,10 @@ class AutoQuantifier(ChosenQuantifier):
                 one.set_params(classes=self.classes)
             methods.append(one)
             self._given.append(i)
+        if not methods and self._design is not None:
+            raise DataError(
+                f"None of the methods can count the design of the labelled items: {self.skipped_[0]['reason']}. Use PACC, ACC or SLD."
+            )
         if not methods:
             raise DataError(_too_many_classes(self.skipped_, self.classes_))
         if self.intervals and not any(one.has_interval for one in methods):
@@ -289,7 +304,7 @@ class AutoQuantifier(ChosenQuantifier):
             if new.uses_validation and not self._is_given(best):
                 new.set_params(validation=self.validation)
             with one_blas_thread():
-                fitted: Quantifier = new.fit(X, labels, **params)
+                fitted: Quantifier = new.fit(X, labels, **({} if self._design is None else {"design": self._design}), **params)
             return fitted, held_out_scores(fitted)
         codes = encode(labels, self.classes_)
         rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))
@@ -322,6 +337,15 @@ def _some_rows(codes: IntArray, seed: int) -> IntArray:
     size = max(_MOST_TO_CHOOSE_ON, least)
     rows: IntArray = train_test_split(np.arange(len(codes)), train_size=size, stratify=codes, random_state=seed)[0]
     return np.sort(rows)
+
+
+def _why_no_design(method: Quantifier, design: SurveyDesign) -> str:
+    """Return why a method can't count the design of labelled items; empty if it can."""
+    if not (method.uses_validation and method.has_interval):
+        return "it has no interval that counts clusters or weights"
+    if design.weights is not None and not method.takes_labelled_weights:
+        return "it learns from labelled items without their weights"
+    return ""
 
 
 def _suggested_methods() -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from, models_in
-from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
+from headcount.cli.option_groups import BlackBox, Precision, Rows, TargetLabels, with_option_groups
 from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
@@ -31,13 +31,15 @@ def estimate(
     precision: Precision,
     calibrated: options.CALIBRATED = False,
     min_items: options.MIN_ITEMS = 30,
+    target: TargetLabels,
     black_box: BlackBox,
     dask: options.DASK = None,
     statistics: options.STATISTICS = False,
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
-    Files are read in batches: they may be larger than memory.
+    Files are read in batches: they may be larger than memory. With labels of some of the new items (--labels, --labels-from), the answer
+    holds whatever has changed since the model was made; what it would be if only shares have changed stands beside it.
 
     Example: headcount estimate stars.headcount new.parquet --by date:month -o shares.csv --html shares.html
 
@@ -47,9 +49,14 @@ def estimate(
 
     Example: headcount estimate models new.csv --by date:month -o shares.csv
 
+    Example: headcount estimate stars.headcount new.csv --by date:quarter --labels checked --html shares.html
+
+    Example: headcount estimate stars.headcount new.csv --by date:quarter --labels-from plan.csv
+
     Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
     from headcount.cli.compare import print_comparisons
+    from headcount.cli.labelled import print_labelled
     from headcount.cli.output import check_format, check_outputs, print_shares, print_verdicts, show_result
     from headcount.desk import estimate_tables, provenance
     from headcount.desk.compare import check_against, compared
@@ -60,15 +67,20 @@ def estimate(
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
         raise DataError("--html needs a file; -o - and --json write to standard output.")
-    check_outputs((html, plot), (model, *files), table=output)
+    read = (model, *files, *([target.labels_from] if target.labels_from else []))
+    check_outputs((html, plot), read, table=output)
     check_format(form, as_json, output)
     if against is not None:
         check_against(against)
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
+    if target.given and against is not None:
+        raise DataError("--compare takes no labels of new items: it compares shares under label shift. Omit one of them.")
     several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
+    if several and target.given:
+        raise DataError(f"Labels of new items are of one model's classes; {model} is a folder of models: name one.")
     models = models_in(model, black_box) if several else {"": model_from(model, files, black_box, dask)}
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
@@ -86,6 +98,7 @@ def estimate(
                 counts=black_box.confusion,
                 cluster=dask,
                 statistics=statistics,
+                **target.settings,
                 progress=progress,
             )
         if value is not None:
@@ -113,6 +126,9 @@ def estimate(
         for i, (title, (groups, comparisons)) in enumerate(answers.items()):
             if several:
                 echo(f"\n{title}" if i else title)
+            if groups.labelled is not None:
+                print_labelled(groups, by_title, models[title].columns.label or "")
+                continue
             print_shares(groups, by_title, models[title].columns.label or "")
             labels = [group_label(name) for name in groups.names]
             print_verdicts(labels, groups.verdicts, groups.advice, by_title, _notes(groups))
@@ -154,6 +170,7 @@ def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
 def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
+    from headcount.cli.labelled import labelled_answer
     from headcount.cli.output import in_command_words
     from headcount.stream.group_shares import none_if_nan, whole_number
     from headcount.stream.groups import group_label
@@ -174,6 +191,7 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
             "shares": {label: ends(g, j) for j, label in enumerate(classes)},
             "covariance": groups.covariance_of(g),
             **groups.mean_of(g),
+            **labelled_answer(groups, g),
         }
         for g, name in enumerate(groups.names)
     }
@@ -182,6 +200,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume")}
     settings["note"] = in_command_words(groups.note)
     answer = {"by": by, **settings, "from": facts, "groups": by_group}
+    if groups.labelled is not None:
+        answer |= {"answer": "design-based", "notes": [*groups.notes, *groups.labelled.sentences(groups.names)]}
     if comparisons is not None:
         answer["compared"] = json_of_changes(comparisons) | {"changes": comparisons.records()}
     return answer

@@ -1,4 +1,4 @@
-"""Options that go together, as one parameter of each command that has them: rows, precision, and a classifier of one's own."""
+"""Options that go together, as one parameter of each command that has them: rows, precision, labels, a classifier of one's own."""
 
 import inspect
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from headcount.cli import options
 
-__all__ = ["BlackBox", "Precision", "Rows", "with_option_groups"]
+__all__ = ["BlackBox", "Precision", "Rows", "TargetLabels", "with_option_groups"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,33 @@ class Precision:
     def estimand(self) -> Literal["population", "sample"]:
         """Whose shares are estimated."""
         return "sample" if self.sample or self.pile else "population"
+
+
+@dataclass(frozen=True)
+class TargetLabels:
+    """Where labels of new items are, and how these were drawn."""
+
+    labels: options.LABELS = None
+    labels_from: options.LABELS_FROM = None
+    id: options.ID = None
+    probability: options.PROBABILITY = None
+    stratum: options.STRATUM = None
+
+    @property
+    def given(self) -> bool:
+        """Whether there are labels."""
+        return self.labels is not None or self.labels_from is not None
+
+    @property
+    def settings(self) -> dict[str, str | None]:
+        """The settings of `headcount.desk.estimate_tables`."""
+        return {
+            "labels": self.labels,
+            "labels_from": self.labels_from,
+            "item": self.id,
+            "probability": self.probability,
+            "stratum": self.stratum,
+        }
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headcount._validation import quoted
+from headcount.desk.label_file import LabelSource, labels_of_items, read_label_file
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_estimates import check_assumption
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
+from headcount.stream.kept_items import KeptItems
+from headcount.stream.labelled_groups import estimate_labelled_groups
 from headcount.stream.scan import further_answers
 
 __all__ = [
@@ -43,11 +46,18 @@ def estimate_tables(
     counts: bool = False,
     cluster: str | None = None,
     statistics: bool = False,
+    labels: str | None = None,
+    labels_from: Any = None,
+    item: str | None = None,
+    probability: str | None = None,
+    stratum: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
 
-    Tables are read in batches: they may be larger than memory.
+    Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based: it
+    holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors of all
+    items are then kept in memory, items times classes numbers for each fold classifier.
 
     Parameters
     ----------
@@ -78,6 +88,15 @@ def estimate_tables(
     statistics : bool, default=False
         The files are results of the query that `statistics_sql` returns for the same model, ``by`` and ``where``, rather than
         items.
+    labels : str, optional
+        A column of the new tables with labels of some items, drawn at random in each group; empty where an item has none.
+    labels_from : path or table, optional
+        Labels in a file of their own instead, as ``headcount plan`` writes it: see `headcount.desk.label_file`.
+    item : str, optional
+        With ``labels_from``: the column of both tables that identifies an item, instead of its row number.
+    probability, stratum : str, optional
+        With labels: the columns of inclusion probabilities and of strata, in the table that holds the labels. By default labels are
+        drawn with equal chances.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -100,9 +119,16 @@ def estimate_tables(
     check_level(level)
     model = loaded_model(model)
     check_assumption(model.quantifier, assume)
-    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics)
+    source = LabelSource(labels, labels_from, item, probability, stratum)
+    source.check()
+    kept, label_file = None, None
+    if source.given:
+        _check_items_are_read(counts, statistics, cluster, assume)
+        label_file = None if source.file is None else read_label_file(source)
+        kept = KeptItems(source.table_columns(), model.quantifier.classes_)
+    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics, kept)
     titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
-    return estimate_groups(
+    groups = estimate_groups(
         tally,
         level=level,
         estimand=estimand,
@@ -111,6 +137,30 @@ def estimate_tables(
         by=titles,
         total=total and by is not None,
     )
+    if kept is None:
+        return groups
+    given, notes = labels_of_items(source, kept, label_file)
+    return estimate_labelled_groups(
+        groups, model.quantifier, kept.outputs(), kept.group_codes(groups.names), given, notes
+    )
+
+
+def _check_items_are_read(counts: bool, statistics: bool, cluster: str | None, assume: str | None) -> None:
+    """Raise if labels of items are given for tables that do not hold one item a row, or that are not read here."""
+    refused = {
+        "counts of decisions (--confusion)": counts,
+        "statistics of items (--statistics)": statistics,
+        "files that a cluster reads (--dask)": cluster is not None,
+    }
+    for what, given in refused.items():
+        if given:
+            raise DataError(
+                f"Labels are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the rows themselves."
+            )
+    if assume is not None:
+        raise DataError(
+            "With labels of new items, intervals assume nothing of the classifier: omit assume='calibrated' (--assume-calibrated)."
+        )
 
 
 def check_tables(
@@ -210,6 +260,7 @@ def tally_of(
     progress: Callable[[int], None] | None = None,
     where: Sequence[str] = (),
     statistics: bool = False,
+    kept: KeptItems | None = None,
 ) -> Tally:
     """Add up what the model's quantifier and the check need of each group of tables."""
     columns = model.columns
@@ -222,12 +273,15 @@ def tally_of(
 
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
+    if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
+        classifier = getattr(model.quantifier, "classifier_", None)
+        if hasattr(classifier, "predict_proba"):  # for the design-based answer, also where the method needs only decisions
+            recipe.needs = recipe.needs | {"posteriors"}
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")
     _warn_of_features_in(by, columns)
-    reading = Reading(
-        recipe, "counts" if counts else columns.kind, columns.names, by, where=tuple(where), roles=columns.roles
-    )
+    kind = "counts" if counts else columns.kind
+    reading = Reading(recipe, kind, columns.names, by, where=tuple(where), roles=columns.roles, kept=kept)
     return tally_files(files, reading, progress, cluster)
 
 

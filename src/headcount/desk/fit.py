@@ -7,6 +7,7 @@ import numpy as np
 
 from headcount._validation import MIN_ITEMS_OF_A_CLASS, quoted
 from headcount.data.table_columns import names_asked, read_table
+from headcount.desk.design_columns import DesignColumns
 from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError
 from headcount.modelfile import Columns, Model
@@ -32,6 +33,7 @@ def fit_table(
     random_state: int = 0,
     n_jobs: int | None = None,
     classes: Sequence[Any] | None = None,
+    design: DesignColumns | None = None,
 ) -> Model:
     """Choose and fit a quantifier on a labelled table.
 
@@ -65,6 +67,9 @@ def fit_table(
     n_jobs : int, optional
     classes : sequence of labels, optional
         The classes in order, where they have one; by default sorted.
+    design : DesignColumns, optional
+        Columns of weights, strata and clusters of the labelled rows, and the size of their population. Intervals of the model's
+        estimates count them; the columns are not learnt from.
 
     Returns
     -------
@@ -85,6 +90,10 @@ def fit_table(
 
     table = TableFile(source)
     asked = [names_asked(given, table.columns) for given in (text, features, drop)]
+    drawn = None if design is None else design.read(table)
+    reads_all = asked[0] is None and asked[1] is None and (asked[2] is not None or "text" not in table.columns)
+    if design is not None and design.names and reads_all:
+        asked[2] = [*(asked[2] or ()), *design.names]
     read = read_table(table, label, *asked)
     labels = check_labels(table, read.labels, label, MIN_ITEMS_OF_A_CLASS)
     if shift not in ("any", "mild"):
@@ -103,7 +112,7 @@ def fit_table(
         classes=classes,
     )
     try:
-        auto = choice.fit(read.items, labels)
+        auto = choice.fit(read.items, labels, design=drawn)
     except DataError as error:
         columns = f"column{'s' if len(read.names) > 1 else ''} {quoted(read.names, 3)}"
         raise DataError(f"{table.name}, {columns}: {error}") from error

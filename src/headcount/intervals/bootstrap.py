@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.intervals.evidence import Evidence
 from headcount.learners import Outputs
@@ -18,7 +19,7 @@ from headcount.protocols.exact import to_units
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SumsQuantifier
 from headcount.simplex import apportion, sum_zero_basis
 
-__all__ = ["percentile_interval", "relearnt_replicates", "resample", "resample_classes", "statistic_replicates"]
+__all__ = ["design_replicates", "percentile_interval", "relearnt_replicates", "resample", "resample_classes", "statistic_replicates"]
 
 
 def resample(rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, samples: Any = None) -> Samples:
@@ -82,6 +83,63 @@ def statistic_replicates(
             z = size * drawn.sum_exact(to_units(target / size)).values() / drawn.total_weights()[:, None]
             replicates[s] = _free_shares(z, profiles)
     return replicates
+
+
+def design_replicates(
+    evidence: Evidence,
+    outputs: Outputs,
+    samples: Samples,
+    design: SurveyDesign | None,
+    n_replicates: int,
+    seed: np.random.SeedSequence,
+) -> FloatArray:
+    """Return replicates of the free shares under survey designs: clusters are drawn again within strata, with all their items.
+
+    Of the m clusters of a stratum m - 1 are drawn with replacement, and their weights multiplied by m / (m - 1) (Rao and Wu 1988):
+    the variance of a mean is then that of the linearised estimate. The labelled side is drawn first, for all samples alike.
+    """
+    labelled_seed, target_seed = seed.spawn(2)
+    vectors, k = evidence.vectors, evidence.shares.shape[1]
+    codes = vectors.codes
+    of_labelled = SurveyDesign(weights=np.ones(len(codes))) if vectors.design is None else vectors.design
+    drawn = _drawn_clusters(of_labelled, n_replicates, labelled_seed)
+    replicates = np.empty((len(samples), n_replicates, k))
+    for s, one_seed in enumerate(target_seed.spawn(len(samples))):
+        U, rows = vectors.labelled(s), samples[s]
+        profiles = np.empty((n_replicates, U.shape[1], k))
+        for j in range(k):
+            profiles[:, :, j] = _replicated_means(U, of_labelled.item_weights * (codes == j), *drawn)
+        part = SurveyDesign(weights=np.ones(len(rows))) if design is None else design.take(rows)
+        target = vectors.target(s, outputs)[rows]
+        z = _replicated_means(target, samples.factors_of(s), *_drawn_clusters(part, n_replicates, one_seed))
+        replicates[s] = _free_shares(z, profiles)
+    return replicates
+
+
+def _drawn_clusters(
+    design: SurveyDesign, n_replicates: int, seed: np.random.SeedSequence
+) -> tuple[IntArray, FloatArray]:
+    """Return the cluster of each item, and what each cluster counts in each replicate, shape (n_replicates, n_clusters)."""
+    clusters, first, code = np.unique(design.item_clusters, return_index=True, return_inverse=True)
+    strata = design.item_strata[first]
+    generator = np.random.default_rng(seed)
+    counts = np.ones((n_replicates, len(clusters)))
+    for stratum in np.unique(strata):
+        members = np.flatnonzero(strata == stratum)
+        m = len(members)
+        if m > 1:  # a cluster alone in its stratum stays
+            drawn = generator.multinomial(m - 1, np.full(m, 1.0 / m), size=n_replicates)
+            counts[:, members] = drawn * (m / (m - 1.0))
+    return code, counts
+
+
+def _replicated_means(U: FloatArray, weights: FloatArray, code: IntArray, counts: FloatArray) -> FloatArray:
+    """Return the weighted mean vector in each replicate; that of all items where a replicate has none of them."""
+    sums = np.stack([np.bincount(code, column * weights, counts.shape[1]) for column in U.T], axis=1)
+    totals = np.bincount(code, weights, counts.shape[1])
+    replicated = counts @ totals
+    means = (counts @ sums) / np.where(replicated > 0.0, replicated, 1.0)[:, None]
+    return np.where(replicated[:, None] > 0.0, means, sums.sum(axis=0) / totals.sum())
 
 
 def _free_shares(z: FloatArray, G: FloatArray) -> FloatArray:

@@ -20,6 +20,8 @@ from headcount.protocols import Samples
 
 __all__ = ["DesignErrors", "design_errors", "design_intervals", "effective_evidence"]
 
+_MANY = 1_000_000
+"""Degrees of freedom of a variance that is not estimated from clusters."""
 _LEAST_EFFECT = 0.25
 """Lower bound of the design effects that intervals go by: less is chance, or a finite population that is nearly drawn whole."""
 
@@ -54,6 +56,11 @@ class DesignErrors:
         return replace(self, **{one.name: getattr(self, one.name)[s : s + 1] for one in fields(self)})
 
     @property
+    def few_degrees(self) -> FloatArray:
+        """The fewer degrees of freedom of the two sides of each sample."""
+        return np.minimum(self.degrees, self.labelled_degrees).astype(np.float64)
+
+    @property
     def covariance(self) -> FloatArray:
         """Covariance of the errors of the shares, of both sides together."""
         return self.target + self.labelled
@@ -81,29 +88,33 @@ def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
     return ratios
 
 
-def design_errors(evidence: Evidence, outputs: Outputs, samples: Samples, design: SurveyDesign | None) -> DesignErrors:
+def design_errors(
+    evidence: Evidence, outputs: Outputs | None, samples: Samples | None, design: SurveyDesign | None
+) -> DesignErrors:
     """Return the errors of the shares of each sample under the designs of both sides.
 
     Parameters
     ----------
     evidence : Evidence
         Of the samples, with the design of the labelled items.
-    outputs : Outputs
-        Of the pool of items.
-    samples : Samples
+    outputs : Outputs, optional
+        Of the pool of items, if there is a design of them.
+    samples : Samples, optional
         Weighted as the design says.
     design : SurveyDesign, optional
-        Of the items of the pool.
+        Of the items of the pool. Without one the sample's items are independent, and what was added up of them is enough.
     """
     parts: list[list[FloatArray]] = []
     figures: list[tuple[int, int, int, int]] = []
     shared: FloatArray | None = None
     for s in range(len(evidence.shares)):
-        one, rows = evidence.take(s), samples[s]
-        if shared is None or not one.vectors.is_shared:
-            shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
-        part = SurveyDesign(weights=np.ones(len(rows))) if design is None else design.take(rows)
-        target, plain_target = _target_errors(shared[rows], samples.factors_of(s), part)
+        one = evidence.take(s)
+        if design is None or outputs is None or samples is None:
+            target, plain_target = _independent_errors(one)
+        else:
+            if shared is None or not one.vectors.is_shared:
+                shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
+            target, plain_target = _target_errors(shared[samples[s]], samples.factors_of(s), design.take(samples[s]))
         labelled, plain_labelled = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
@@ -111,6 +122,15 @@ def design_errors(evidence: Evidence, outputs: Outputs, samples: Samples, design
         *(np.stack(column) for column in zip(*parts, strict=True)),
         *(np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)),
     )
+
+
+def _independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+    """Return the errors that come from a sample's items where these are independent, at the estimated shares."""
+    p, B, n = evidence.shares[0], evidence.B[0], float(evidence.n[0])
+    covariance = B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T / n
+    if not evidence.within:
+        covariance = covariance + (np.diag(p) - np.outer(p, p)) / n
+    return DesignVariance(covariance, round(n), _MANY), covariance
 
 
 def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> tuple[DesignVariance, FloatArray]:

@@ -1,7 +1,8 @@
 """`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import joblib
 import numpy as np
@@ -11,14 +12,21 @@ from headcount._distributions import normal_quantile, normal_tail, student_quant
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import seed_sequence
 from headcount.designs import SurveyDesign
-from headcount.exceptions import DataError
-from headcount.intervals.bootstrap import percentile_interval, relearnt_replicates, statistic_replicates
+from headcount.exceptions import DataError, HeadcountWarning
+from headcount.intervals.bootstrap import (
+    design_replicates,
+    percentile_interval,
+    relearnt_replicates,
+    statistic_replicates,
+)
 from headcount.intervals.designs import DesignErrors, design_errors, design_intervals
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
 from headcount.intervals.posterior import credible_intervals
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.target_labels import LabelledEstimate, labelled_estimate, target_labels
+from headcount.intervals.target_labels.design_based import scored_items
 from headcount.learners import Outputs
 from headcount.protocols import Samples, as_samples
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
@@ -58,11 +66,15 @@ class _Target:
         return self.outputs, self.samples
 
 
+@overload
 def estimate(
     quantifier: Quantifier,
     X: Items,
     samples: Any = None,
     *,
+    labels: None = None,
+    probabilities: None = None,
+    strata: None = None,
     level: float = 0.95,
     estimand: Literal["population", "sample"] = "population",
     method: Literal["auto", "delta", "bootstrap"] = "auto",
@@ -71,7 +83,45 @@ def estimate(
     n_replicates: int = 1000,
     random_state: RandomState = None,
     design: SurveyDesign | None = None,
-) -> Estimate:
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    labels: Any,
+    probabilities: Any = None,
+    strata: Any = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["calibrated"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+) -> LabelledEstimate: ...
+
+
+def estimate(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any = None,
+    *,
+    labels: Any = None,
+    probabilities: Any = None,
+    strata: Any = None,
+    level: float = 0.95,
+    estimand: Literal["population", "sample"] = "population",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
+    assume: Literal["calibrated"] | None = None,
+    simultaneous: Literal["classes", "samples", "both"] | None = None,
+    n_replicates: int = 1000,
+    random_state: RandomState = None,
+    design: SurveyDesign | None = None,
+) -> Estimate | LabelledEstimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
     The labelled ones are the validation items, on which methods learn what the classifier gives for items of each class. Intervals
@@ -91,6 +141,15 @@ def estimate(
         For methods over sums these are made by ``quantifier.reduce(outputs, samples, products=True)`` and merged by ``+``.
     samples : Samples or matrix of row numbers, optional
         By default all items are one sample, and the answer's arrays are vectors.
+    labels : array of n_items labels, mapping, or pair (positions, labels), optional
+        Labels of some of these items, drawn at random from each sample: None, NaN, NA or a masked entry where an item has none. The
+        result is then a `LabelledEstimate` with two answers side by side: the *design-based* one, which holds whatever has changed
+        since the model was made, for any method; and the one *under label shift*, from source and target labels together. A test
+        says whether the two contradict each other.
+    probabilities : array of shape (n_items,), or one for each of a pair of labels, optional
+        With labels: the chances with which items were drawn to be labelled, above 0 and at most 1. By default they are equal.
+    strata : array of shape (n_items,), optional
+        With labels: the stratum of each item, if a fixed number of items was drawn from each.
     level : float, default=0.95
     estimand : {"population", "sample"}, default="population"
         The share in the population that the items were drawn from, or the share among these very items (a narrower interval).
@@ -113,7 +172,7 @@ def estimate(
 
     Returns
     -------
-    Estimate
+    Estimate, or LabelledEstimate if labels are given
 
     References
     ----------
@@ -132,7 +191,25 @@ def estimate(
     >>> answer = estimate(q, X[2000:])
     >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1])
     True
+
+    With labels of fifty of the new items, the answer holds even if more than the shares has changed:
+
+    >>> some = {i: y[2000 + i] for i in range(0, 2000, 40)}
+    >>> answer = estimate(q, X[2000:], labels=some)
+    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1]), bool(answer.contradiction.p_value[0] > 0.05)
+    (True, True)
     """
+    if labels is not None:
+        if design is not None:
+            raise DataError(
+                "With labels=, say how the labelled items were drawn with probabilities= and strata=: a survey design of the items "
+                "themselves can't be counted beside them yet. Omit design or labels."
+            )
+        return _with_labels(
+            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous
+        )
+    if probabilities is not None or strata is not None:
+        raise DataError("probabilities and strata say how labelled items were drawn: pass labels too.")
     _check(level, estimand, method, assume, simultaneous, n_replicates)
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
@@ -154,16 +231,21 @@ def estimate(
         shares, low, high, draws = credible_intervals(quantifier, target.statistics, target.effective_sizes, tail)
         method_name = "posterior"
     elif quantifier.has_interval:
-        sizes_of_items = target.item_sizes if is_designed else target.effective_sizes
+        sizes_of_items = target.effective_sizes if design is None else target.item_sizes
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            errors = design_errors(evidence, *target.items(), design)
+            items = (None, None) if design is None else target.items()
+            errors = design_errors(evidence, *items, design)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
             low, high = class_intervals(evidence, z)
-        if method == "bootstrap":
+        if method == "bootstrap" and errors is not None:
+            drawn = design_replicates(evidence, *target.items(), design, n_replicates, seed)
+            low, high = _percentiles(evidence, drawn, tail, (low, high), errors.few_degrees)
+            method_name = "bootstrap of clusters"
+        elif method == "bootstrap":
             drawn = statistic_replicates(evidence, *target.items(), n_replicates, seed)
             low, high = _percentiles(evidence, drawn, tail, (low, high))
             method_name = "bootstrap"
@@ -196,6 +278,65 @@ def estimate(
         draws=draws,
         design=errors,
     )
+
+
+def _with_labels(
+    quantifier: Quantifier,
+    X: Items,
+    samples: Any,
+    labels: Any,
+    probabilities: Any,
+    strata: Any,
+    level: float,
+    estimand: Literal["population", "sample"],
+    method: str,
+    assume: Any,
+    simultaneous: Literal["classes", "samples", "both"] | None,
+) -> LabelledEstimate:
+    """Return both answers for samples of which some items are labelled, and warn where one is missing."""
+    _check(level, estimand, method, assume, simultaneous, 1000)
+    if method == "bootstrap" or assume is not None:
+        given = f"method={method!r}" if method == "bootstrap" else f"assume={assume!r}"
+        raise DataError(f"With labels=, intervals are design-based and analytic: omit {given}.")
+    if isinstance(X, Statistics | SampleItems):
+        raise DataError("labels= are of single items: pass these items or their Outputs, not statistics that were added up.")
+    quantifier = _fitted(quantifier)
+    outputs = scored_items(quantifier, X)
+    given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
+    known = as_samples(samples, outputs.n_items)
+    why = why_no_label_shift(quantifier)
+    source_only = None
+    if quantifier.has_interval:
+        source_only = estimate(
+            quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous
+        ) if not (quantifier.has_posterior and estimand == "sample") else None
+    answer = labelled_estimate(
+        quantifier,
+        outputs,
+        known,
+        given_labels,
+        source_only=source_only,
+        why_no_label_shift=why,
+        level=level,
+        comparisons=_comparisons(simultaneous, len(quantifier.classes_), len(known)),
+        estimand=estimand,
+        one=samples is None,
+    )
+    for s, sentences in enumerate(answer.notes):
+        for sentence in sentences:
+            which = "" if samples is None else f"Sample {s if known.names is None else known.names[s]}: "
+            warnings.warn(which + sentence, HeadcountWarning, stacklevel=3)
+    return answer
+
+
+def why_no_label_shift(quantifier: Quantifier) -> str:
+    """Say why a method has no answer from source and target labels together; empty if it has one."""
+    if quantifier.has_posterior and quantifier.has_interval:
+        return (
+            f"{type(quantifier).__name__} draws from a posterior, which target labels can't be added to here: use ACC, PACC or "
+            "SLD(calibration='bcts') over the same classifier."
+        )
+    return why_no_interval(quantifier)
 
 
 def why_no_interval(quantifier: Quantifier) -> str:
@@ -246,7 +387,7 @@ def _check_designed(quantifier: Quantifier, estimand: str, method: str, assume: 
             f"Under a survey design there are the intervals of methods with an estimating equation, such as PACC; not those of "
             f"{type(quantifier).__name__}{' with assume=' + repr(assume) if assume else ''}."
         )
-    if estimand != "population":
+    if estimand != "population" and design is not None:
         raise DataError(
             "Under a survey design the shares of the population are estimated: omit estimand, and say how large the population is "
             "with population_size."
@@ -305,10 +446,16 @@ def _comparisons(simultaneous: str | None, n_classes: int, n_samples: int) -> in
 
 
 def _percentiles(
-    evidence: Evidence, replicates: FloatArray, tail: float, delta: tuple[FloatArray, FloatArray]
+    evidence: Evidence,
+    replicates: FloatArray,
+    tail: float,
+    delta: tuple[FloatArray, FloatArray],
+    clusters: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return percentiles of replicates, and the delta method's interval where replicates say too little."""
     degrees = np.maximum(np.minimum(evidence.sizes.min(), evidence.n) - 1.0, 1.0)[:, None]
+    if clusters is not None:
+        degrees = np.minimum(degrees, clusters[:, None])
     # Replicates vary less than samples do, by the degrees of freedom: percentiles farther out make up for it (Hesterberg 2015).
     farther = normal_tail(student_quantile(tail, degrees) * np.sqrt((degrees + 1.0) / degrees))
     low, high = percentile_interval(replicates, np.broadcast_to(farther, evidence.shares.shape))

@@ -73,6 +73,8 @@ class Estimate:
         Of the posterior, for methods that draw from it; None if they are more than eight million numbers.
     design : DesignErrors or None
         Covariances and design effects of both sides, where a survey design was given.
+    covariances : array of shape (n_samples, n_classes, n_classes) or None
+        Of the errors of the shares, of estimates with labels of the target.
     """
 
     classes: AnyArray
@@ -90,6 +92,7 @@ class Estimate:
     replicates: FloatArray | None = field(default=None, repr=False)
     draws: FloatArray | None = field(default=None, repr=False)
     design: DesignErrors | None = field(default=None, repr=False)
+    covariances: FloatArray | None = field(default=None, repr=False)
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
@@ -140,6 +143,8 @@ class Estimate:
         """
         if self.draws is not None and self.shares.ndim == 1:
             return np.asarray(np.cov(self.draws[0].T), dtype=np.float64)
+        if self.covariances is not None and self.shares.ndim == 1:
+            return self.covariances[0]
         if self.evidence is None or self.shares.ndim != 1:
             raise DataError(
                 "The covariance is that of one sample, of a method with an analytic interval or a posterior."
@@ -187,6 +192,11 @@ class Estimate:
             low, high = np.sort(given[0] + (given[1] - given[0]) * ends, axis=0)
         elif self.draws is not None:
             low, high = (ends[:, 0] for ends in shortest_intervals((self.draws @ given)[:, :, None], self.level, None))
+        elif self.covariances is not None:
+            reach = float(normal_quantile((1.0 - self.level) / 2.0)) * np.sqrt(
+                np.maximum(np.einsum("a,sab,b->s", given, self.covariances, given), 0.0)
+            )
+            low, high = np.maximum(mean - reach, given.min()), np.minimum(mean + reach, given.max())
         elif self.evidence is None:
             low = high = np.full(len(mean), np.nan)
         else:
@@ -221,6 +231,7 @@ class Estimate:
             replicates=None if self.replicates is None else self.replicates[s : s + 1],
             draws=None if self.draws is None else self.draws[s : s + 1],
             design=None if self.design is None else self.design.take(s),
+            covariances=None if self.covariances is None else self.covariances[s : s + 1],
         )
 
     def to_frame(self) -> "pd.DataFrame":

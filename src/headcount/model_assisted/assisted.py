@@ -160,6 +160,8 @@ def _with_intervals(
     effects = design_effects(raw, np.diag(covariance), alone, n, smallest)
     degrees = max(n - len(design.sizes) - fit.degrees, 1.0)
     low, high = score_intervals(shares, effects, n, degrees, level)
+    # Predictions alone can't show that a class is there of which no label is, or that there is another than that of all labels.
+    low, high = np.where(counts > 0.0, low, 0.0), np.where(counts < n, high, 1.0)
     return {
         "shares": shares,
         "covariance": covariance,

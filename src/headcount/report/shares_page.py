@@ -8,12 +8,13 @@ import numpy as np
 from headcount._escaping import json_text, page_text
 from headcount._typing import FloatArray
 from headcount._validation import plain
+from headcount.report.shares_labelled import labelled_contents
 from headcount.report.shares_order import Order, order_of, top_moves
 from headcount.report.shares_reasons import Reason, warnings_by_reason
 from headcount.stream import GroupShares
 from headcount.stream.group_shares import mean_text
 from headcount.stream.groups import group_label
-from headcount.stream.verdicts import DO_NOT_TRUST, NOT_CHECKED, TOO_FEW, verdict_summary
+from headcount.stream.verdicts import DO_NOT_TRUST, LABELLED, NOT_CHECKED, TOO_FEW, TOO_FEW_LABELS, verdict_summary
 
 __all__ = ["page_of_shares", "page_title"]
 
@@ -22,6 +23,8 @@ _ESTIMANDS = {
     "have slightly different shares.",
     "sample": "The shares are those among exactly these items.",
 }
+_UNCHECKED = (NOT_CHECKED, TOO_FEW, TOO_FEW_LABELS, LABELLED)
+"""Verdicts that no check of the items stands behind."""
 _MOST_CELLS_WITH_COUNTS = 600
 """Cells of the table up to which counts stand below the shares from the start; beyond, the reader chooses."""
 _SCALE = 1_000_000
@@ -94,7 +97,8 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         method=groups.method,
         adjusts=groups.adjusts_for_shift,
         calibrated=groups.assume == "calibrated",
-        checked=any(verdict not in (NOT_CHECKED, TOO_FEW) for verdict in groups.verdicts),
+        checked=any(verdict not in _UNCHECKED for verdict in groups.verdicts),
+        labelled=labelled_contents(groups, _texts),
         note=groups.note,
         corrected=f"p, corrected for {n_tested} groups" if n_tested > 1 else "",
         n_items=f"{int(groups.n_items.sum()):,}",

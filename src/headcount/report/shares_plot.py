@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headcount._escaping import printable
+from headcount._typing import FloatArray
 from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
 from headcount.stream.groups import group_label
@@ -20,6 +21,8 @@ _INCHES_PER_GROUP = 0.42
 _MAX_TICKS = 36
 _MOST_GROUPS_TOGETHER = 60
 """Groups up to which all classes are drawn in one panel; more of them would be a solid block."""
+_BESIDE = 0.05
+"""Distance at which shares under label shift are drawn beside design-based ones, in groups."""
 _PANEL_INCHES = 1.7
 _PANEL_TICKS = 12
 _MAX_NAME = 24
@@ -87,6 +90,7 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         names.append(_shorten(str(groups.classes[j])))
         if ordered:
             axes.plot((x + offset)[order.members[0]], share[order.members[0]], **line)
+    handles, names = _with_label_shift(axes, groups, classes, x[:, None] + offsets, handles, names)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
@@ -105,6 +109,21 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         label.set_horizontalalignment("right" if len(groups) > 6 else "center")
     _style(axes, _top(groups))
     axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _with_label_shift(
+    axes: Any, groups: GroupShares, classes: list[int], x: FloatArray, handles: list[Any], names: list[str]
+) -> tuple[list[Any], list[str]]:
+    """Draw the shares under label shift beside design-based ones, and return the legend with an entry for them."""
+    if groups.labelled is None or groups.labelled.label_shift.note:
+        return handles, names
+    shift, drawn = groups.labelled.label_shift, None
+    for position, (j, colour) in enumerate(zip(classes, COLOURS, strict=False)):
+        share, low, high = shift.shares[:, j], shift.low[:, j], shift.high[:, j]
+        bars = np.nan_to_num(np.stack([share - low, high - share]))
+        points = {"marker": "D", "markersize": 3.5, "markerfacecolor": "none", "capsize": 2, "linestyle": "none"}
+        drawn = axes.errorbar(x[:, position] + _BESIDE, share, yerr=bars, color=colour, alpha=0.55, linewidth=1.0, **points)
+    return [*handles, drawn], [*names, "under label shift"]
 
 
 def _small_multiples(groups: GroupShares) -> Any:

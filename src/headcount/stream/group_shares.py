@@ -19,10 +19,14 @@ from headcount.stream.verdicts import TOO_FEW
 if TYPE_CHECKING:
     import pandas as pd
 
+    from headcount.stream.labelled_groups import LabelledGroups
+
 __all__ = ["GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
 
 _FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
-_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES}
+_LABEL_COLUMNS = {"labels", "label_shift_verdict", "p_contradiction", "detectable"}
+_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES, *_LABEL_COLUMNS}
+_COLUMNS |= {f"label_shift{end}" for end in ("", "_low", "_high")}
 """Columns of records, of which not all are always there; ``label`` comes with several models."""
 
 
@@ -60,6 +64,10 @@ class GroupShares:
         The shares of all items together, if they were asked for: those that an estimate without groups gives.
     averages : pair of str and MeanEstimate, or None
         Title and values of the mean over classes, if it was asked for.
+    labelled : LabelledGroups or None
+        With labels of new items: shares, intervals and verdicts are then design-based, and here is what they say under label shift.
+    notes : tuple of str
+        Sentences about all groups together.
     """
 
     classes: AnyArray
@@ -82,6 +90,8 @@ class GroupShares:
     by: tuple[str, ...] = ()
     total: "GroupShares | None" = None
     averages: tuple[str, MeanEstimate] | None = None
+    labelled: "LabelledGroups | None" = None
+    notes: tuple[str, ...] = ()
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -143,6 +153,7 @@ class GroupShares:
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
                 **self.mean_of(g),
+                **({} if self.labelled is None else self.labelled.columns_of(g, j)),
             }
             for g in range(len(self))
             for j in range(len(self.classes))
@@ -169,9 +180,14 @@ class GroupShares:
         mean, low, high = self.shares @ given, np.full(len(self), np.nan), np.full(len(self), np.nan)
         if self.estimate is not None:
             large = np.flatnonzero(~np.isnan(self.shares[:, 0]))
-            _, low[large], high[large], _ = self.estimate.mean(given)
+            names = self.estimate.names or ()
+            kept = [i for i, name in enumerate(names) if not np.isnan(self.estimate.shares[i, 0])]
+            _, means_low, means_high, _ = self.estimate.mean(given)
+            low[large], high[large] = means_low[kept], means_high[kept]
         total = None if self.total is None else self.total.with_means(title, given)
-        return replace(self, averages=(title, MeanEstimate(mean, low, high, self.level)), total=total)
+        labelled = None if self.labelled is None else self.labelled.with_means(title, given)
+        averages = (title, MeanEstimate(mean, low, high, self.level))
+        return replace(self, averages=averages, total=total, labelled=labelled)
 
     def mean_of(self, g: int) -> dict[str, float | None]:
         """Return the mean over classes of a group with the ends of its interval; empty if it was not asked for."""
@@ -184,12 +200,14 @@ class GroupShares:
     def covariance_of(self, g: int) -> list[list[float]] | None:
         """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""
         names = () if self.estimate is None else self.estimate.names or ()
-        if self.estimate is None or self.estimate.evidence is None or self.names[g] not in names:
+        if self.estimate is None or self.names[g] not in names:
+            return None
+        if self.estimate.evidence is None and self.estimate.covariances is None:
             return None
         covariance = self.estimate.take(names.index(self.names[g])).covariance()
         order = [self.estimate.classes.tolist().index(label) for label in self.classes.tolist()]
         matrix: list[list[float]] = covariance[np.ix_(order, order)].tolist()
-        return matrix
+        return None if np.isnan(covariance).any() else matrix
 
     def in_class_order(self, classes: Sequence[Any]) -> "GroupShares":
         """Return the same with the classes in another order.
@@ -202,7 +220,8 @@ class GroupShares:
         order = class_order(self.classes, classes)
         columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
         total = None if self.total is None else self.total.in_class_order(classes)
-        return replace(self, classes=self.classes[order], total=total, **columns)
+        labelled = None if self.labelled is None else self.labelled.in_class_order(classes, order)
+        return replace(self, classes=self.classes[order], total=total, labelled=labelled, **columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""

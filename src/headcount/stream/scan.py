@@ -21,6 +21,7 @@ from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.stream.filters import Condition
 from headcount.stream.groups import Grouping, parse_groupings
+from headcount.stream.kept_items import KeptItems
 from headcount.stream.tally import InvalidScoresError, Recipe, Tally
 from headcount.tables import Batch, ColumnRole, Kind, NoRowsError, Piece, TableFile, files_of
 from headcount.tables.records import reading_kinds, records_of
@@ -67,6 +68,8 @@ class Reading:
         Default: from the ending of the file name.
     roles : tuple of ColumnRole
         Of mixed columns: what each of them is.
+    kept : KeptItems or None
+        Keeps outputs and labels of all items while rows are read; then one thread reads, in the order of the rows.
     """
 
     recipe: Recipe
@@ -76,6 +79,7 @@ class Reading:
     format: str | None = None
     where: tuple[str, ...] = ()
     roles: tuple[ColumnRole, ...] = ()
+    kept: KeptItems | None = None
 
     def tally(self, source: str | Path, progress: Callable[[int], None] | None = None) -> Tally:
         """Read one file and add up its rows."""
@@ -98,16 +102,20 @@ class Reading:
             kinds.setdefault(grouping.column, grouping.kind)
         for condition in conditions:
             kinds.setdefault(condition.column, "group")
-        tallies = [self.recipe.start() for _ in range(_LANES)]
+        if self.kept is not None:
+            self._add_label_columns(table, kinds, what)
+        tallies = [self.recipe.start() for _ in range(_LANES if self.kept is None else 1)]
 
         def add_piece(tally: Tally, piece: Piece) -> None:
             for batch in piece():
-                chosen = batch
+                chosen, rows = batch, np.arange(len(batch))
                 for condition in conditions:
                     met = condition.met(chosen, kinds[condition.column] == "number")
-                    chosen = chosen if met.all() else chosen.chosen(np.flatnonzero(met))
+                    chosen, rows = (chosen, rows) if met.all() else (chosen.chosen(np.flatnonzero(met)), rows[met])
                 if len(chosen) or not conditions:
-                    self._add(tally, chosen, groupings)
+                    self._add(tally, chosen, groupings, rows)
+                if self.kept is not None:
+                    self.kept.n_rows += len(batch)
                 if progress is not None:
                     progress(len(batch))
 
@@ -119,13 +127,28 @@ class Reading:
             raise table.no_rows()
         return total
 
-    def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping]) -> None:
+    def _add_label_columns(self, table: TableFile, kinds: dict[str, Kind], what: str) -> None:
+        """Add the columns about labels to those that are read."""
+        added = self.kept.columns.kinds() if self.kept is not None else {}
+        table.require(list(added), ", which was named for labels")
+        for name, kind in added.items():
+            if kinds.get(name, kind) != kind:
+                raise DataError(f"Column {name!r} can't be about labels: the model reads {what} from it, or rows are grouped by it.")
+            kinds[name] = kind
+
+    def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], rows: IntArray) -> None:
         groups, values = group_codes(batch, groupings)
+
+        def keep(outputs: Outputs) -> None:
+            if self.kept is not None:
+                self.kept.add(batch, self.kept.n_rows + rows, outputs, groups, values)
+
         if self.kind in _SCORED_HERE:
             items = self._items(batch)
             outputs = self._score(batch, items)
             tally.add(outputs, groups, values)
             tally.keep(items, outputs, groups, values)
+            keep(outputs)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
             answers = further_answers(self.recipe.quantifier)
@@ -138,11 +161,16 @@ class Reading:
                 else Outputs(classes, len(codes), posteriors=rows[codes])
             )
             tally.add(outputs, groups, values, counts)
+            keep(outputs)
         else:
+            C = posterior_columns(batch, self.names, self.recipe.k)
             try:
-                tally.add_columns(posterior_columns(batch, self.names, self.recipe.k), groups, values)
+                tally.add_columns(C, groups, values)
             except InvalidScoresError as error:
                 raise invalid_scores_error(batch, error.row, error.values, self.names) from error
+            if self.kept is not None:
+                P = np.ascontiguousarray(C.T)
+                keep(Outputs(self.recipe.quantifier.classes_, len(P), P.argmax(axis=1), P))
 
     def _roles(self) -> dict[str, ColumnRole]:
         return dict(zip(self.names, self.roles, strict=True))

@@ -133,8 +133,9 @@ def _counts_suffice(representation: Representation) -> bool:
 
 def _cells_of(P: FloatArray, codes: IntArray, decided: bool, quantifier: Quantifier) -> LabelledCells:
     """Return the cells that items are counted in for the check."""
-    folds = getattr(quantifier, "validation_folds_", None)
-    return LabelledCells(P, codes, decided, folds if folds is not None and len(folds) == len(codes) else None)
+    folds, design = getattr(quantifier, "validation_folds_", None), quantifier.validation_design_
+    same = folds is not None and len(folds) == len(codes)
+    return LabelledCells(P, codes, decided, folds if same else None, design if same else None)
 
 
 @dataclass

@@ -5,11 +5,22 @@ from collections.abc import Sequence
 
 from headcount.checks.verdict import NOT_CHECKED, Advice
 
-__all__ = ["DO_NOT_TRUST", "NOT_CHECKED", "TOO_FEW", "advice_by_reason", "verdict_summary"]
+__all__ = [
+    "DO_NOT_TRUST",
+    "LABELLED",
+    "NOT_CHECKED",
+    "TOO_FEW",
+    "TOO_FEW_LABELS",
+    "advice_by_reason",
+    "verdict_summary",
+]
 
 TOO_FEW = "too few items"
+TOO_FEW_LABELS = "too few labels"
+LABELLED = "labelled"
+"""Verdict of a group with a design-based answer, which no check of label shift is about."""
 DO_NOT_TRUST = "do not trust"
-_WORST_FIRST = ("do not trust", "caution", TOO_FEW, NOT_CHECKED, "trust")
+_WORST_FIRST = ("do not trust", "caution", TOO_FEW, TOO_FEW_LABELS, NOT_CHECKED, LABELLED, "trust")
 _OUTCOMES = {
     "caution": (
         "needs a look before its shares are used (caution)",
@@ -37,6 +48,8 @@ def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) ->
     """
     count = Counter(verdicts)
     n = len(verdicts)
+    if count[LABELLED] or count[TOO_FEW_LABELS]:
+        return _labelled_summary(count, n)
     checked = n - count[TOO_FEW] - count[NOT_CHECKED]
     if count[TOO_FEW] == n:
         whom = "All groups have" if n > 1 else "There are"
@@ -62,6 +75,22 @@ def verdict_summary(verdicts: Sequence[str], advice: Sequence[Sequence[str]]) ->
             sentences.append(f"{whom} {one if count[verdict] == 1 else many}.")
     if n >= _MANY and 0 < count["caution"] <= n // _MANY:
         sentences.append("Of 20 groups in which nothing is wrong, about one gets caution by chance.")
+    return " ".join(sentences)
+
+
+def _labelled_summary(count: Counter[str], n: int) -> str:
+    """Say how many groups have a design-based answer, and what it rests on."""
+    rests = "It rests on labels drawn at random, and holds whatever has changed since the model was made."
+    answered = count[LABELLED]
+    if n == 1:
+        return rests if answered else "There are too few labels for a design-based answer."
+    who = f"All {n:,} groups have"
+    if answered != n:
+        who = f"{answered:,} of {n:,} groups {'has' if answered == 1 else 'have'}" if answered else f"None of {n:,} groups has"
+    sentences = [f"{who} a design-based answer.", *([rests] if answered else [])]
+    for verdict, what in ((TOO_FEW_LABELS, "labels"), (TOO_FEW, "items")):
+        if count[verdict]:
+            sentences.append(f"{count[verdict]:,} of {n:,} {'has' if count[verdict] == 1 else 'have'} too few {what}.")
     return " ".join(sentences)
 
 

@@ -13,7 +13,7 @@
   const whole = (number) => Math.round(number).toLocaleString("en");
   const percent = (share, digits = 1) => (100 * share).toFixed(digits).replace(/^-(?=[0.]*$)/, ""); // no -0.0
   const verdict = (g) => data.verdicts[data.verdict[g]];
-  const warned = (g) => !["trust", "not checked"].includes(verdict(g));
+  const warned = (g) => !["trust", "not checked", "labelled"].includes(verdict(g));
   all(".needs-script").forEach((element) => { element.hidden = false; });
 
   // What is shown: the groups that pass all filters, in the order chosen, and the classes that are ticked.

@@ -4,7 +4,8 @@ import numpy as np
 
 from headcount._typing import FloatArray
 from headcount.learners import Outputs
-from headcount.quantifiers import DensitiesQuantifier, Quantifier
+from headcount.quantifiers.base import Quantifier
+from headcount.quantifiers.densities import DensitiesQuantifier
 
 __all__ = ["item_densities", "moved_posteriors"]
 

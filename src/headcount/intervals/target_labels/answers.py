@@ -1,0 +1,265 @@
+"""`labelled_estimate`: both answers and the test, for each sample."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from headcount._typing import FloatArray, IntArray
+from headcount.exceptions import DataError
+from headcount.intervals.evidence import Evidence, gather_evidence
+from headcount.intervals.result import Estimate
+from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
+from headcount.intervals.target_labels.design_based import design_based_shares
+from headcount.intervals.target_labels.labels import UNLABELLED, TargetLabels
+from headcount.intervals.target_labels.pooled import PooledScore
+from headcount.intervals.target_labels.pooling import pool_profiles, pooled_parts
+from headcount.intervals.target_labels.result import LabelledEstimate
+from headcount.learners import Outputs
+from headcount.model_assisted import AssistedShares
+from headcount.protocols import Samples
+from headcount.quantifiers import Quantifier, SumsQuantifier
+
+__all__ = ["labelled_estimate"]
+
+_FEWEST_UNLABELLED = 2
+"""Items without a label below which the labels alone answer."""
+
+
+def labelled_estimate(
+    quantifier: Quantifier,
+    outputs: Outputs,
+    samples: Samples,
+    labels: TargetLabels,
+    *,
+    source_only: Estimate | None,
+    why_no_label_shift: str,
+    level: float,
+    comparisons: int,
+    estimand: Literal["population", "sample"],
+    one: bool,
+) -> LabelledEstimate:
+    """Return the design-based answer, the one under label shift and the test of both, for each sample.
+
+    Parameters
+    ----------
+    quantifier : fitted quantifier
+    outputs : Outputs
+        Of the pool, with posteriors where there are any.
+    samples : Samples
+    labels : TargetLabels
+    source_only : Estimate of all samples, or None
+        Without the labels of the target.
+    why_no_label_shift : str
+        Why there is no answer under label shift; empty if there is one.
+    level : float
+    comparisons : int
+        Intervals that hold together.
+    estimand : {"population", "sample"}
+    one : bool
+        Whether results are vectors, of the only sample.
+    """
+    _check_samples(samples, labels)
+    k, within = len(quantifier.classes_), estimand == "sample"
+    level_of_each = 1.0 - (1.0 - level) / max(comparisons, 1)
+    tail = (1.0 - level_of_each) / 2.0
+    n_samples = len(samples)
+    if source_only is not None:
+        estimated = np.atleast_2d(source_only.shares)
+    else:
+        estimated = quantifier.aggregate(outputs, samples)
+    assisted: list[AssistedShares | None] = []
+    finite: list[AssistedShares | None] = []
+    notes: list[list[str]] = []
+    for s in range(n_samples):
+        rows = samples[s]
+        answer, sentences = design_based_shares(
+            quantifier, outputs, rows, labels, estimated[s], within, level_of_each
+        )
+        itself = answer
+        if answer is not None and not within:
+            itself = design_based_shares(quantifier, outputs, rows, labels, estimated[s], True, level_of_each)[0]
+        assisted.append(answer)
+        finite.append(itself)
+        notes.append(sentences)
+    design = _design_based_estimate(quantifier, assisted, samples, level, estimand, k, one)
+    n_labels = np.array([int(labels.labelled[rows].sum()) for rows in samples])
+    label_shift, test = None, None
+    if source_only is not None and not why_no_label_shift:
+        label_shift, pooled = _label_shift(
+            quantifier, outputs, samples, labels, assisted, source_only, tail, level, within, one
+        )
+        test = _contradiction(quantifier, outputs, samples, labels, finite, pooled, k)
+    return LabelledEstimate(
+        design, label_shift, source_only, test, n_labels, tuple(notes), why_no_label_shift, tuple(assisted)
+    )
+
+
+def _check_samples(samples: Samples, labels: TargetLabels) -> None:
+    if samples.factors is not None:
+        raise DataError(
+            "Labels of the target are of single items: samples with weights or counts can't be used with labels=. Give one row for "
+            "each item; chances of being drawn are given as probabilities=."
+        )
+    for s, rows in enumerate(samples):
+        if len(rows) and np.bincount(rows).max() > 1 and labels.labelled[rows].any():
+            name = s if samples.names is None else samples.names[s]
+            raise DataError(f"Sample {name!s} holds an item several times: with labels=, each item may be in a sample once.")
+
+
+def _design_based_estimate(
+    quantifier: Quantifier,
+    assisted: list[AssistedShares | None],
+    samples: Samples,
+    level: float,
+    estimand: str,
+    k: int,
+    one: bool,
+) -> Estimate:
+    shares, low, high = (
+        np.array([np.full(k, np.nan) if a is None else getattr(a, name) for a in assisted]).reshape(-1, k)
+        for name in ("shares", "low", "high")
+    )
+    covariances = np.array([np.full((k, k), np.nan) if a is None else a.covariance for a in assisted])
+    return Estimate(
+        classes=quantifier.classes_,
+        shares=shares[0] if one else shares,
+        low=low[0] if one else low,
+        high=high[0] if one else high,
+        level=level,
+        estimand=estimand,
+        method="design-based",
+        n_items=samples.sizes,
+        quantifier=type(quantifier).__name__,
+        names=samples.names,
+        covariances=covariances,
+    )
+
+
+def _label_shift(
+    quantifier: Quantifier,
+    outputs: Outputs,
+    samples: Samples,
+    labels: TargetLabels,
+    assisted: list[AssistedShares | None],
+    source_only: Estimate,
+    tail: float,
+    level: float,
+    within: bool,
+    one: bool,
+) -> tuple[Estimate, FloatArray]:
+    """Return the estimate from source and target labels together, and its shares as a matrix."""
+    k = len(quantifier.classes_)
+    shares, low, high = (np.atleast_2d(getattr(source_only, name)).copy() for name in ("shares", "low", "high"))
+    covariances = np.full((len(samples), k, k), np.nan)
+    at_random = labels.probabilities is None and labels.strata is None
+    masks = [labels.labelled[rows] for rows in samples]
+    rest = [rows[~mask] if at_random else rows for rows, mask in zip(samples, masks, strict=True)]
+    used = [s for s, rows in enumerate(rest) if len(rows) >= _FEWEST_UNLABELLED]
+    position = {s: i for i, s in enumerate(used)}
+    evidence = _evidence(quantifier, outputs, [rest[s] for s in used], within) if used else None
+    for s, mask in enumerate(masks):
+        rows = samples[s][mask]
+        codes = labels.codes[rows]
+        if s not in position or evidence is None:
+            given = assisted[s]
+            if given is not None:  # next to all items are labelled
+                shares[s], low[s], high[s] = given.shares_alone, given.low_alone, given.high_alone
+                covariances[s] = given.covariance_alone
+            continue
+        one_evidence = evidence.take(position[s])
+        if not len(rows):
+            if source_only.evidence is not None:
+                covariances[s] = (source_only if one else source_only.take(s)).covariance()
+            continue
+        weights = _weights(labels, samples[s], rows)
+        vectors = evidence.vectors.target(position[s], outputs.take(rows))
+        n = _effective_labels(weights, assisted[s], len(samples[s]), within)
+        parts = pooled_parts(
+            one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random
+        )
+        score = PooledScore(parts)
+        shares[s] = score.shares()
+        low[s], high[s] = score.intervals(shares[s], tail)
+        covariances[s] = score.covariance(shares[s])
+        if within:  # the labelled items are known
+            counts, size = np.bincount(codes, minlength=k), len(samples[s])
+            low[s] = np.maximum(low[s], counts / size)
+            high[s] = np.minimum(high[s], 1.0 - (len(codes) - counts) / size)
+        low[s], high[s] = np.minimum(low[s], shares[s]), np.maximum(high[s], shares[s])
+    estimate = Estimate(
+        classes=quantifier.classes_,
+        shares=shares[0] if one else shares,
+        low=low[0] if one else low,
+        high=high[0] if one else high,
+        level=level,
+        estimand="sample" if within else "population",
+        method="source and target labels",
+        n_items=samples.sizes,
+        quantifier=type(quantifier).__name__,
+        names=samples.names,
+        covariances=covariances,
+    )
+    return estimate, shares
+
+
+def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArray:
+    """Return one over the inclusion probability of labelled items, by their strata if only these are known."""
+    if labels.probabilities is not None:
+        return np.asarray(1.0 / labels.probabilities[rows], dtype=np.float64)
+    if labels.strata is None:
+        return np.ones(len(rows))
+    sizes = np.bincount(labels.strata[sample], minlength=labels.strata.max() + 1)
+    counts = np.bincount(labels.strata[rows], minlength=len(sizes))
+    return np.asarray((sizes / np.maximum(counts, 1))[labels.strata[rows]], dtype=np.float64)
+
+
+def _effective_labels(weights: FloatArray, assisted: AssistedShares | None, n_items: int, within: bool) -> float:
+    """Return how many labels drawn at random would know the shares as well as these do."""
+    n = len(weights)
+    kish = float(weights.sum() ** 2 / (weights @ weights))
+    if np.ptp(weights) > 0.0 and assisted is not None:
+        p = assisted.shares_alone
+        spread = float((p * (1.0 - p)).sum())
+        known = float(np.trace(assisted.covariance_alone))
+        prior = 1.0 / n  # what one label of another class would add to the spread, in which the design effect is Kish's
+        effect = (known * n + prior * n / kish) / (spread * n / max(n - 1.0, 1.0) + prior)
+        return n / max(effect, 1e-3)
+    left = 1.0 - n / n_items if within else 1.0
+    return kish / max(left, 1e-3)
+
+
+def _evidence(quantifier: Quantifier, outputs: Outputs, rows: list[IntArray], within: bool) -> Evidence:
+    samples = Samples.from_lists(rows)
+    more = {"products": True} if isinstance(quantifier, SumsQuantifier) else {}
+    statistics = quantifier.reduce(outputs, samples, **more)
+    return gather_evidence(quantifier, statistics, samples.effective_sizes(), within)
+
+
+def _contradiction(
+    quantifier: Quantifier,
+    outputs: Outputs,
+    samples: Samples,
+    labels: TargetLabels,
+    finite: list[AssistedShares | None],
+    pooled: FloatArray,
+    k: int,
+) -> Contradiction:
+    p_value, difference, detectable = (
+        np.full(len(samples), np.nan),
+        np.full((len(samples), k), np.nan),
+        np.full((len(samples), k), np.nan),
+    )
+    tested = [s for s, answer in enumerate(finite) if answer is not None]
+    if tested:
+        evidence = _evidence(quantifier, outputs, [samples[s] for s in tested], True)
+        for i, s in enumerate(tested):
+            answer = finite[s]
+            if answer is not None:
+                rows = samples[s][labels.labelled[samples[s]]]
+                vectors = evidence.vectors.target(i, outputs.take(rows))
+                weights = _weights(labels, samples[s], rows)
+                _, spread, known = pool_profiles(evidence.take(i), vectors, labels.codes[rows], weights)
+                p_value[s], difference[s], detectable[s] = contradiction_of(
+                    evidence.take(i), answer, pooled[s], spread, known
+                )
+    return Contradiction(p_value, difference, detectable)
