@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier
     from headcount.correction import PriorCorrectedClassifier, expected_accuracy
     from headcount.data import Corpus, read_corpus
+    from headcount.designs import SurveyDesign
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
     from headcount.intervals import Estimate, difference, differences, estimate
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 _HOME = {
     "auto": ("AutoQuantifier",),
     "data": ("Corpus", "read_corpus"),
+    "designs": ("SurveyDesign",),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
@@ -192,6 +194,7 @@ __all__ = [
     "SVMperf",
     "Samples",
     "SeveralProtocols",
+    "SurveyDesign",
     "TableColumns",
     "TermIds",
     "TermWeights",

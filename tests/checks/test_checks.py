@@ -329,3 +329,25 @@ def test_few_validation_items_beside_many_labelled_ones_raise_no_alarm():
         q = PACC(GaussianNB(), validation=0.4, random_state=0).fit(X[few], y[few])
         verdicts.append(check(q, blobs(500, 3, seed=100 + seed)[0], labelled=(X[many], y[many])).verdict)
     assert verdicts.count("trust") >= 10
+
+
+def test_clusters_raise_no_alarm():
+    """Items of one author are alike in what has nothing to do with the classes: without clusters the items look changed."""
+    from headcount import SurveyDesign
+
+    generator = np.random.default_rng(0)
+
+    def drawn(n_clusters):
+        c = np.repeat(np.arange(n_clusters), 10)
+        y = (generator.random(len(c)) < 0.5).astype(int)
+        noise = generator.standard_normal((n_clusters, 3))[c] + generator.standard_normal((len(c), 3))
+        return np.column_stack([generator.standard_normal(len(c)) + 2.0 * y, noise]), y, c
+
+    alarms, plain = [], []
+    for _ in range(12):
+        (X, y, c), (Z, _, C) = drawn(50), drawn(50)
+        quantifier = PACC(LogisticRegression(), random_state=0).fit(X, y, design=SurveyDesign(clusters=c))
+        alarms.append(check(quantifier, Z, design=SurveyDesign(clusters=C)).verdict != "trust")
+        plain.append(check(PACC(LogisticRegression(), random_state=0).fit(X, y), Z).verdict != "trust")
+    assert sum(alarms) <= 1
+    assert sum(plain) >= 3

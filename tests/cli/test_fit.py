@@ -104,3 +104,85 @@ def test_the_order_of_classes_is_that_of_the_shares_of_the_labels(reviews, run):
     assert code == 0, err
     assert "stars: good 55.2 %, bad 44.8 %" in out
     assert "stars: good 55.2 %, bad 44.8 %" in run("inspect", FIT[7])[1]
+
+
+@pytest.fixture
+def clustered(tmp_path):
+    """A labelled and a new table of numbers whose rows come in clusters, with weights and strata."""
+    generator = np.random.default_rng(0)
+
+    def table(n_clusters):
+        c = np.repeat(np.arange(n_clusters), 6)
+        y = generator.random(len(c)) < 0.4 + 0.3 * np.sin(c)
+        x = generator.standard_normal(n_clusters)[c] + generator.standard_normal(len(c)) + 2.0 * y
+        regions = np.where(c % 2, "north", "south")
+        frame = {"x": x, "author": c, "region": regions, "w": np.where(c % 2, 1.0, 2.5), "month": c % 3}
+        return pd.DataFrame(frame), np.where(y, "yes", "no")
+
+    labelled, y = table(60)
+    labelled.assign(y=y).to_csv(tmp_path / "labelled.csv", index=False)
+    table(80)[0].to_csv(tmp_path / "new.csv", index=False)
+    return tmp_path
+
+
+FIT_CLUSTERED = (
+    "fit",
+    "labelled.csv",
+    "--label",
+    "y",
+    "--learner",
+    "lr",
+    "--method",
+    "PACC",
+    "-o",
+    "m.headcount",
+    "-j",
+    1,
+)
+
+
+def test_a_model_keeps_the_clusters_of_its_labelled_rows(clustered, run):
+    design = "--cluster", "author", "--weight", "w", "--stratum", "region"
+    code, out, err = run(*FIT_CLUSTERED, *design)
+    assert code == 0, err
+    # Columns that say how rows were drawn are not learnt from.
+    assert next(line for line in out.splitlines() if line.startswith("Reads")) == "Reads      numbers: x, month"
+    widths = []
+    for asked in ((), design):
+        code, out, err = run("estimate", "m.headcount", "new.csv", *asked, "--json")
+        assert code == 0, err
+        group = json.loads(out)["groups"]["all"]
+        share = group["shares"]["yes"]
+        widths.append(share["share_high"] - share["share_low"])
+    assert widths[1] > 1.1 * widths[0]
+    assert group["design_effect"]["yes"] > 1.2
+    assert share["count"] == round(share["share"] * pd.read_csv(clustered / "new.csv")["w"].sum())
+
+
+def test_designs_are_counted_by_group_and_in_files(clustered, run):
+    assert run(*FIT_CLUSTERED, "--features", "x", "--cluster", "author")[0] == 0
+    code, out, err = run(
+        "estimate", "m.headcount", "new.csv", "--by", "month", "--cluster", "author", "--total", "-o", "s.csv"
+    )
+    assert code == 0, err
+    table = pd.read_csv(clustered / "s.csv")
+    assert (table["design_effect"] > 0).all()
+    assert len(table) == 8
+    code, out, err = run("estimate", "m.headcount", "new.csv", "--by", "month", "--cluster", "author")
+    assert "times those of as many independent rows" in out
+
+
+def test_what_makes_no_design_is_refused(clustered, run, refused):
+    assert run(*FIT_CLUSTERED, "--features", "x")[0] == 0
+    estimate = "estimate", "m.headcount", "new.csv"
+    refused("has no column 'nope'", *estimate, "--weight", "nope")
+    refused("the weight is", *estimate, "--weight", "x")
+    refused("fewer than the 480 that were drawn", *estimate, "--population-size", "100")
+    refused("give a number of items", *estimate, "--population-size", "many")
+    refused("lacks the strata 'south'", *estimate, "--stratum", "region", "--population-size", "north=5000")
+    refused("need the column of strata", *estimate, "--population-size", "north=5000")
+    refused("lies in several strata", *estimate, "--cluster", "month", "--stratum", "region")
+    refused("can't hold both weights and", *estimate, "--cluster", "author", "--weight", "author")
+    refused(
+        "has no interval that counts", *FIT_CLUSTERED[:6], "--method", "CC", *FIT_CLUSTERED[8:], "--cluster", "author"
+    )

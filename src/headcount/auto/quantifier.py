@@ -304,7 +304,9 @@ class AutoQuantifier(ChosenQuantifier):
             if new.uses_validation and not self._is_given(best):
                 new.set_params(validation=self.validation)
             with one_blas_thread():
-                fitted: Quantifier = new.fit(X, labels, **({} if self._design is None else {"design": self._design}), **params)
+                fitted: Quantifier = new.fit(
+                    X, labels, **({} if self._design is None else {"design": self._design}), **params
+                )
             return fitted, held_out_scores(fitted)
         codes = encode(labels, self.classes_)
         rows, kept = next(validation_parts(float(self.held_out), codes, self._seed, "held_out"))

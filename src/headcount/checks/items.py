@@ -199,16 +199,17 @@ def _copies(group: IntArray, n_labelled: int) -> IntArray:
     return np.arange(len(group))
 
 
-def _with_clusters(
-    group: IntArray, clusters: tuple[IntArray | None, IntArray | None], n_labelled: int
-) -> IntArray:
+def _with_clusters(group: IntArray, clusters: tuple[IntArray | None, IntArray | None], n_labelled: int) -> IntArray:
     """Return groups in which items that are equal, or of one cluster of a side, are together."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     n, n_groups = len(group), int(group.max()) + 1
     each = np.arange(n)
-    of_items = [each[:n_labelled] if clusters[0] is None else clusters[0], each[n_labelled:] if clusters[1] is None else clusters[1]]
+    of_items = [
+        each[:n_labelled] if clusters[0] is None else clusters[0],
+        each[n_labelled:] if clusters[1] is None else clusters[1],
+    ]
     labelled, target = (np.unique(side, return_inverse=True)[1] for side in of_items)
     node = np.concatenate([labelled, labelled.max() + 1 + target]) + n_groups
     size = int(node.max()) + 1

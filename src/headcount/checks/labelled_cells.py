@@ -300,9 +300,7 @@ class LabelledCells:
         return merge
 
 
-def _item_weights(
-    codes: IntArray, k: int, folds: IntArray | None, weights: FloatArray | None = None
-) -> FloatArray:
+def _item_weights(codes: IntArray, k: int, folds: IntArray | None, weights: FloatArray | None = None) -> FloatArray:
     """Return the weight of each labelled item in the mean of its class: 1 / n_j, or of a mean over folds of fold means."""
     fold = np.zeros_like(codes) if folds is None else folds
     each = np.ones(len(codes)) if weights is None else weights

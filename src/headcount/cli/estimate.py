@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from, models_in
-from headcount.cli.option_groups import BlackBox, Precision, Rows, TargetLabels, with_option_groups
+from headcount.cli.option_groups import BlackBox, Design, Precision, Rows, TargetLabels, with_option_groups
 from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
@@ -32,6 +32,7 @@ def estimate(
     calibrated: options.CALIBRATED = False,
     min_items: options.MIN_ITEMS = 30,
     target: TargetLabels,
+    design: Design,
     black_box: BlackBox,
     dask: options.DASK = None,
     statistics: options.STATISTICS = False,
@@ -52,6 +53,8 @@ def estimate(
     Example: headcount estimate stars.headcount new.csv --by date:quarter --labels checked --html shares.html
 
     Example: headcount estimate stars.headcount new.csv --by date:quarter --labels-from plan.csv
+
+    Example: headcount estimate stars.headcount new.csv --by date:quarter --cluster author --weight w --stratum country
 
     Example: headcount estimate --scored labelled.csv --label y --scores neg=p0,pos=p1 --by month --statistics result.csv
     """
@@ -75,7 +78,9 @@ def estimate(
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
     if target.given and against is not None:
-        raise DataError("--compare takes no labels of new items: it compares shares under label shift. Omit one of them.")
+        raise DataError(
+            "--compare takes no labels of new items: it compares shares under label shift. Omit one of them."
+        )
     several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")
@@ -98,7 +103,8 @@ def estimate(
                 counts=black_box.confusion,
                 cluster=dask,
                 statistics=statistics,
-                **target.settings,
+                **target.settings(),
+                design=design.columns(None if target.given else target.stratum),
                 progress=progress,
             )
         if value is not None:
@@ -189,6 +195,7 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
             "verdict": groups.verdicts[g],
             "advice": groups.advice[g],
             "shares": {label: ends(g, j) for j, label in enumerate(classes)},
+            **_design_effects_of(groups, g, classes),
             "covariance": groups.covariance_of(g),
             **groups.mean_of(g),
             **labelled_answer(groups, g),
@@ -207,6 +214,29 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     return answer
 
 
+def _design_effects_of(groups: Any, g: int, classes: list[str]) -> dict[str, Any]:
+    """Return the design effect of each share of a group, and its clusters; empty without a design."""
+    from headcount.stream.group_shares import none_if_nan
+
+    effects = groups.design_effects
+    if effects is None:
+        return {}
+    return {"design_effect": {label: none_if_nan(effects[g, j]) for j, label in enumerate(classes)}}
+
+
+def _design_note(groups: Any, effects: Any) -> str:
+    """Say what clusters, weights and strata make of the number of items."""
+    known = effects[effects == effects]
+    if not known.size:
+        return ""
+    least, most = float(known.min()), float(known.max())
+    times = f"{most:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
+    return (
+        f"Counted for how the rows were drawn, variances are {times} times those of as many independent rows of equal weight (the "
+        "design effect)."
+    )
+
+
 def _notes(groups: Any) -> list[str]:
     """Say what the intervals mean, or why there are none."""
     from headcount.cli.output import in_command_words
@@ -221,6 +251,9 @@ def _notes(groups: Any) -> list[str]:
     notes = [
         f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
     ]
+    effects = groups.design_effects
+    if effects is not None:
+        notes.append(_design_note(groups, effects))
     if groups.assume == "calibrated":
         notes.append(
             "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from headcount._escaping import printable
+from headcount.cli.option_groups import Design, with_option_groups
 from headcount.cli.options import CLASSES, METHOD, TRUST, option
 from headcount.cli.output import echo
 from headcount.exceptions import DataError
@@ -21,6 +22,7 @@ _MAX_COLUMNS = 8
 """Columns of a model that are named; more are counted."""
 
 
+@with_option_groups
 def fit(
     file: Annotated[
         str, typer.Argument(help="The labelled table: CSV or TSV, also gzipped, or Parquet; - is standard input.")
@@ -61,6 +63,8 @@ def fit(
         bool, typer.Option("--any-method", help="Keep the best method even if it has no interval, such as CC or PCC.")
     ] = False,
     classes: CLASSES = None,
+    stratum: Annotated[str | None, option("--stratum", help="The column of strata that rows were drawn from.")] = None,
+    design: Design = Design(),  # noqa: B008 (never used: the options of the group have defaults of their own)
     seed: Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Jobs to run in parallel; -1: one for each core.")] = -1,
     trust: TRUST = False,
@@ -75,6 +79,8 @@ def fit(
     Example: headcount fit tickets.csv --text subject,body --features 'price,region,opened' --label team -o team.headcount
 
     Example: headcount fit survey.csv --text answer --label topic,tone,urgent -o models
+
+    Example: headcount fit survey.csv --text answer --label topic --weight w --stratum region --cluster household -o topic.headcount
     """
     from headcount.cli.model import class_names
     from headcount.cli.output import check_outputs
@@ -110,6 +116,7 @@ def fit(
             shift=shift,
             any_method=any_method,
             classes=None if classes is None else class_names(classes),
+            design=design.columns(stratum),
             random_state=seed,
             n_jobs=jobs,
         )

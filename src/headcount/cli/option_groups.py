@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from headcount.cli import options
 
-__all__ = ["BlackBox", "Precision", "Rows", "TargetLabels", "with_option_groups"]
+__all__ = ["BlackBox", "Design", "Precision", "Rows", "TargetLabels", "with_option_groups"]
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,49 @@ class TargetLabels:
         """Whether there are labels."""
         return self.labels is not None or self.labels_from is not None
 
-    @property
     def settings(self) -> dict[str, str | None]:
-        """The settings of `headcount.desk.estimate_tables`."""
+        """Return the settings of `headcount.desk.estimate_tables`; without labels, strata are those of the items."""
         return {
             "labels": self.labels,
             "labels_from": self.labels_from,
             "item": self.id,
             "probability": self.probability,
-            "stratum": self.stratum,
+            "stratum": self.stratum if self.given else None,
         }
+
+
+@dataclass(frozen=True)
+class Design:
+    """How rows were drawn."""
+
+    weight: options.WEIGHT = None
+    cluster: options.CLUSTER = None
+    population_size: options.POPULATION = None
+
+    def columns(self, stratum: str | None) -> Any:
+        """Return the columns of the design, for `headcount.desk`."""
+        from headcount.stream import DesignColumns
+
+        size = None if self.population_size is None else population_asked(self.population_size)
+        return DesignColumns(self.weight, stratum, self.cluster, size)
+
+
+def population_asked(text: str) -> Any:
+    """Return the number that is given for the whole population, or one for each stratum.
+
+    >>> population_asked("9000"), population_asked("north=9000, south=4e3")
+    (9000.0, {'north': 9000.0, 'south': 4000.0})
+    """
+    from headcount.exceptions import DataError
+
+    parts = [part.rpartition("=") for part in text.split(",")] if "=" in text else [("", "", text)]
+    try:
+        sizes = {name.strip(): float(number) for name, _, number in parts}
+    except ValueError as error:
+        raise DataError(
+            f"--population-size {text}: give a number of items, or one for each stratum, as in north=9000,south=4000."
+        ) from error
+    return sizes if "=" in text else sizes[""]
 
 
 @dataclass(frozen=True)

@@ -87,18 +87,46 @@ STATISTICS = Annotated[
 
 LABELS = Annotated[
     str | None,
-    option("--labels", help="A column of the new table with labels of some items, drawn at random; empty: not labelled."),
+    option(
+        "--labels", help="A column of the new table with labels of some items, drawn at random; empty: not labelled."
+    ),
 ]
 LABELS_FROM = Annotated[
     str | None,
-    option("--labels-from", help="Labels in a file of their own: columns headcount_item (or --id), label, headcount_probability."),
+    option(
+        "--labels-from",
+        help="Labels in a file of their own: columns headcount_item (or --id), label, headcount_probability.",
+    ),
 ]
-ID = Annotated[str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")]
+ID = Annotated[
+    str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")
+]
 PROBABILITY = Annotated[
     str | None,
     option("--probability", help="With labels: the column of the chances with which items were drawn to be labelled."),
 ]
-STRATUM = Annotated[str | None, option("--stratum", help="With labels: the column of strata that they were drawn from.")]
+STRATUM = Annotated[
+    str | None,
+    option("--stratum", help="The column of strata that rows, or with labels the labelled ones, were drawn from."),
+]
+
+WEIGHT = Annotated[
+    str | None,
+    option("--weight", help="The column of sampling weights: how many items of the population a row stands for."),
+]
+CLUSTER = Annotated[
+    str | None,
+    option(
+        "--cluster",
+        help="The column of clusters: rows that were drawn together and are alike, such as those of one author.",
+    ),
+]
+POPULATION = Annotated[
+    str | None,
+    option(
+        "--population-size", help="Number of items in the population; or of each stratum, as in north=9000,south=4000."
+    ),
+]
 
 SCORED = Annotated[
     bool, typer.Option("--scored", help="Scores are ready: MODEL is a labelled table with the same score columns.")

@@ -99,7 +99,9 @@ class SurveyDesign:
     def require(self, n_items: int, what: str) -> None:
         """Raise unless the design is of so many items."""
         if self.n_items != n_items:
-            raise DataError(f"The design is of {self.n_items:,} items, but there are {n_items:,} {what}: one value for each.")
+            raise DataError(
+                f"The design is of {self.n_items:,} items, but there are {n_items:,} {what}: one value for each."
+            )
 
     @property
     def item_weights(self) -> FloatArray:
@@ -147,7 +149,9 @@ class SurveyDesign:
         counts = np.bincount(self.item_strata, minlength=len(self.stratum_names) or 1)
         if isinstance(given, Mapping):
             if self.strata is None:
-                raise DataError("population_size gives a size for each stratum, but there are no strata: give one number.")
+                raise DataError(
+                    "population_size gives a size for each stratum, but there are no strata: give one number."
+                )
             names = [name for name in self.stratum_names.tolist() if name not in given]
             if names:
                 raise DataError(f"population_size lacks the strata {quoted(names)}: give the size of each.")
@@ -159,7 +163,11 @@ class SurveyDesign:
         small = ~(sizes >= counts)
         if small.any() or not np.isfinite(sizes).all():
             which = int(np.flatnonzero(small)[0]) if small.any() else 0
-            where = "" if self.strata is None or not isinstance(given, Mapping) else f" of stratum {quoted(self.stratum_names[[which]])}"
+            where = (
+                ""
+                if self.strata is None or not isinstance(given, Mapping)
+                else f" of stratum {quoted(self.stratum_names[[which]])}"
+            )
             size, count = (sizes[which], counts[which]) if isinstance(given, Mapping) else (float(given), counts.sum())
             raise DataError(
                 f"The population{where} has {size:,.0f} items, fewer than the {int(count):,} that were drawn from it: population_size "
@@ -171,7 +179,9 @@ class SurveyDesign:
 def _checked_weights(weights: Any) -> FloatArray:
     given: AnyArray = np.asarray(weights)
     if given.dtype.kind not in "fiub" or given.ndim != 1:
-        raise DataError(f"weights must be one number for each item; got values of type {given.dtype}, shape {given.shape}.")
+        raise DataError(
+            f"weights must be one number for each item; got values of type {given.dtype}, shape {given.shape}."
+        )
     checked = given.astype(np.float64)
     bad = np.flatnonzero(~((checked > 0.0) & np.isfinite(checked)))
     if bad.size:
@@ -189,7 +199,9 @@ def _codes(values: Any, what: str) -> tuple[IntArray | None, AnyArray]:
         return None, np.empty(0, dtype=object)
     import pandas as pd
 
-    codes, names = pd.factorize(np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy(), sort=False)
+    codes, names = pd.factorize(
+        np.asarray(values) if not hasattr(values, "to_numpy") else values.to_numpy(), sort=False
+    )
     if np.ndim(codes) != 1:
         raise DataError(f"{what} must be one value for each item.")
     missing = np.flatnonzero(codes < 0)

@@ -9,11 +9,13 @@ from headcount._validation import quoted
 from headcount.desk.label_file import LabelSource, labels_of_items, read_label_file
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
-from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
+from headcount.stream import DesignColumns, GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
+from headcount.stream.design_columns import DesignParts
+from headcount.stream.designed_groups import estimate_designed_groups
 from headcount.stream.group_estimates import check_assumption
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
-from headcount.stream.kept_items import KeptItems
+from headcount.stream.kept_items import KeptItems, LabelColumns
 from headcount.stream.labelled_groups import estimate_labelled_groups
 from headcount.stream.scan import further_answers
 
@@ -51,6 +53,7 @@ def estimate_tables(
     item: str | None = None,
     probability: str | None = None,
     stratum: str | None = None,
+    design: DesignColumns | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
@@ -97,6 +100,9 @@ def estimate_tables(
     probability, stratum : str, optional
         With labels: the columns of inclusion probabilities and of strata, in the table that holds the labels. By default labels are
         drawn with equal chances.
+    design : DesignColumns, optional
+        Columns of weights, strata and clusters of the new items, and the size of their population: shares are weighted, and intervals
+        and checks count clusters. The posteriors of all items are kept in memory.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -121,7 +127,16 @@ def estimate_tables(
     check_assumption(model.quantifier, assume)
     source = LabelSource(labels, labels_from, item, probability, stratum)
     source.check()
-    kept, label_file = None, None
+    kept, label_file, parts = None, None, None
+    if design is not None and design.given:
+        if source.given:
+            raise DataError(
+                "Labels of new items together with weights or clusters of these can't be counted yet: omit --weight, --cluster and "
+                "--population-size, or the labels."
+            )
+        _check_items_are_read(counts, statistics, cluster, assume, "Weights, strata and clusters")
+        parts = DesignParts(design)
+        kept = KeptItems(LabelColumns(), model.quantifier.classes_, parts)
     if source.given:
         _check_items_are_read(counts, statistics, cluster, assume)
         label_file = None if source.file is None else read_label_file(source)
@@ -139,14 +154,18 @@ def estimate_tables(
     )
     if kept is None:
         return groups
+    codes = kept.group_codes(groups.names)
+    if parts is not None:
+        drawn = parts.design(parts.n_rows)
+        return estimate_designed_groups(groups, model.quantifier, kept.outputs(), codes, drawn, tally.recipe.cells)
     given, notes = labels_of_items(source, kept, label_file)
-    return estimate_labelled_groups(
-        groups, model.quantifier, kept.outputs(), kept.group_codes(groups.names), given, notes
-    )
+    return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes)
 
 
-def _check_items_are_read(counts: bool, statistics: bool, cluster: str | None, assume: str | None) -> None:
-    """Raise if labels of items are given for tables that do not hold one item a row, or that are not read here."""
+def _check_items_are_read(
+    counts: bool, statistics: bool, cluster: str | None, assume: str | None, what_is_given: str = "Labels"
+) -> None:
+    """Raise if labels or designs of items are given for tables that do not hold one item a row, or that are not read here."""
     refused = {
         "counts of decisions (--confusion)": counts,
         "statistics of items (--statistics)": statistics,
@@ -155,11 +174,13 @@ def _check_items_are_read(counts: bool, statistics: bool, cluster: str | None, a
     for what, given in refused.items():
         if given:
             raise DataError(
-                f"Labels are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the rows themselves."
+                f"{what_is_given} are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the "
+                "rows themselves."
             )
     if assume is not None:
         raise DataError(
-            "With labels of new items, intervals assume nothing of the classifier: omit assume='calibrated' (--assume-calibrated)."
+            f"{what_is_given} of new items make intervals that assume nothing of the classifier: omit assume='calibrated' "
+            "(--assume-calibrated)."
         )
 
 
@@ -275,7 +296,9 @@ def tally_of(
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
         classifier = getattr(model.quantifier, "classifier_", None)
-        if hasattr(classifier, "predict_proba"):  # for the design-based answer, also where the method needs only decisions
+        if hasattr(
+            classifier, "predict_proba"
+        ):  # for the design-based answer, also where the method needs only decisions
             recipe.needs = recipe.needs | {"posteriors"}
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")

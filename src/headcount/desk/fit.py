@@ -7,12 +7,12 @@ import numpy as np
 
 from headcount._validation import MIN_ITEMS_OF_A_CLASS, quoted
 from headcount.data.table_columns import names_asked, read_table
-from headcount.desk.design_columns import DesignColumns
 from headcount.desk.labels import check_labels, describe_source
 from headcount.exceptions import DataError
 from headcount.modelfile import Columns, Model
 from headcount.protocols import NaturalPrevalence
 from headcount.quantifiers import method_named
+from headcount.stream import DesignColumns
 from headcount.tables import TableFile
 
 __all__ = ["fit_table"]

@@ -44,7 +44,9 @@ class LabelSource:
     def check(self) -> None:
         """Raise unless labels are in one place and further columns belong to it."""
         if self.column is not None and self.file is not None:
-            raise DataError("Labels are in a column of the new table (--labels) or in a file of their own (--labels-from): name one.")
+            raise DataError(
+                "Labels are in a column of the new table (--labels) or in a file of their own (--labels-from): name one."
+            )
         if self.column is None and self.file is None:
             given = [name for name in ("item", "probability", "stratum") if getattr(self, name) is not None]
             options = {"item": "--id", "probability": "--probability", "stratum": "--stratum"}
@@ -132,7 +134,9 @@ def read_label_file(source: LabelSource) -> LabelFile:
             if not item:
                 raise DataError(f"{batch.place(row, key)} is empty: it says which item the label is of.")
             if item in seen:
-                raise DataError(f"{place}: the item {item!r} is labelled twice, here and in {seen[item]}: keep one label of each item.")
+                raise DataError(
+                    f"{place}: the item {item!r} is labelled twice, here and in {seen[item]}: keep one label of each item."
+                )
             seen[item] = place
             if numbers is not None and not 0.0 < numbers[row] <= 1.0:
                 found = "missing" if numbers[row] != numbers[row] else f"{numbers[row]:g}"
@@ -231,7 +235,9 @@ def _positions(file: LabelFile, source: LabelSource, kept: KeptItems) -> list[in
             known[item] = position
         for i, item in enumerate(file.items):
             if item in repeated:
-                raise DataError(f"{file.places[i]}: {source.item} {item!r} is that of several rows of the new table: ids must differ.")
+                raise DataError(
+                    f"{file.places[i]}: {source.item} {item!r} is that of several rows of the new table: ids must differ."
+                )
             if item not in known and kept.n_rows == len(ids):
                 raise DataError(f"{file.places[i]}: there is no row with {source.item} {item!r} in the new table.")
         return [known.get(item, -1) for item in file.items]

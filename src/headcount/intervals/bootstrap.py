@@ -19,7 +19,14 @@ from headcount.protocols.exact import to_units
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SumsQuantifier
 from headcount.simplex import apportion, sum_zero_basis
 
-__all__ = ["design_replicates", "percentile_interval", "relearnt_replicates", "resample", "resample_classes", "statistic_replicates"]
+__all__ = [
+    "design_replicates",
+    "percentile_interval",
+    "relearnt_replicates",
+    "resample",
+    "resample_classes",
+    "statistic_replicates",
+]
 
 
 def resample(rows: IntArray, n_replicates: int, seed: np.random.SeedSequence, samples: Any = None) -> Samples:

@@ -177,7 +177,9 @@ def design_intervals(
     return (low, high) if values is None else (low[:, 0], high[:, 0])
 
 
-def effective_evidence(evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None) -> Evidence:
+def effective_evidence(
+    evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None
+) -> Evidence:
     """Return the evidence of one sample with effective numbers of items, for the mean of these values over the classes.
 
     Without values the largest design effect of all classes is taken, which is safe for any use of the evidence. The effects are

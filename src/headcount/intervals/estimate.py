@@ -33,6 +33,8 @@ from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, 
 
 __all__ = ["estimate", "why_no_interval"]
 
+_FEW_CLUSTERS = 20
+"""Clusters less strata, below which a variance between clusters is warned of."""
 _MIN_BOOTSTRAP_ITEMS = 10
 """With fewer items, in the sample or labelled of a class, replicates vary too little: the delta method's interval is the least."""
 
@@ -237,6 +239,7 @@ def estimate(
         if is_designed:
             items = (None, None) if design is None else target.items()
             errors = design_errors(evidence, *items, design)
+            _warn_of_few_clusters(errors)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
@@ -299,7 +302,9 @@ def _with_labels(
         given = f"method={method!r}" if method == "bootstrap" else f"assume={assume!r}"
         raise DataError(f"With labels=, intervals are design-based and analytic: omit {given}.")
     if isinstance(X, Statistics | SampleItems):
-        raise DataError("labels= are of single items: pass these items or their Outputs, not statistics that were added up.")
+        raise DataError(
+            "labels= are of single items: pass these items or their Outputs, not statistics that were added up."
+        )
     quantifier = _fitted(quantifier)
     outputs = scored_items(quantifier, X)
     given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
@@ -307,9 +312,11 @@ def _with_labels(
     why = why_no_label_shift(quantifier)
     source_only = None
     if quantifier.has_interval:
-        source_only = estimate(
-            quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous
-        ) if not (quantifier.has_posterior and estimand == "sample") else None
+        source_only = (
+            estimate(quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous)
+            if not (quantifier.has_posterior and estimand == "sample")
+            else None
+        )
     answer = labelled_estimate(
         quantifier,
         outputs,
@@ -380,7 +387,25 @@ def _assuming_densities(
     return likelihood.shares, *likelihood.interval(z, within)
 
 
-def _check_designed(quantifier: Quantifier, estimand: str, method: str, assume: Any, design: SurveyDesign | None) -> None:
+def _warn_of_few_clusters(errors: DesignErrors) -> None:
+    """Warn where a side has so few clusters that the variance between them is hardly known."""
+    sides = {
+        "a sample": (errors.degrees, errors.clusters),
+        "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
+    }
+    for side, (degrees, clusters) in sides.items():
+        if degrees.min() < _FEW_CLUSTERS:
+            warnings.warn(
+                f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how much "
+                "clusters differ, and intervals may hold less often than they say.",
+                HeadcountWarning,
+                stacklevel=3,
+            )
+
+
+def _check_designed(
+    quantifier: Quantifier, estimand: str, method: str, assume: Any, design: SurveyDesign | None
+) -> None:
     """Raise if what is asked for is not there under a survey design."""
     if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
         raise DataError(

@@ -150,7 +150,9 @@ def differences(
         )
     known = [one.evidence_for(level) for one in singles]
     # The labelled side's own clusters are added up below: only the samples' numbers of items are effective ones here.
-    counted = [replace(e, sizes=one.evidence.sizes) for e, one in zip(known, singles, strict=True) if one.evidence is not None]
+    counted = [
+        replace(e, sizes=one.evidence.sizes) for e, one in zip(known, singles, strict=True) if one.evidence is not None
+    ]
     largest = _largest_errors(counted, pairs)
     critical = float(np.quantile(largest, level))
     change = np.stack([singles[b].shares - singles[a].shares for a, b in pairs])

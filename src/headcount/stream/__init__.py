@@ -1,5 +1,6 @@
 """Shares of files larger than memory: sums over groups, batch by batch, merged, then solved, with intervals and checks."""
 
+from headcount.stream.design_columns import DesignColumns
 from headcount.stream.group_changes import compare_all_groups, compare_groups
 from headcount.stream.group_estimates import estimate_groups
 from headcount.stream.group_shares import GroupShares
@@ -9,6 +10,7 @@ from headcount.stream.sketch import Sketch
 from headcount.stream.tally import Recipe, Tally
 
 __all__ = [
+    "DesignColumns",
     "GroupShares",
     "Grouping",
     "Reading",

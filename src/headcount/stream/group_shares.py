@@ -64,6 +64,8 @@ class GroupShares:
         The shares of all items together, if they were asked for: those that an estimate without groups gives.
     averages : pair of str and MeanEstimate, or None
         Title and values of the mean over classes, if it was asked for.
+    totals : array of shape (n_groups,) or None
+        How many items of the population each group stands for, where items have weights or the population's size is known.
     labelled : LabelledGroups or None
         With labels of new items: shares, intervals and verdicts are then design-based, and here is what they say under label shift.
     notes : tuple of str
@@ -90,6 +92,7 @@ class GroupShares:
     by: tuple[str, ...] = ()
     total: "GroupShares | None" = None
     averages: tuple[str, MeanEstimate] | None = None
+    totals: FloatArray | None = None
     labelled: "LabelledGroups | None" = None
     notes: tuple[str, ...] = ()
 
@@ -115,8 +118,12 @@ class GroupShares:
 
     @property
     def counts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Numbers of items of each class in each group, and the ends of their intervals: shares times items, rounded."""
-        count, low, high = (np.round(part * self.n_items[:, None]) for part in (self.shares, self.low, self.high))
+        """Numbers of items of each class in each group, and the ends of their intervals: shares times items, rounded.
+
+        Weighted items count as many as they stand for.
+        """
+        items = self.n_items if self.totals is None else self.totals
+        count, low, high = (np.round(part * items[:, None]) for part in (self.shares, self.low, self.high))
         return count, low, high
 
     @property
@@ -138,7 +145,7 @@ class GroupShares:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a plain record for each group and class; a number that is not known is None."""
-        corrected = self.p_corrected
+        corrected, effects = self.p_corrected, self.design_effects
         counts = dict(zip(("count", "count_low", "count_high"), self.counts, strict=True))
         records = [
             {
@@ -153,6 +160,7 @@ class GroupShares:
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
                 **self.mean_of(g),
+                **({} if effects is None else {"design_effect": none_if_nan(effects[g, j])}),
                 **({} if self.labelled is None else self.labelled.columns_of(g, j)),
             }
             for g in range(len(self))
@@ -196,6 +204,20 @@ class GroupShares:
         mean = self.averages[1]
         ends = mean.mean[g], mean.low[g], mean.high[g]
         return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
+
+    @property
+    def design_effects(self) -> FloatArray | None:
+        """How many times larger the variance of each share is than with independent items of equal weight; None without a design.
+
+        Shape (n_groups, n_classes); NaN for groups that are too small.
+        """
+        if self.estimate is None or self.estimate.design is None:
+            return None
+        effects = np.full(self.shares.shape, np.nan)
+        large = np.flatnonzero(~np.isnan(self.shares[:, 0]))
+        order = [self.estimate.classes.tolist().index(label) for label in self.classes.tolist()]
+        effects[large] = self.estimate.design.effects[:, order]
+        return effects
 
     def covariance_of(self, g: int) -> list[list[float]] | None:
         """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""

@@ -25,7 +25,9 @@ __all__ = ["LabelledGroups", "estimate_labelled_groups"]
 
 _ALARM = 0.05
 """P-value, corrected for the number of groups, from which two answers contradict each other."""
-_EACH_GROUP = "Each group needs 2 labels at least for a design-based answer of all items together: label more of the others."
+_EACH_GROUP = (
+    "Each group needs 2 labels at least for a design-based answer of all items together: label more of the others."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,11 @@ class LabelledGroups:
         )
         where = "" if one else " in every group"
         if against:
-            of = "" if one else f" in {len(against):,} of {tested.size:,} groups ({', '.join(against[:6])}{', ...' if len(against) > 6 else ''})"
+            of = (
+                ""
+                if one
+                else f" in {len(against):,} of {tested.size:,} groups ({', '.join(against[:6])}{', ...' if len(against) > 6 else ''})"
+            )
             corrected_for = "" if one or tested.size == 1 else ", corrected for the number of groups"
             smallest = float(np.nanmin(corrected[tested]))
             return [
@@ -175,12 +181,13 @@ def _of_groups(
     n_labels = np.array([int(labels.labelled[one].sum()) for one in rows])
     verdicts = [TOO_FEW if g not in large else TOO_FEW_LABELS for g in range(n)]
     advice: list[list[str]] = [
-        groups.advice[g] if verdicts[g] == TOO_FEW else [few_labels_note(int(n_labels[g]))]
-        for g in range(n)
+        groups.advice[g] if verdicts[g] == TOO_FEW else [few_labels_note(int(n_labels[g]))] for g in range(n)
     ]
     design, together = None, None
     if large:
-        answer = _answer(quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups)
+        answer = _answer(
+            quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups
+        )
         design, together = answer.design_based, answer.label_shift
         shares[large], low[large], high[large] = design.shares, design.low, design.high
         if together is not None:

@@ -129,11 +129,14 @@ class Reading:
 
     def _add_label_columns(self, table: TableFile, kinds: dict[str, Kind], what: str) -> None:
         """Add the columns about labels to those that are read."""
-        added = self.kept.columns.kinds() if self.kept is not None else {}
-        table.require(list(added), ", which was named for labels")
+        added = self.kept.kinds() if self.kept is not None else {}
+        table.require(list(added), ", which was named for labels or for how rows were drawn")
         for name, kind in added.items():
             if kinds.get(name, kind) != kind:
-                raise DataError(f"Column {name!r} can't be about labels: the model reads {what} from it, or rows are grouped by it.")
+                raise DataError(
+                    f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows are "
+                    "grouped by its dates."
+                )
             kinds[name] = kind
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], rows: IntArray) -> None:

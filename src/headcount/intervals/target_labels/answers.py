@@ -72,9 +72,7 @@ def labelled_estimate(
     notes: list[list[str]] = []
     for s in range(n_samples):
         rows = samples[s]
-        answer, sentences = design_based_shares(
-            quantifier, outputs, rows, labels, estimated[s], within, level_of_each
-        )
+        answer, sentences = design_based_shares(quantifier, outputs, rows, labels, estimated[s], within, level_of_each)
         itself = answer
         if answer is not None and not within:
             itself = design_based_shares(quantifier, outputs, rows, labels, estimated[s], True, level_of_each)[0]
@@ -103,7 +101,9 @@ def _check_samples(samples: Samples, labels: TargetLabels) -> None:
     for s, rows in enumerate(samples):
         if len(rows) and np.bincount(rows).max() > 1 and labels.labelled[rows].any():
             name = s if samples.names is None else samples.names[s]
-            raise DataError(f"Sample {name!s} holds an item several times: with labels=, each item may be in a sample once.")
+            raise DataError(
+                f"Sample {name!s} holds an item several times: with labels=, each item may be in a sample once."
+            )
 
 
 def _design_based_estimate(
@@ -174,9 +174,7 @@ def _label_shift(
         weights = _weights(labels, samples[s], rows)
         vectors = evidence.vectors.target(position[s], outputs.take(rows))
         n = _effective_labels(weights, assisted[s], len(samples[s]), within)
-        parts = pooled_parts(
-            one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random
-        )
+        parts = pooled_parts(one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random)
         score = PooledScore(parts)
         shares[s] = score.shares()
         low[s], high[s] = score.intervals(shares[s], tail)

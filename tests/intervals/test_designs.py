@@ -1,0 +1,183 @@
+"""Intervals under survey designs: coverage with clusters and weights, comparisons, replicates, what is refused."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from headcount import ACC, CC, HDy, PACC, SLD, Outputs, SurveyDesign, difference, differences, estimate
+from headcount.exceptions import DataError, HeadcountWarning
+from headcount.intervals.trend import trend
+
+SEPARATION = 1.5
+
+
+def clustered(generator, n_clusters, size, correlation, share):
+    """Draw classes and scores that are alike within clusters: codes, outputs, clusters."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    n = len(clusters)
+
+    def alike():
+        shared, own = generator.standard_normal(n_clusters)[clusters], generator.standard_normal(n)
+        return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+
+    codes = (alike() < norm.ppf(share)).astype(int)
+    scores = alike() + SEPARATION * (codes - 0.5)
+    return codes, outputs_of(scores), clusters
+
+
+def outputs_of(scores):
+    p = 1 / (1 + np.exp(-SEPARATION * scores))
+    return Outputs.from_posteriors(np.column_stack([1 - p, p]), [0, 1])
+
+
+def fitted(generator, quantifier, size=5, correlation=0.5, n_clusters=60):
+    codes, outputs, clusters = clustered(generator, n_clusters, size, correlation, 0.5)
+    return quantifier.fit(outputs, codes, design=SurveyDesign(clusters=clusters))
+
+
+@pytest.mark.parametrize("method", [PACC, ACC])
+def test_clusters_are_counted_on_both_sides(method):
+    generator = np.random.default_rng(0)
+    held, held_plain = [], []
+    for _ in range(120):
+        codes, labelled, labelled_clusters = clustered(generator, 60, 10, 0.5, 0.5)
+        _, target, clusters = clustered(generator, 60, 10, 0.5, 0.3)
+        answer = estimate(
+            method().fit(labelled, codes, design=SurveyDesign(clusters=labelled_clusters)),
+            target,
+            design=SurveyDesign(clusters=clusters),
+        )
+        plain = estimate(method().fit(labelled, codes), target)
+        held.append(answer.low[1] <= 0.3 <= answer.high[1])
+        held_plain.append(plain.low[1] <= 0.3 <= plain.high[1])
+    assert np.mean(held) >= 0.88
+    assert np.mean(held_plain) <= 0.85
+
+
+def test_weights_undo_a_selection_within_classes_and_between_them():
+    """Items with a high score were drawn four times as often: without weights the share is wrong."""
+    generator = np.random.default_rng(1)
+
+    def selected(n, share):
+        codes = (generator.random(n) < share).astype(int)
+        scores = generator.standard_normal(n) + SEPARATION * (codes - 0.5)
+        kept = generator.random(n) < np.where(scores > 0, 1.0, 0.25)
+        return codes[kept], outputs_of(scores[kept]), np.where(scores[kept] > 0, 1.0, 4.0)
+
+    held, off, off_plain = [], [], []
+    for _ in range(60):
+        codes, labelled, weights = selected(1500, 0.5)
+        _, target, target_weights = selected(1500, 0.3)
+        quantifier = PACC().fit(labelled, codes, design=SurveyDesign(weights))
+        answer = estimate(quantifier, target, design=SurveyDesign(target_weights))
+        held.append(answer.low[1] <= 0.3 <= answer.high[1])
+        off.append(answer.shares[1] - 0.3)
+        off_plain.append(PACC().fit(labelled, codes).aggregate(target)[0, 1] - 0.3)
+    assert np.mean(held) >= 0.86
+    assert abs(np.mean(off)) < 0.01
+    assert abs(np.mean(off_plain)) > 0.05
+
+
+def test_equal_weights_and_single_clusters_change_next_to_nothing():
+    generator = np.random.default_rng(2)
+    codes, labelled, _ = clustered(generator, 400, 1, 0.0, 0.5)
+    _, target, _ = clustered(generator, 300, 1, 0.0, 0.3)
+    plain = estimate(PACC().fit(labelled, codes), target)
+    quantifier = PACC().fit(labelled, codes, design=SurveyDesign(np.full(400, 2.0)))
+    answer = estimate(quantifier, target, design=SurveyDesign(np.full(300, 3.0)))
+    np.testing.assert_allclose(answer.shares, plain.shares, atol=1e-9)
+    np.testing.assert_allclose([answer.low, answer.high], [plain.low, plain.high], atol=0.01)
+    np.testing.assert_allclose(answer.design.effects, 1.0, atol=0.1)
+
+
+def test_a_population_that_is_drawn_whole_has_no_error_of_its_own():
+    generator = np.random.default_rng(3)
+    quantifier = fitted(generator, PACC())
+    _, target, clusters = clustered(generator, 60, 5, 0.5, 0.3)
+    whole = estimate(quantifier, target, design=SurveyDesign(clusters=clusters, population_size=300))
+    part = estimate(quantifier, target, design=SurveyDesign(clusters=clusters))
+    assert whole.design.target_effects[0, 1] == 0.0
+    assert whole.high[1] - whole.low[1] < part.high[1] - part.low[1]
+
+
+@pytest.mark.parametrize("quantifier", [HDy(), SLD(calibration="bcts"), PACC()])
+def test_replicates_of_clusters_agree_with_the_linearised_interval(quantifier):
+    generator = np.random.default_rng(4)
+    fitted(generator, quantifier)
+    _, target, clusters = clustered(generator, 60, 5, 0.5, 0.4)
+    design = SurveyDesign(clusters=clusters)
+    linearised = estimate(quantifier, target, design=design)
+    drawn = estimate(quantifier, target, design=design, method="bootstrap", random_state=0)
+    width = linearised.high[1] - linearised.low[1]
+    assert drawn.high[1] - drawn.low[1] == pytest.approx(width, rel=0.2)
+
+
+def test_comparisons_raise_no_false_alarms_under_clusters():
+    generator = np.random.default_rng(5)
+    alarms, plain_alarms, families = [], [], []
+    for _ in range(60):
+        quantifier = fitted(generator, PACC(), size=10)
+        drawn = [clustered(generator, 60, 10, 0.5, 0.5) for _ in range(3)]
+        months = [estimate(quantifier, outputs, design=SurveyDesign(clusters=c)) for _, outputs, c in drawn]
+        plain = PACC().fit(*reversed(clustered(generator, 60, 10, 0.5, 0.5)[:2]))
+        alarms.append(difference(*months[:2]).p_value[1] < 0.05)
+        plain_alarms.append(difference(*(estimate(plain, outputs) for _, outputs, _ in drawn[:2])).p_value[1] < 0.05)
+        families.append((differences(months).p_value < 0.05).any())
+        assert trend(months).p_value.shape == (2,)
+    assert np.mean(alarms) <= 0.12
+    assert np.mean(families) <= 0.12
+    assert np.mean(plain_alarms) >= 0.2
+
+
+def test_means_and_covariances_count_the_design():
+    generator = np.random.default_rng(6)
+    quantifier = fitted(generator, PACC(), size=10)
+    _, target, clusters = clustered(generator, 60, 10, 0.5, 0.4)
+    answer = estimate(quantifier, target, design=SurveyDesign(clusters=clusters))
+    mean = answer.mean([0.0, 1.0])
+    assert (mean.low, mean.high) == pytest.approx((answer.low[1], answer.high[1]))
+    assert answer.covariance()[1, 1] == pytest.approx(answer.design.covariance[0, 1, 1])
+    assert answer.contains(answer.shares)
+
+
+def test_a_design_of_the_labelled_side_alone_needs_no_items_of_the_target():
+    generator = np.random.default_rng(7)
+    quantifier = fitted(generator, PACC(), size=10)
+    _, target, _ = clustered(generator, 600, 1, 0.0, 0.4)
+    from_items = estimate(quantifier, target)
+    from_sums = estimate(quantifier, quantifier.reduce(target, products=True))
+    np.testing.assert_allclose(from_sums.low[0], from_items.low, atol=1e-9)
+    plain = PACC().fit(quantifier.validation_outputs_, quantifier.validation_codes_)
+    assert np.ptp([from_items.low[1], from_items.high[1]]) > 1.2 * np.ptp(
+        [*estimate(plain, target).low[1:], *estimate(plain, target).high[1:]]
+    )
+
+
+def test_what_a_design_can_not_be_counted_for_is_refused():
+    generator = np.random.default_rng(8)
+    codes, outputs, clusters = clustered(generator, 60, 5, 0.5, 0.5)
+    design = SurveyDesign(clusters=clusters)
+    quantifier = PACC().fit(outputs, codes, design=design)
+    with pytest.raises(DataError, match="methods that learn from validation items"):
+        CC().fit(outputs, codes, design=design)
+    with pytest.raises(DataError, match="learns from labelled items without weights"):
+        SLD(calibration="bcts").fit(outputs, codes, design=SurveyDesign(np.ones(300)))
+    with pytest.raises(DataError, match="The design is of 300 items, but there are 299 labelled items"):
+        PACC().fit(outputs.take(np.arange(299)), codes[:299], design=design)
+    with pytest.raises(DataError, match="shares of the population are estimated"):
+        estimate(quantifier, outputs, design=design, estimand="sample")
+    with pytest.raises(DataError, match="need the items' outputs"):
+        estimate(quantifier, quantifier.reduce(outputs, products=True), design=design)
+    with pytest.warns(HeadcountWarning, match="Few clusters: 12 of a sample"):
+        few = np.arange(60)
+        estimate(quantifier, outputs.take(few), design=design.take(few))
+
+
+def test_folds_keep_clusters_together():
+    generator = np.random.default_rng(9)
+    codes, _, clusters = clustered(generator, 40, 5, 0.5, 0.5)
+    X = generator.standard_normal((200, 2)) + codes[:, None]
+    for validation in (5, 0.4):
+        quantifier = PACC(validation=validation, random_state=0).fit(X, codes, design=SurveyDesign(clusters=clusters))
+        folds = quantifier.validation_folds_
+        assert all(len(np.unique(folds[quantifier.validation_design_.clusters == c])) <= 1 for c in range(40))
