@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from headcount import ACC, CC, HDy, PACC, SLD, Outputs, SurveyDesign, difference, differences, estimate
+from headcount import ACC, CC, PACC, SLD, HDy, Outputs, SurveyDesign, difference, differences, estimate
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.trend import trend
 
@@ -168,8 +168,8 @@ def test_what_a_design_can_not_be_counted_for_is_refused():
         estimate(quantifier, outputs, design=design, estimand="sample")
     with pytest.raises(DataError, match="need the items' outputs"):
         estimate(quantifier, quantifier.reduce(outputs, products=True), design=design)
+    few = np.arange(60)
     with pytest.warns(HeadcountWarning, match="Few clusters: 12 of a sample"):
-        few = np.arange(60)
         estimate(quantifier, outputs.take(few), design=design.take(few))
 
 

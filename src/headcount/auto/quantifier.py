@@ -248,7 +248,8 @@ class AutoQuantifier(ChosenQuantifier):
             self._given.append(i)
         if not methods and self._design is not None:
             raise DataError(
-                f"None of the methods can count the design of the labelled items: {self.skipped_[0]['reason']}. Use PACC, ACC or SLD."
+                f"None of the methods can count the design of the labelled items: {self.skipped_[0]['reason']}. Use PACC, ACC or "
+                "SLD."
             )
         if not methods:
             raise DataError(_too_many_classes(self.skipped_, self.classes_))

@@ -60,7 +60,7 @@ class LabelledItems:
     def check(
         self, items: Items, P: FloatArray, level: float = 0.05, clusters: IntArray | None = None
     ) -> "ItemFindings":
-        """Test other items with these posteriors, and name what differs if the test rejects; ``clusters`` are those of the items."""
+        """Test other items with these posteriors and, if they have some, clusters; name what differs if the test rejects."""
         target = item_features(items)
         every_class = np.unique(self.codes).size == self.P.shape[1]
         if target is None or not every_class:
@@ -132,8 +132,8 @@ def item_test(
     seed : int
         Of the folds.
     clusters : pair of arrays of int, optional
-        Clusters of the labelled and of the target items, None for a side without: items of a cluster lie in one fold, and the error of
-        the statistic is that of sums over clusters.
+        Clusters of the labelled and of the target items, None for a side without: items of a cluster lie in one fold, and the error
+        of the statistic is that of sums over clusters.
     """
     k = int(codes.max()) + 1
     sizes = np.bincount(codes, minlength=k)

@@ -94,8 +94,8 @@ def check(
     level : float, default=0.05
         How often the tests may raise a false alarm where only the shares have changed.
     design : SurveyDesign, optional
-        How the items of X were drawn. Clusters make the tests count fewer items, so that items that are alike raise no alarm; that of
-        the labelled items is given to ``fit``.
+        How the items of X were drawn. Clusters make the tests count fewer items, so that items that are alike raise no alarm; that
+        of the labelled items is given to ``fit``.
 
     Returns
     -------

@@ -224,7 +224,7 @@ def _design_effects_of(groups: Any, g: int, classes: list[str]) -> dict[str, Any
     return {"design_effect": {label: none_if_nan(effects[g, j]) for j, label in enumerate(classes)}}
 
 
-def _design_note(groups: Any, effects: Any) -> str:
+def _design_note(effects: Any) -> str:
     """Say what clusters, weights and strata make of the number of items."""
     known = effects[effects == effects]
     if not known.size:
@@ -253,7 +253,7 @@ def _notes(groups: Any) -> list[str]:
     ]
     effects = groups.design_effects
     if effects is not None:
-        notes.append(_design_note(groups, effects))
+        notes.append(_design_note(effects))
     if groups.assume == "calibrated":
         notes.append(
             "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "

@@ -15,8 +15,8 @@ __all__ = ["SurveyDesign"]
 class SurveyDesign:
     """How items were drawn, as survey statisticians describe it (R's ``svydesign``: ids, strata, weights, fpc).
 
-    Pass it to ``fit`` for labelled items and to `estimate` for new ones. Intervals then count what clusters, weights and strata do to
-    the errors, by linearisation; shares and class profiles are weighted.
+    Pass it to ``fit`` for labelled items and to `estimate` for new ones. Intervals then count what clusters, weights and strata do
+    to the errors, by linearisation; shares and class profiles are weighted.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ class SurveyDesign:
         twice = np.flatnonzero(np.bincount(pairs[:, 0]) > 1)
         if twice.size:
             raise DataError(
-                f"The cluster {quoted(self.cluster_names[twice[:1]])} lies in several strata: a cluster must lie in one. If clusters "
-                "of different strata have the same names, put the stratum into the name."
+                f"The cluster {quoted(self.cluster_names[twice[:1]])} lies in several strata: a cluster must lie in one. If "
+                "clusters of different strata have the same names, put the stratum into the name."
             )
 
     def _population(self, given: Any) -> FloatArray | None:
@@ -170,8 +170,8 @@ class SurveyDesign:
             )
             size, count = (sizes[which], counts[which]) if isinstance(given, Mapping) else (float(given), counts.sum())
             raise DataError(
-                f"The population{where} has {size:,.0f} items, fewer than the {int(count):,} that were drawn from it: population_size "
-                "is the number of all items, drawn or not."
+                f"The population{where} has {size:,.0f} items, fewer than the {int(count):,} that were drawn from it: "
+                "population_size is the number of all items, drawn or not."
             )
         return np.asarray(sizes, dtype=np.float64)
 

@@ -64,7 +64,7 @@ def _sums(values: FloatArray, code: IntArray, n: int) -> FloatArray:
 
 
 def mean_design_effect(values: FloatArray, design: SurveyDesign, classes: IntArray | None = None) -> float:
-    """Return how many times larger the variance of means of these columns is than without the design, all columns together; at least 1.
+    """Return how many times larger variances of means of these columns are than without the design, on the whole; at least 1.
 
     Parameters
     ----------

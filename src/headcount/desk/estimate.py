@@ -101,8 +101,8 @@ def estimate_tables(
         With labels: the columns of inclusion probabilities and of strata, in the table that holds the labels. By default labels are
         drawn with equal chances.
     design : DesignColumns, optional
-        Columns of weights, strata and clusters of the new items, and the size of their population: shares are weighted, and intervals
-        and checks count clusters. The posteriors of all items are kept in memory.
+        Columns of weights, strata and clusters of the new items, and the size of their population: shares are weighted, and
+        intervals and checks count clusters. The posteriors of all items are kept in memory.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -174,8 +174,8 @@ def _check_items_are_read(
     for what, given in refused.items():
         if given:
             raise DataError(
-                f"{what_is_given} are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the "
-                "rows themselves."
+                f"{what_is_given} are of single items, whose posteriors are kept in memory: they can't be used with {what}. "
+                "Pass the rows themselves."
             )
     if assume is not None:
         raise DataError(

@@ -1,8 +1,8 @@
 """Intervals under survey designs: what clusters, weights and strata do to the errors of both sides, as effective numbers of items.
 
 The error of free shares is, to first order, a sum of what each item contributes (linearisation): B (u - z) / n for an item of the
-sample, -p_j B (u - G_j) / n_j for a labelled item of class j. Its variance under the design, by cluster totals, over that of as many
-independent items is the design effect of each share on each side. Intervals invert the same test as ever, with the numbers of
+sample, -p_j B (u - G_j) / n_j for a labelled item of class j. Its variance under the design, by cluster totals, over that of as
+many independent items is the design effect of each share on each side. Intervals invert the same test as ever, with the numbers of
 items divided by these.
 """
 

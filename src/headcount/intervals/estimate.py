@@ -218,7 +218,7 @@ def estimate(
     target = _reduced(quantifier, X, samples, design)
     is_designed = design is not None or quantifier.validation_design_ is not None
     if is_designed:
-        _check_designed(quantifier, estimand, method, assume, design)
+        _check_designed(quantifier, estimand, assume, design)
     tail = (1.0 - level) / max(1, _comparisons(simultaneous, len(quantifier.classes_), len(target.statistics))) / 2.0
     z = float(normal_quantile(tail))
     evidence: Evidence | None = None
@@ -396,16 +396,14 @@ def _warn_of_few_clusters(errors: DesignErrors) -> None:
     for side, (degrees, clusters) in sides.items():
         if degrees.min() < _FEW_CLUSTERS:
             warnings.warn(
-                f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how much "
-                "clusters differ, and intervals may hold less often than they say.",
+                f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how "
+                "much clusters differ, and intervals may hold less often than they say.",
                 HeadcountWarning,
                 stacklevel=3,
             )
 
 
-def _check_designed(
-    quantifier: Quantifier, estimand: str, method: str, assume: Any, design: SurveyDesign | None
-) -> None:
+def _check_designed(quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | None) -> None:
     """Raise if what is asked for is not there under a survey design."""
     if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
         raise DataError(

@@ -211,7 +211,7 @@ class Estimate:
         return MeanEstimate(float(mean[0]), float(low[0]), float(high[0]), self.level)
 
     def evidence_for(self, level: float) -> Evidence:
-        """Return the evidence of one sample that comparisons at this level go by: under a design, with effective numbers of items."""
+        """Return the evidence of one sample that comparisons at this level go by; under a design with effective sizes."""
         if self.evidence is None:
             raise DataError("This estimate has no evidence to compare by: it was made without an analytic interval.")
         if self.design is None:

@@ -81,8 +81,8 @@ def _parts_of_clusters(
     fewest = int(np.bincount(pairs[:, 0]).min())
     if fewest < 2:
         raise DataError(
-            f"{name}={validation} must keep clusters together, and some class has items in {fewest} cluster only: items of each class "
-            "must lie in at least 2 clusters. Label items of more clusters."
+            f"{name}={validation} must keep clusters together, and some class has items in {fewest} cluster only: items of each "
+            "class must lie in at least 2 clusters. Label items of more clusters."
         )
     whole = isinstance(validation, int | np.integer)
     n_folds = min(int(validation) if whole else 10, fewest)

@@ -200,8 +200,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         y : labels of shape (n_items,)
         design : SurveyDesign, optional
             How the labelled items were drawn. Items of a cluster stay in one fold, class profiles are weighted, and intervals count
-            what clusters and weights do to the errors. The classifier is trained on items as they are; pass ``sample_weight`` too if
-            it is to be weighted.
+            what clusters and weights do to the errors. The classifier is trained on items as they are; pass ``sample_weight`` too
+            if it is to be weighted.
         **fit_params
             Passed to the classifier's ``fit``, such as ``sample_weight``: arrays with one entry an item are cut to the items it
             is fitted on. With scikit-learn's metadata routing enabled, what the classifier requests is passed.
@@ -244,8 +244,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             )
         if design.weights is not None and not self.takes_labelled_weights:
             raise DataError(
-                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or give a "
-                "design of the labelled items without weights."
+                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or give "
+                "a design of the labelled items without weights."
             )
 
     def fit_through(self, fits: Fits) -> Self:

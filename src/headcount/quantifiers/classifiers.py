@@ -37,8 +37,8 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     """Fit the classifier beside validation items; keep these, their codes and folds, and its outputs for them.
 
     Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_``, ``validation_items_``,
-    ``validation_design_`` (how the validation items were drawn) and ``validation_repeats_`` (how often the splitter validates the item that it validates most often). With
-    folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
+    ``validation_repeats_`` (how often the splitter validates the item that it validates most often) and, where there is a design,
+    ``validation_design_``. With folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
     trained on; with ``refit=True`` it is another classifier, fitted on all items.
     """
     if isinstance(fits.X, Outputs):

@@ -8,8 +8,8 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.checks import LabelledCells, Report, check_counted
 from headcount.designs import SurveyDesign
-from headcount.intervals import estimate, why_no_interval
 from headcount.exceptions import DataError
+from headcount.intervals import estimate, why_no_interval
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers import Posteriors, Quantifier

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.exceptions import DataError
 from headcount.intervals import estimate
 from headcount.intervals.estimate import why_no_label_shift
 from headcount.intervals.target_labels import LabelledEstimate, TargetLabels, labelled_estimate

@@ -134,8 +134,8 @@ class Reading:
         for name, kind in added.items():
             if kinds.get(name, kind) != kind:
                 raise DataError(
-                    f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows are "
-                    "grouped by its dates."
+                    f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows "
+                    "are grouped by its dates."
                 )
             kinds[name] = kind
 

@@ -1,6 +1,6 @@
 """`labelled_estimate`: both answers and the test, for each sample."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
 from headcount.intervals.target_labels.design_based import design_based_shares
-from headcount.intervals.target_labels.labels import UNLABELLED, TargetLabels
+from headcount.intervals.target_labels.labels import TargetLabels
 from headcount.intervals.target_labels.pooled import PooledScore
 from headcount.intervals.target_labels.pooling import pool_profiles, pooled_parts
 from headcount.intervals.target_labels.result import LabelledEstimate
