@@ -3,7 +3,7 @@
 from headcount._escaping import printable
 from headcount.cli import options
 from headcount.cli.model import model_from
-from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
+from headcount.cli.option_groups import BlackBox, Design, Rows, with_option_groups
 from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 
@@ -18,6 +18,8 @@ def check(
     rows: Rows,
     as_json: options.JSON = False,
     min_items: options.MIN_ITEMS = 30,
+    stratum: options.STRATUM = None,
+    design: Design,
     black_box: BlackBox,
     statistics: options.STATISTICS = False,
 ) -> None:
@@ -39,6 +41,7 @@ def check(
             min_items=min_items,
             counts=black_box.confusion,
             statistics=statistics,
+            design=design.columns(stratum),
             progress=progress,
         )
     if as_json:

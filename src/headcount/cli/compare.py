@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from headcount._escaping import printable
 from headcount.cli import options
 from headcount.cli.model import class_names, model_from
-from headcount.cli.option_groups import BlackBox, Precision, Rows, with_option_groups
+from headcount.cli.option_groups import BlackBox, Design, Precision, Rows, with_option_groups
 from headcount.cli.output import echo
 
 __all__ = ["compare", "json_of_changes", "print_comparisons"]
@@ -39,6 +39,8 @@ def compare(
     as_json: options.JSON = False,
     precision: Precision,
     min_items: options.MIN_ITEMS = 30,
+    stratum: options.STRATUM = None,
+    design: Design,
     black_box: BlackBox,
     statistics: options.STATISTICS = False,
 ) -> None:
@@ -72,6 +74,7 @@ def compare(
         "min_items": min_items,
         "counts": black_box.confusion,
         "statistics": statistics,
+        "design": design.columns(stratum),
     }
     result: Any
     if trend:

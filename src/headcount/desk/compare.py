@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 from headcount.desk.changes import Against, Comparison, Comparisons
-from headcount.desk.estimate import check_level, file_title, listed_paths, loaded_model, tally_of
+from headcount.desk.estimate import check_level, estimate_tables, file_title, listed_paths, loaded_model, tally_of
 from headcount.exceptions import DataError
 from headcount.modelfile import Model
-from headcount.stream import GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
+from headcount.stream import DesignColumns, GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
 from headcount.stream.groups import group_label
 
 __all__ = ["check_against", "compare_tables", "compared"]
@@ -27,6 +27,7 @@ class _Settings(TypedDict, total=False):
     min_items: int
     counts: bool
     statistics: bool
+    design: DesignColumns | None
 
 
 @overload
@@ -63,6 +64,7 @@ def compare_tables(
     min_items: int = 30,
     counts: bool = False,
     statistics: bool = False,
+    design: DesignColumns | None = None,
 ) -> Comparison | Comparisons:
     r"""Compare the shares of two groups of a table or two files, or of many groups or files at once.
 
@@ -72,8 +74,8 @@ def compare_tables(
 
     Parameters
     ----------
-    model, level, estimand, min_items, counts, statistics
-        As in `estimate_tables`.
+    model, level, estimand, min_items, counts, statistics, design
+        As in `estimate_tables`. A design needs ``by``.
     files : path or sequence of paths
         Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
     by, where
@@ -108,6 +110,16 @@ def compare_tables(
     paths = listed_paths(files)
     _check_asked(paths, by, first, second, against)
     model = loaded_model(model)
+    if design is not None and design.given:
+        if by is None:
+            raise DataError(
+                "Clusters, weights and strata are counted in groups of one table: name the column of groups with --by."
+            )
+        settings: dict[str, Any] = {"level": level, "estimand": estimand, "counts": counts, "statistics": statistics}
+        groups = estimate_tables(model, paths, by=by, where=where, min_items=min_items, design=design, **settings)
+        if against is not None:
+            return compared(groups, against, (), first)
+        return Comparison(str(first), str(second), compare_groups(groups, str(first), str(second)), groups)
     if by is None:
         titles = _file_titles(paths)
         tally = _tally_of_files(model, paths, titles, counts, where, statistics)

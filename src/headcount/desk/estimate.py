@@ -193,13 +193,14 @@ def check_tables(
     min_items: int = 30,
     counts: bool = False,
     statistics: bool = False,
+    design: DesignColumns | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[dict[str, Any]]:
     r"""Check, without labels, whether the shares of each group of tables can be trusted.
 
     Parameters
     ----------
-    model, files, by, where, min_items, counts, statistics, progress
+    model, files, by, where, min_items, counts, statistics, design, progress
         As in `estimate_tables`.
 
     Returns
@@ -221,7 +222,15 @@ def check_tables(
     [('all', 100, 'trust')]
     """
     groups = estimate_tables(
-        model, files, by=by, where=where, min_items=min_items, counts=counts, statistics=statistics, progress=progress
+        model,
+        files,
+        by=by,
+        where=where,
+        min_items=min_items,
+        counts=counts,
+        statistics=statistics,
+        design=design,
+        progress=progress,
     )
     corrected = groups.p_corrected
     return [

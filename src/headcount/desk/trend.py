@@ -6,10 +6,10 @@ from typing import Literal
 
 from headcount._validation import quoted
 from headcount.desk.changes import TrendOfGroups
-from headcount.desk.estimate import check_level, listed_paths, loaded_model, tally_of
+from headcount.desk.estimate import check_level, estimate_tables, loaded_model
 from headcount.exceptions import DataError
 from headcount.modelfile import Model
-from headcount.stream import estimate_groups
+from headcount.stream import DesignColumns
 from headcount.stream.group_changes import trend_of_groups
 from headcount.stream.groups import group_label, period_numbers, period_unit
 
@@ -27,12 +27,13 @@ def trend_tables(
     min_items: int = 30,
     counts: bool = False,
     statistics: bool = False,
+    design: DesignColumns | None = None,
 ) -> TrendOfGroups:
     r"""Test whether the share of each class rises or falls over the groups of a table, and by how much from one to the next.
 
     Parameters
     ----------
-    model, files, where, level, estimand, min_items, counts, statistics
+    model, files, where, level, estimand, min_items, counts, statistics, design
         As in `estimate_tables`.
     by : str
         The column to group by: dates (``date:month``), or numbers. A period without items leaves a gap.
@@ -56,8 +57,18 @@ def trend_tables(
     """
     check_level(level)
     model = loaded_model(model)
-    tally = tally_of(model, listed_paths(files), by, counts, where=where, statistics=statistics)
-    groups = estimate_groups(tally, level=level, estimand=estimand, min_items=max(min_items, 1))
+    groups = estimate_tables(
+        model,
+        files,
+        by=by,
+        where=where,
+        level=level,
+        estimand=estimand,
+        min_items=min_items,
+        counts=counts,
+        statistics=statistics,
+        design=design,
+    )
     if any(isinstance(name, tuple) for name in groups.names):
         raise DataError("A trend is over one column, such as date:month: name only that with by (--by COLUMN).")
     enough = groups.comparable
