@@ -4,7 +4,8 @@
     python -m benchmarks.few_target_labels shift --simulations 400   # only shares change; everything is fitted anew
     python -m benchmarks.few_target_labels power --simulations 300   # drift of known size
 
-Texts are those of the folder HEADCOUNT_DATA. Each line prints means over classes and groups, and the Monte Carlo error of a coverage.
+Texts are those of the folder HEADCOUNT_DATA. Each line prints means over classes and groups, and the Monte
+Carlo error of a coverage.
 """
 
 import argparse
@@ -67,10 +68,13 @@ class Score:
         for name, held in self.held.items():
             values = np.concatenate(held)
             error = values.std() / np.sqrt(len(values))
-            parts.append(f"{name} held {100 * values.mean():.1f} (+-{100 * error:.1f}) width {100 * np.concatenate(self.width[name]).mean():.1f}")
+            width = 100 * np.concatenate(self.width[name]).mean()
+            parts.append(f"{name} held {100 * values.mean():.1f} (+-{100 * error:.1f}) width {width:.1f}")
         if self.p:
             p, reach = np.array(self.p), np.array(self.detectable)
-            parts.append(f"p < .05 in {100 * (p < 0.05).mean():.1f} % of {len(p)}, found with 80 %: {100 * np.median(reach):.0f} points")
+            parts.append(
+                f"p < .05 in {100 * (p < 0.05).mean():.1f} % of {len(p)}, found with 80 %: {100 * np.median(reach):.0f} points"
+            )
         return "; ".join(parts)
 
 
@@ -83,7 +87,10 @@ def film_model(method: str, learner: str, seed: int, n_source: int) -> Any:
     rows = np.random.default_rng(seed).permutation(len(train.labels))[:n_source]
     classifier = {"lr": LogisticRegression(max_iter=300), "nb": MultinomialNB()}[learner]
     pipeline = make_pipeline(hc.LogTfidf(), classifier)
-    quantifier = {"SLD": hc.SLD(pipeline, calibration="bcts", random_state=seed), "PACC": hc.PACC(pipeline, random_state=seed)}[method]
+    quantifier = {
+        "SLD": hc.SLD(pipeline, calibration="bcts", random_state=seed),
+        "PACC": hc.PACC(pipeline, random_state=seed),
+    }[method]
     return quantifier.fit([train.items[i] for i in rows], train.labels[rows])
 
 
@@ -126,16 +133,23 @@ def drift(args: Any) -> None:
                         for draw in range(args.draws):
                             one = np.random.default_rng([args.seed, seed, n, draw])
                             # A population is the group itself, of which items are drawn with replacement.
-                            lists = [one.choice(rows, len(rows)) for rows in samples] if estimand == "population" else list(samples)
+                            lists = (
+                                [one.choice(rows, len(rows)) for rows in samples]
+                                if estimand == "population"
+                                else list(samples)
+                            )
                             flat = np.concatenate(lists)
-                            chosen = hc.Samples(np.arange(len(flat)), np.append(0, np.cumsum([len(rows) for rows in lists])))
+                            chosen = hc.Samples(
+                                np.arange(len(flat)), np.append(0, np.cumsum([len(rows) for rows in lists]))
+                            )
                             labelled = np.concatenate([one.choice(rows, n, replace=False) for rows in chosen])
                             some = np.full(len(flat), None, dtype=object)
                             some[labelled] = labels[flat][labelled]
                             answer = hc.estimate(model, outputs.take(flat), chosen, labels=some, estimand=estimand)
                             score.add_answer(answer, truth)
                         print(
-                            f"{name}, {len(samples)} groups, {method}/{learner}, seed {seed}, {args.source} source labels, {100 * right:.0f} % right, "
+                            f"{name}, {len(samples)} groups, {method}/{learner}, seed {seed}, {args.source} source labels, "
+                            f"{100 * right:.0f} % right, "
                             f"{n} labels, {estimand}: {score.text()} ({time.process_time() - start:.0f} s)",
                             flush=True,
                         )
@@ -145,13 +159,12 @@ def drift(args: Any) -> None:
 
 
 @cache
-def film_features() -> tuple[Any, Any, Any, Any]:
+def film_features() -> tuple[Any, Any]:
+    """Return features and labels of reviews of both parts: their films differ, so that between them more than shares changes."""
     train, test = load_set("imdb")
-    rows = np.random.default_rng(0).permutation(len(train.labels))[:12_000]
-    others = np.random.default_rng(1).permutation(len(test.labels))[:12_000]
-    features = hc.LogTfidf()
-    X = features.fit_transform([train.items[i] for i in rows])
-    return X, train.labels[rows], features.transform([test.items[i] for i in others]), test.labels[others]
+    items, labels = [*train.items, *test.items], np.concatenate([train.labels, test.labels])
+    rows = np.random.default_rng(0).permutation(len(labels))[:15_000]
+    return hc.LogTfidf().fit_transform([items[i] for i in rows]), labels[rows]
 
 
 @cache
@@ -166,13 +179,14 @@ World = Callable[[np.random.Generator, int, int, Any], tuple[Any, Any, Any, Any]
 
 
 def films(generator: np.random.Generator, n_source: int, n: int, shares: Any) -> tuple[Any, Any, Any, Any]:
-    X, y, X_new, y_new = film_features()
-    source = generator.permutation(len(y))[:n_source]
+    X, y = film_features()
+    order = generator.permutation(len(y))
+    source, rest = order[:n_source], order[n_source:]
     codes = generator.choice(2, n, p=shares)
     rows = np.empty(n, dtype=np.int64)
     for j in (0, 1):
-        rows[codes == j] = generator.permutation(np.flatnonzero(y_new == j))[: int((codes == j).sum())]
-    return X[source], y[source], X_new[rows], y_new[rows]
+        rows[codes == j] = rest[y[rest] == j][: int((codes == j).sum())]
+    return X[source], y[source], X[rows], y[rows]
 
 
 def questions(generator: np.random.Generator, n_source: int, n: int, shares: Any) -> tuple[Any, Any, Any, Any]:
@@ -231,7 +245,9 @@ def shifted_cells() -> list[tuple[str, World, int, int, int, Any, Any, Any]]:
         for method in ("PACC", "SLD"):
             cells.append((f"imdb {shares} {method} lr", films, 1000, 1000, 100, shares, folds[method], logistic))
     cells.append(("imdb (.8, .2) PACC nb", films, 1000, 1000, 100, (0.8, 0.2), folds["PACC"], by_term))
-    cells.append(("imdb (.8, .2) ACC held out lr", films, 1000, 1000, 100, (0.8, 0.2), folds["ACC, held out"], logistic))
+    cells.append(
+        ("imdb (.8, .2) ACC held out lr", films, 1000, 1000, 100, (0.8, 0.2), folds["ACC, held out"], logistic)
+    )
     six = (0.35, 0.25, 0.15, 0.15, 0.09, 0.01)
     cells.append(("trec6 PACC lr", questions, 1000, 800, 100, six, folds["PACC"], logistic))
     cells.append(("trec6 SLD lr", questions, 1000, 800, 100, six, folds["SLD"], logistic))
@@ -251,7 +267,18 @@ def shifted_cells() -> list[tuple[str, World, int, int, int, Any, Any, Any]]:
         ("four", 4, 1.8, 400, 1000, 100, (0.5, 0.3, 0.15, 0.05), "SLD", logistic),
         ("six, one rare", 6, 2.2, 600, 1500, 100, six, "PACC", GaussianNB),
     ):
-        cells.append((f"{name} {method} {getattr(learner, '__name__', '')}", gaussians(k, apart), n_source, n, labels, shares, folds[method], learner))
+        cells.append(
+            (
+                f"{name} {method} {getattr(learner, '__name__', '')}",
+                gaussians(k, apart),
+                n_source,
+                n,
+                labels,
+                shares,
+                folds[method],
+                learner,
+            )
+        )
     return cells
 
 
@@ -282,7 +309,10 @@ def shift(args: Any) -> None:
 
 def power(args: Any) -> None:
     """Move the target's negatives towards the positives: the shares under label shift are then off by some points."""
-    print(f"{args.simulations} simulations, two classes, 1,000 source labels, 1,000 items; PACC over logistic regression, shares .7 and .3")
+    print(
+        f"{args.simulations} simulations, two classes, 1,000 source labels, 1,000 items; PACC over logistic regression, "
+        "shares .7 and .3"
+    )
     print("| moved | off by | labels | p < .05 | of those stated to be found with 80 % power |\n|---|---|---|---|---|")
     centres = np.array([[-0.8, 0.0], [0.8, 0.0]])
     for moved in (0.0, 0.1, 0.2, 0.4, 0.6):
@@ -302,7 +332,8 @@ def power(args: Any) -> None:
                 off.append(answer.source_only.shares[1] - codes.mean())
                 reach.append(answer.contradiction.detectable[0, 1])
             print(
-                f"| {moved:.1f} | {100 * np.mean(off):.1f} points | {n_labels} | {100 * np.mean(found):.0f} % | {100 * np.mean(reach):.0f} points |",
+                f"| {moved:.1f} | {100 * np.mean(off):.1f} points | {n_labels} | {100 * np.mean(found):.0f} % "
+                f"| {100 * np.mean(reach):.0f} points |",
                 flush=True,
             )
 

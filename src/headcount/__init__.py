@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headcount.data import Corpus, read_corpus
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
-    from headcount.intervals import Estimate, difference, differences, estimate
+    from headcount.intervals import Estimate, LabelledEstimate, difference, differences, estimate
     from headcount.learners import (
         CNNClassifier,
         NewtonLinearSVC,
@@ -79,7 +79,7 @@ _HOME = {
     "data": ("Corpus", "read_corpus"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
-    "intervals": ("Estimate", "difference", "differences", "estimate"),
+    "intervals": ("Estimate", "LabelledEstimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": (
         "ArtificialPrevalence",
@@ -176,6 +176,7 @@ __all__ = [
     "KDEyCS",
     "KDEyHD",
     "KDEyML",
+    "LabelledEstimate",
     "LogTfidf",
     "MMDy",
     "MedianQuantifier",

@@ -38,8 +38,8 @@ def estimate(
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
-    Files are read in batches: they may be larger than memory. With labels of some of the new items (--labels, --labels-from), the answer
-    holds whatever has changed since the model was made; what it would be if only shares have changed stands beside it.
+    Files are read in batches: they may be larger than memory. With labels of some of the new items (--labels, --labels-from), the
+    answer holds whatever has changed since the model was made; what it would be if only shares have changed stands beside it.
 
     Example: headcount estimate stars.headcount new.parquet --by date:month -o shares.csv --html shares.html
 
@@ -75,7 +75,9 @@ def estimate(
     if by is None and (total or against is not None):
         raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
     if target.given and against is not None:
-        raise DataError("--compare takes no labels of new items: it compares shares under label shift. Omit one of them.")
+        raise DataError(
+            "--compare takes no labels of new items: it compares shares under label shift. Omit one of them."
+        )
     several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
         raise DataError(f"{'--html' if html is not None else '--plot'} takes one model; {model} is a folder of models.")

@@ -1,4 +1,4 @@
-"""What `headcount estimate` shows of groups whose items are labelled in part: the answer, then the one under label shift, then the test."""
+"""What `headcount estimate` shows of groups with some labels: the answer, then the one under label shift, then the test of both."""
 
 from typing import Any
 
@@ -41,7 +41,9 @@ def print_labelled(groups: Any, by: str, label: str = "") -> None:
     warned = [g for g, verdict in enumerate(shift.verdicts) if verdict in ("caution", "do not trust")]
     if warned:
         echo("The checks of label shift say:", nl=False)
-        print_verdicts([names[g] for g in warned], [shift.verdicts[g] for g in warned], [shift.advice[g] for g in warned], by)
+        print_verdicts(
+            [names[g] for g in warned], [shift.verdicts[g] for g in warned], [shift.advice[g] for g in warned], by
+        )
 
 
 def design_notes(groups: Any) -> list[str]:

@@ -87,18 +87,27 @@ STATISTICS = Annotated[
 
 LABELS = Annotated[
     str | None,
-    option("--labels", help="A column of the new table with labels of some items, drawn at random; empty: not labelled."),
+    option(
+        "--labels", help="A column of the new table with labels of some items, drawn at random; empty: not labelled."
+    ),
 ]
 LABELS_FROM = Annotated[
     str | None,
-    option("--labels-from", help="Labels in a file of their own: columns headcount_item (or --id), label, headcount_probability."),
+    option(
+        "--labels-from",
+        help="Labels in a file of their own: columns headcount_item (or --id), label, headcount_probability.",
+    ),
 ]
-ID = Annotated[str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")]
+ID = Annotated[
+    str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")
+]
 PROBABILITY = Annotated[
     str | None,
     option("--probability", help="With labels: the column of the chances with which items were drawn to be labelled."),
 ]
-STRATUM = Annotated[str | None, option("--stratum", help="With labels: the column of strata that they were drawn from.")]
+STRATUM = Annotated[
+    str | None, option("--stratum", help="With labels: the column of strata that they were drawn from.")
+]
 
 SCORED = Annotated[
     bool, typer.Option("--scored", help="Scores are ready: MODEL is a labelled table with the same score columns.")

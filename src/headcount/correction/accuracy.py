@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._distributions import student_quantile
 from headcount._typing import AnyArray, FloatArray, IntArray, Items
 from headcount.correction.classifier import PriorCorrectedClassifier
-from headcount.quantifiers.moved_posteriors import item_densities, moved_posteriors
 from headcount.exceptions import DataError
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.result import check_level
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SumsQuantifier
+from headcount.quantifiers.moved_posteriors import item_densities, moved_posteriors
 
 __all__ = ["ExpectedAccuracy", "expected_accuracy"]
 

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._typing import AnyArray, FloatArray, Items, Labels
 from headcount._validation import HasMethods, as_shares, encode, labelled_items, quoted
-from headcount.quantifiers.moved_posteriors import item_densities, moved_posteriors
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.quantifiers import SLD, DensitiesQuantifier, Quantifier
+from headcount.quantifiers.moved_posteriors import item_densities, moved_posteriors
 from headcount.quantifiers.prior import PRIOR_CONSTRAINT, known_prior
 
 __all__ = ["PriorCorrectedClassifier"]

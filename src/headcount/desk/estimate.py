@@ -55,9 +55,9 @@ def estimate_tables(
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
 
-    Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based: it
-    holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors of all
-    items are then kept in memory, items times classes numbers for each fold classifier.
+    Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based:
+    it holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors of
+    all items are then kept in memory, items times classes numbers for each fold classifier.
 
     Parameters
     ----------
@@ -155,7 +155,8 @@ def _check_items_are_read(counts: bool, statistics: bool, cluster: str | None, a
     for what, given in refused.items():
         if given:
             raise DataError(
-                f"Labels are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the rows themselves."
+                f"Labels are of single items, whose posteriors are kept in memory: they can't be used with {what}. Pass the rows "
+                "themselves."
             )
     if assume is not None:
         raise DataError(
@@ -275,7 +276,9 @@ def tally_of(
     recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
     if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
         classifier = getattr(model.quantifier, "classifier_", None)
-        if hasattr(classifier, "predict_proba"):  # for the design-based answer, also where the method needs only decisions
+        if hasattr(
+            classifier, "predict_proba"
+        ):  # for the design-based answer, also where the method needs only decisions
             recipe.needs = recipe.needs | {"posteriors"}
     if counts and columns.kind != "decisions" and not further_answers(model.quantifier):
         raise DataError("Counts of decisions need a model of decisions.")

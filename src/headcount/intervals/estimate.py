@@ -258,7 +258,9 @@ def _with_labels(
         given = f"method={method!r}" if method == "bootstrap" else f"assume={assume!r}"
         raise DataError(f"With labels=, intervals are design-based and analytic: omit {given}.")
     if isinstance(X, Statistics | SampleItems):
-        raise DataError("labels= are of single items: pass these items or their Outputs, not statistics that were added up.")
+        raise DataError(
+            "labels= are of single items: pass these items or their Outputs, not statistics that were added up."
+        )
     quantifier = _fitted(quantifier)
     outputs = scored_items(quantifier, X)
     given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
@@ -266,9 +268,11 @@ def _with_labels(
     why = why_no_label_shift(quantifier)
     source_only = None
     if quantifier.has_interval:
-        source_only = estimate(
-            quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous
-        ) if not (quantifier.has_posterior and estimand == "sample") else None
+        source_only = (
+            estimate(quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous)
+            if not (quantifier.has_posterior and estimand == "sample")
+            else None
+        )
     answer = labelled_estimate(
         quantifier,
         outputs,

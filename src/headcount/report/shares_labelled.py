@@ -1,4 +1,4 @@
-"""What the page of an estimate shows beside design-based shares: those under label shift, and whether the two contradict each other."""
+"""What the page of an estimate shows beside design-based shares: those under label shift, and the test of both."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,9 @@ def labelled_contents(groups: GroupShares, texts: Callable[..., dict[str, str]])
         if verdict in _WARNED:
             for sentence in shift.advice[g]:
                 if not getattr(sentence, "is_note", False):
-                    reasons.setdefault(getattr(sentence, "reason", str(sentence)), []).append(group_label(groups.names[g]))
+                    reasons.setdefault(getattr(sentence, "reason", str(sentence)), []).append(
+                        group_label(groups.names[g])
+                    )
     gained = labelled.gained[labelled.gained == labelled.gained]
     return {
         "rows": rows,

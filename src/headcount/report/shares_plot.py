@@ -122,7 +122,9 @@ def _with_label_shift(
         share, low, high = shift.shares[:, j], shift.low[:, j], shift.high[:, j]
         bars = np.nan_to_num(np.stack([share - low, high - share]))
         points = {"marker": "D", "markersize": 3.5, "markerfacecolor": "none", "capsize": 2, "linestyle": "none"}
-        drawn = axes.errorbar(x[:, position] + _BESIDE, share, yerr=bars, color=colour, alpha=0.55, linewidth=1.0, **points)
+        drawn = axes.errorbar(
+            x[:, position] + _BESIDE, share, yerr=bars, color=colour, alpha=0.55, linewidth=1.0, **points
+        )
     return [*handles, drawn], [*names, "under label shift"]
 
 

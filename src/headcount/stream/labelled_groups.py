@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.exceptions import DataError
 from headcount.intervals import estimate
 from headcount.intervals.estimate import why_no_label_shift
 from headcount.intervals.target_labels import LabelledEstimate, TargetLabels, labelled_estimate
@@ -25,7 +24,11 @@ __all__ = ["LabelledGroups", "estimate_labelled_groups"]
 
 _ALARM = 0.05
 """P-value, corrected for the number of groups, from which two answers contradict each other."""
-_EACH_GROUP = "Each group needs 2 labels at least for a design-based answer of all items together: label more of the others."
+_MOST_NAMED = 6
+"""Groups that a sentence names."""
+_EACH_GROUP = (
+    "Each group needs 2 labels at least for a design-based answer of all items together: label more of the others."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +107,15 @@ class LabelledGroups:
         )
         where = "" if one else " in every group"
         if against:
-            of = "" if one else f" in {len(against):,} of {tested.size:,} groups ({', '.join(against[:6])}{', ...' if len(against) > 6 else ''})"
+            named = f"{', '.join(against[:_MOST_NAMED])}{', ...' if len(against) > _MOST_NAMED else ''}"
+            of = "" if one else f" in {len(against):,} of {tested.size:,} groups ({named})"
             corrected_for = "" if one or tested.size == 1 else ", corrected for the number of groups"
             smallest = float(np.nanmin(corrected[tested]))
+            p = f"p = {smallest:.2g}" if smallest >= 0.001 else "p < 0.001"
             return [
-                f"The two answers contradict each other{of}: p {'= ' + format(smallest, '.2g') if smallest >= 0.001 else '< 0.001'}"
-                f"{corrected_for}. More than the shares has changed there, and the shares under label shift are off. Use the "
-                "design-based ones; to have a model that fits, add these labels to the labelled table and fit again."
+                f"The two answers contradict each other{of}: {p}{corrected_for}. More than the shares has changed there, and the "
+                "shares under label shift are off. Use the design-based ones; to have a model that fits, add these labels to the "
+                "labelled table and fit again."
             ]
         return [
             f"The two answers do not contradict each other; {reach}{where} (level 5 %). That is no proof that only shares have "
@@ -175,12 +180,13 @@ def _of_groups(
     n_labels = np.array([int(labels.labelled[one].sum()) for one in rows])
     verdicts = [TOO_FEW if g not in large else TOO_FEW_LABELS for g in range(n)]
     advice: list[list[str]] = [
-        groups.advice[g] if verdicts[g] == TOO_FEW else [few_labels_note(int(n_labels[g]))]
-        for g in range(n)
+        groups.advice[g] if verdicts[g] == TOO_FEW else [few_labels_note(int(n_labels[g]))] for g in range(n)
     ]
     design, together = None, None
     if large:
-        answer = _answer(quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups)
+        answer = _answer(
+            quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups
+        )
         design, together = answer.design_based, answer.label_shift
         shares[large], low[large], high[large] = design.shares, design.low, design.high
         if together is not None:

@@ -133,7 +133,9 @@ class Reading:
         table.require(list(added), ", which was named for labels")
         for name, kind in added.items():
             if kinds.get(name, kind) != kind:
-                raise DataError(f"Column {name!r} can't be about labels: the model reads {what} from it, or rows are grouped by it.")
+                raise DataError(
+                    f"Column {name!r} can't be about labels: the model reads {what} from it, or rows are grouped by it."
+                )
             kinds[name] = kind
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], rows: IntArray) -> None:

@@ -86,7 +86,11 @@ def _labelled_summary(count: Counter[str], n: int) -> str:
         return rests if answered else "There are too few labels for a design-based answer."
     who = f"All {n:,} groups have"
     if answered != n:
-        who = f"{answered:,} of {n:,} groups {'has' if answered == 1 else 'have'}" if answered else f"None of {n:,} groups has"
+        who = (
+            f"{answered:,} of {n:,} groups {'has' if answered == 1 else 'have'}"
+            if answered
+            else f"None of {n:,} groups has"
+        )
     sentences = [f"{who} a design-based answer.", *([rests] if answered else [])]
     for verdict, what in ((TOO_FEW_LABELS, "labels"), (TOO_FEW, "items")):
         if count[verdict]:

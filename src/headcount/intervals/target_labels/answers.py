@@ -1,6 +1,6 @@
 """`labelled_estimate`: both answers and the test, for each sample."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
 from headcount.intervals.target_labels.design_based import design_based_shares
-from headcount.intervals.target_labels.labels import UNLABELLED, TargetLabels
+from headcount.intervals.target_labels.labels import TargetLabels
 from headcount.intervals.target_labels.pooled import PooledScore
 from headcount.intervals.target_labels.pooling import pool_profiles, pooled_parts
 from headcount.intervals.target_labels.result import LabelledEstimate
@@ -63,18 +63,13 @@ def labelled_estimate(
     level_of_each = 1.0 - (1.0 - level) / max(comparisons, 1)
     tail = (1.0 - level_of_each) / 2.0
     n_samples = len(samples)
-    if source_only is not None:
-        estimated = np.atleast_2d(source_only.shares)
-    else:
-        estimated = quantifier.aggregate(outputs, samples)
+    estimated = quantifier.aggregate(outputs, samples) if source_only is None else np.atleast_2d(source_only.shares)
     assisted: list[AssistedShares | None] = []
     finite: list[AssistedShares | None] = []
     notes: list[list[str]] = []
     for s in range(n_samples):
         rows = samples[s]
-        answer, sentences = design_based_shares(
-            quantifier, outputs, rows, labels, estimated[s], within, level_of_each
-        )
+        answer, sentences = design_based_shares(quantifier, outputs, rows, labels, estimated[s], within, level_of_each)
         itself = answer
         if answer is not None and not within:
             itself = design_based_shares(quantifier, outputs, rows, labels, estimated[s], True, level_of_each)[0]
@@ -103,7 +98,9 @@ def _check_samples(samples: Samples, labels: TargetLabels) -> None:
     for s, rows in enumerate(samples):
         if len(rows) and np.bincount(rows).max() > 1 and labels.labelled[rows].any():
             name = s if samples.names is None else samples.names[s]
-            raise DataError(f"Sample {name!s} holds an item several times: with labels=, each item may be in a sample once.")
+            raise DataError(
+                f"Sample {name!s} holds an item several times: with labels=, each item may be in a sample once."
+            )
 
 
 def _design_based_estimate(
@@ -174,9 +171,7 @@ def _label_shift(
         weights = _weights(labels, samples[s], rows)
         vectors = evidence.vectors.target(position[s], outputs.take(rows))
         n = _effective_labels(weights, assisted[s], len(samples[s]), within)
-        parts = pooled_parts(
-            one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random
-        )
+        parts = pooled_parts(one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random)
         score = PooledScore(parts)
         shares[s] = score.shares()
         low[s], high[s] = score.intervals(shares[s], tail)

@@ -132,7 +132,7 @@ def _effects(assisted: AssistedShares) -> FloatArray:
 
 
 def _design_covariance(assisted: AssistedShares, null: FloatArray) -> FloatArray:
-    """Return the covariance of the design-based shares if the true ones are ``null``: labels of one class have none of their own."""
+    """Return the covariance of the design-based shares if the true ones are ``null``; labels of one class have none themselves."""
     k = len(null)
     scaled = (np.eye(k) - 1.0 / k) * np.sqrt(_effects(assisted))
     covariance: FloatArray = scaled @ (np.diag(null) - np.outer(null, null)) @ scaled.T / assisted.n_labelled

@@ -199,5 +199,3 @@ def _quadratic_minimum(H: FloatArray, g: FloatArray, j: int | None, v: float) ->
             p[rows] = solved
             return p
         free[rows[int(solved.argmin())]] = False
-
-
