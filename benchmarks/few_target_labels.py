@@ -240,10 +240,11 @@ def shifted_cells() -> list[tuple[str, World, int, int, int, Any, Any, Any]]:
     def by_term() -> Any:
         return make_pipeline(FunctionTransformer(), MultinomialNB())
 
-    cells = []
-    for shares in ((0.8, 0.2), (0.3, 0.7), (0.97, 0.03)):
-        for method in ("PACC", "SLD"):
-            cells.append((f"imdb {shares} {method} lr", films, 1000, 1000, 100, shares, folds[method], logistic))
+    cells: list[Any] = [
+        (f"imdb {shares} {method} lr", films, 1000, 1000, 100, shares, folds[method], logistic)
+        for shares in ((0.8, 0.2), (0.3, 0.7), (0.97, 0.03))
+        for method in ("PACC", "SLD")
+    ]
     cells.append(("imdb (.8, .2) PACC nb", films, 1000, 1000, 100, (0.8, 0.2), folds["PACC"], by_term))
     cells.append(
         ("imdb (.8, .2) ACC held out lr", films, 1000, 1000, 100, (0.8, 0.2), folds["ACC, held out"], logistic)

@@ -56,8 +56,8 @@ def estimate_tables(
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
 
     Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based:
-    it holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors of
-    all items are then kept in memory, items times classes numbers for each fold classifier.
+    it holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors
+    of all items are then kept in memory, items times classes numbers for each fold classifier.
 
     Parameters
     ----------

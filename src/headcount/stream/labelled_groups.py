@@ -98,7 +98,7 @@ class LabelledGroups:
             return []
         one = len(names) == 1
         corrected = self.p_corrected
-        against = [group_label(names[g]) for g in tested if corrected[g] < _ALARM]
+        against = [group_label(names[int(g)]) for g in tested if corrected[g] < _ALARM]
         least = float(np.max(self.detectable[tested].max(axis=1)))
         reach = (
             f"differences of {100 * least:.0f} points would have been found in four of five cases"

@@ -6,7 +6,8 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
-from headcount.intervals.evidence import Evidence, gather_evidence
+from headcount.intervals.evidence import Evidence, evidence_of_vectors
+from headcount.intervals.item_vectors import item_vectors, posterior_vectors
 from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
 from headcount.intervals.target_labels.design_based import design_based_shares
@@ -227,7 +228,9 @@ def _evidence(quantifier: Quantifier, outputs: Outputs, rows: list[IntArray], wi
     samples = Samples.from_lists(rows)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) else {}
     statistics = quantifier.reduce(outputs, samples, **more)
-    return gather_evidence(quantifier, statistics, samples.effective_sizes(), within)
+    shares = quantifier.solve(statistics)
+    vectors = posterior_vectors(quantifier, outputs, samples, shares) or item_vectors(quantifier, statistics, shares)
+    return evidence_of_vectors(vectors, shares, samples.effective_sizes(), within)
 
 
 def _contradiction(

@@ -141,7 +141,7 @@ def _design_covariance(assisted: AssistedShares, null: FloatArray) -> FloatArray
 
 def _least_noncentrality(above: float, below: float) -> float:
     """Return the noncentrality at which an F test has the power that is stated."""
-    critical = fdtri(above, below, 1.0 - LEVEL)
+    critical = float(fdtri(above, below, 1.0 - LEVEL))
     low, high = 0.0, 10.0
     while ncfdtr(above, below, high, critical) > 1.0 - POWER and high < 1e6:
         high *= 2.0
