@@ -437,7 +437,7 @@ def posterior_vectors(
 ) -> ItemVectors | None:
     """Return vectors of the likelihood of the posteriors, for methods that solve an equation of their sums; None for others.
 
-    Such a method needs the sums alone and gives all shares the same vectors. Where the items themselves are known, the derivative of
+    Such a method needs the sums alone, with the same vectors at all shares. Where the items themselves are known, the derivative of
     the likelihood at the estimated shares says more, and its mean is that of the mixture as well.
     """
     if not isinstance(quantifier, SumsQuantifier) or not quantifier.solver.has_equation:
