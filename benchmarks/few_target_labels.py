@@ -1,6 +1,7 @@
 """Labels of some target items: coverage and width of both answers, false alarms and power of the test, by simulation.
 
     python -m benchmarks.few_target_labels drift --draws 40          # a model of film reviews on reviews of devices
+    python -m benchmarks.few_target_labels design --draws 60         # the same, the design-based answer alone
     python -m benchmarks.few_target_labels shift --simulations 400   # only shares change; everything is fitted anew
     python -m benchmarks.few_target_labels power --simulations 300   # drift of known size
 
@@ -30,6 +31,8 @@ import headcount as hc
 from benchmarks.setting import machine
 from headcount.data import load_set
 from headcount.data.sets import data_folder
+from headcount.intervals.target_labels.design_based import predictors
+from headcount.model_assisted import assisted_shares
 
 LEAST_GROUP = 300
 """Items of a quarter at least."""
@@ -104,26 +107,51 @@ def device_reviews() -> tuple[list[str], Any, list[Any]]:
     return [row["text"] for row in rows], np.array([int(row["stars"] > "3") for row in rows]), quarters
 
 
-def drift(args: Any) -> None:
+def drifted_groups(seed: int) -> dict[str, tuple[Any, Any, list[Any]]]:
+    """Return texts, labels and groups of both sets: quarters, and blocks with 40 to 98 % positive reviews."""
     texts, y, quarters = device_reviews()
     kindle = load_set("kindle_devices")[1]
-    targets = {"amazon_devices": (texts, y, hc.Samples.from_groups(quarters))}
-    generator = np.random.default_rng(args.seed)
-    blocks = []
+    generator = np.random.default_rng(seed)
     by_class = [np.flatnonzero(kindle.labels == c) for c in (0, 1)]
+    blocks = []
     for share in np.linspace(0.4, 0.98, 12):
-        positive = round(share * BLOCK)
+        sizes = BLOCK - round(share * BLOCK), round(share * BLOCK)
         blocks.append(
-            np.concatenate(
-                [generator.choice(by_class[0], BLOCK - positive, False), generator.choice(by_class[1], positive, False)]
-            )
+            np.concatenate([generator.choice(rows, n, False) for rows, n in zip(by_class, sizes, strict=True)])
         )
-    targets["kindle_devices"] = (kindle.items, kindle.labels, hc.Samples.from_lists(blocks))
+    large = [rows for rows in hc.Samples.from_groups(quarters) if len(rows) >= LEAST_GROUP]
+    return {"amazon_devices": (texts, y, large), "kindle_devices": (kindle.items, kindle.labels, blocks)}
+
+
+def design(args: Any) -> None:
+    """Coverage and width of the design-based answer for the shares of the groups themselves, and of the labels alone."""
+    for method, learner in (("SLD", "lr"), ("PACC", "nb")):
+        model = film_model(method, learner, 0, args.source)
+        for name, (items, labels, groups) in drifted_groups(args.seed).items():
+            outputs = model.outputs(list(items))
+            given = []
+            for rows in groups:
+                part = outputs.take(np.asarray(rows))
+                given.append((predictors(model, part, model.aggregate(part)[0]), labels[rows].astype(int)))
+            for n in (20, 50, 100):
+                score = Score()
+                for F, y in given:
+                    truth = np.array([1 - y.mean(), y.mean()])
+                    for draw in range(args.draws):
+                        rows = np.random.default_rng([draw, n, len(y)]).choice(len(y), n, replace=False)
+                        answer = assisted_shares(y[rows], rows, F, 2, finite_population=True)
+                        score.add("design-based", answer.low, answer.high, truth)
+                        score.add("labels alone", answer.low_alone, answer.high_alone, truth)
+                print(f"{name}, {len(groups)} groups, {method}/{learner}, {n} labels: {score.text()}", flush=True)
+
+
+def drift(args: Any) -> None:
+    targets = drifted_groups(args.seed)
     for method, learner in (("SLD", "lr"), ("PACC", "nb")):
         for seed in range(args.models):
             model = film_model(method, learner, seed, args.source)
             for name, (items, labels, groups) in targets.items():
-                samples = hc.Samples.from_lists([rows for rows in groups if len(rows) >= LEAST_GROUP])
+                samples = hc.Samples.from_lists(groups)
                 outputs = model.outputs(list(items))
                 right = (outputs.posteriors.argmax(axis=1) == labels).mean()
                 truth = np.array([[1 - labels[rows].mean(), labels[rows].mean()] for rows in samples])
@@ -285,7 +313,7 @@ def shifted_cells() -> list[tuple[str, World, int, int, int, Any, Any, Any]]:
 
 def shift(args: Any) -> None:
     for name, world, n_source, n, n_labels, shares, method, learner in shifted_cells():
-        if args.only and args.only not in name:
+        if args.only and not any(part in name for part in args.only.split(",")):
             continue
         p, start, score = np.array(shares), time.process_time(), Score()
         within = Score()
@@ -341,7 +369,7 @@ def power(args: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("drift", "shift", "power"))
+    parser.add_argument("what", choices=("drift", "design", "shift", "power"))
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--simulations", type=int, default=400)
     parser.add_argument("--models", type=int, default=2)
@@ -351,7 +379,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine(), flush=True)
-    {"drift": drift, "shift": shift, "power": power}[args.what](args)
+    {"drift": drift, "design": design, "shift": shift, "power": power}[args.what](args)
 
 
 if __name__ == "__main__":

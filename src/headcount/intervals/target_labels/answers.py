@@ -22,6 +22,8 @@ from headcount.quantifiers import Quantifier, SumsQuantifier
 
 __all__ = ["labelled_estimate"]
 
+_EQUAL = 1e-9
+"""Relative difference up to which chances are equal."""
 _FEWEST_UNLABELLED = 2
 """Items without a label below which the labels alone answer."""
 
@@ -149,7 +151,7 @@ def _label_shift(
     k = len(quantifier.classes_)
     shares, low, high = (np.atleast_2d(getattr(source_only, name)).copy() for name in ("shares", "low", "high"))
     covariances = np.full((len(samples), k, k), np.nan)
-    at_random = labels.probabilities is None and labels.strata is None
+    at_random = labels.strata is None and all(_equal_chances(labels, rows) for rows in samples)
     masks = [labels.labelled[rows] for rows in samples]
     rest = [rows[~mask] if at_random else rows for rows, mask in zip(samples, masks, strict=True)]
     used = [s for s, rows in enumerate(rest) if len(rows) >= _FEWEST_UNLABELLED]
@@ -196,6 +198,14 @@ def _label_shift(
         covariances=covariances,
     )
     return estimate, shares
+
+
+def _equal_chances(labels: TargetLabels, sample: IntArray) -> bool:
+    """Whether the labelled items of a sample were drawn with equal chances."""
+    if labels.probabilities is None:
+        return True
+    chances = labels.probabilities[sample][labels.labelled[sample]]
+    return not chances.size or float(np.ptp(chances)) <= _EQUAL * float(chances.max())
 
 
 def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArray:
