@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headcount.designs import SurveyDesign
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
-    from headcount.intervals import Estimate, difference, differences, estimate
+    from headcount.intervals import Estimate, LabelledEstimate, difference, differences, estimate
     from headcount.learners import (
         CNNClassifier,
         NewtonLinearSVC,
@@ -81,7 +81,7 @@ _HOME = {
     "designs": ("SurveyDesign",),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
-    "intervals": ("Estimate", "difference", "differences", "estimate"),
+    "intervals": ("Estimate", "LabelledEstimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": (
         "ArtificialPrevalence",
@@ -178,6 +178,7 @@ __all__ = [
     "KDEyCS",
     "KDEyHD",
     "KDEyML",
+    "LabelledEstimate",
     "LogTfidf",
     "MMDy",
     "MedianQuantifier",

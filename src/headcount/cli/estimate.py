@@ -39,8 +39,8 @@ def estimate(
 ) -> None:
     """Estimate the share of each class among new items, for each group, with intervals and a verdict.
 
-    Files are read in batches: they may be larger than memory. With labels of some of the new items (--labels, --labels-from), the answer
-    holds whatever has changed since the model was made; what it would be if only shares have changed stands beside it.
+    Files are read in batches: they may be larger than memory. With labels of some of the new items (--labels, --labels-from), the
+    answer holds whatever has changed since the model was made; what it would be if only shares have changed stands beside it.
 
     Example: headcount estimate stars.headcount new.parquet --by date:month -o shares.csv --html shares.html
 

@@ -1,4 +1,4 @@
-"""What `headcount estimate` shows of groups whose items are labelled in part: the answer, then the one under label shift, then the test."""
+"""What `headcount estimate` shows of groups with some labels: the answer, then the one under label shift, then the test of both."""
 
 from typing import Any
 

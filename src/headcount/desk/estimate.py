@@ -58,9 +58,9 @@ def estimate_tables(
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
 
-    Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based: it
-    holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors of all
-    items are then kept in memory, items times classes numbers for each fold classifier.
+    Tables are read in batches: they may be larger than memory. With labels of some of the new items, the answer is design-based:
+    it holds whatever has changed since the model was made; that under label shift stands beside it (``labelled``). The posteriors
+    of all items are then kept in memory, items times classes numbers for each fold classifier.
 
     Parameters
     ----------

@@ -95,8 +95,9 @@ class LabelFile:
 def read_label_file(source: LabelSource) -> LabelFile:
     """Read a file of items of which some or all are labelled.
 
-    Columns: ``headcount_item`` (the row of an item in the new tables, from 1, header not counted) or the column that identifies items;
-    ``label``, empty where an item is not labelled; and, if items were not drawn with equal chances, ``headcount_probability``.
+    Columns: ``headcount_item`` (the row of an item in the new tables, from 1, header not counted) or the column that identifies
+    items; ``label``, empty where an item is not labelled; and, if items were not drawn with equal chances,
+    ``headcount_probability``.
     """
     table = TableFile(source.file)
     key = ITEM if source.item is None else source.item
@@ -185,8 +186,8 @@ def _checked(probabilities: FloatArray, codes: IntArray, source: LabelSource, ke
         found = "missing" if value != value else f"{value:g}"
         row = int(bad[0] if rows is None else rows[bad[0]]) + 1
         raise DataError(
-            f"Column {source.probability!r}, item {row:,}: the inclusion probability of a labelled item is {found}; it must be above 0 "
-            "and at most 1, the chance with which the item was drawn to be labelled."
+            f"Column {source.probability!r}, item {row:,}: the inclusion probability of a labelled item is {found}; it must be "
+            "above 0 and at most 1, the chance with which the item was drawn to be labelled."
         )
     return np.where(labelled, probabilities, np.nan)
 
@@ -203,8 +204,8 @@ def _from_file(file: LabelFile, source: LabelSource, kept: KeptItems) -> tuple[T
         code = known.get(text(label))
         if code is None:
             raise DataError(
-                f"{file.places[i]}: the label {quoted([label])} is not among the classes of the model ({quoted(known, 10)}). Correct it "
-                "or leave it empty; items of a further class need a model that was fitted with it."
+                f"{file.places[i]}: the label {quoted([label])} is not among the classes of the model ({quoted(known, 10)}). "
+                "Correct it or leave it empty; items of a further class need a model that was fitted with it."
             )
         if position < 0:
             n_outside += 1
@@ -215,8 +216,8 @@ def _from_file(file: LabelFile, source: LabelSource, kept: KeptItems) -> tuple[T
     notes = []
     if file.n_empty:
         notes.append(
-            f"{file.n_empty:,} of {file.n_empty + len(file.items):,} rows of the file of labels have no label: the answer takes them for "
-            "missing by chance. If they are the hard ones, it is off; label them too."
+            f"{file.n_empty:,} of {file.n_empty + len(file.items):,} rows of the file of labels have no label: the answer takes "
+            "them for missing by chance. If they are the hard ones, it is off; label them too."
         )
     if n_outside:
         notes.append(f"{n_outside:,} labels are of rows that the conditions (--where) leave out, and are not used.")
@@ -247,8 +248,8 @@ def _positions(file: LabelFile, source: LabelSource, kept: KeptItems) -> list[in
         number = int(item) if item.isdecimal() else 0
         if not 1 <= number <= kept.n_rows:
             raise DataError(
-                f"{file.places[i]}: there is no item {item!r} in the new table, whose rows are numbered 1 to {kept.n_rows:,} (the header "
-                "is not counted)."
+                f"{file.places[i]}: there is no item {item!r} in the new table, whose rows are numbered 1 to {kept.n_rows:,} (the "
+                "header is not counted)."
             )
         positions.append(by_row.get(number - 1, -1))
     return positions

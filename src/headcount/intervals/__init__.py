@@ -4,12 +4,15 @@ from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
 from headcount.intervals.result import Estimate, MeanEstimate, class_values
+from headcount.intervals.target_labels import Contradiction, LabelledEstimate
 from headcount.intervals.trend import Trend, trend
 
 __all__ = [
+    "Contradiction",
     "Difference",
     "Differences",
     "Estimate",
+    "LabelledEstimate",
     "MeanEstimate",
     "Trend",
     "class_values",

@@ -10,7 +10,7 @@ from headcount.intervals.item_vectors import ItemVectors, item_vectors, outer_pr
 from headcount.quantifiers import Quantifier, SampleItems, Statistics
 from headcount.simplex import sum_zero_basis
 
-__all__ = ["Evidence", "gather_evidence"]
+__all__ = ["Evidence", "evidence_of_vectors", "gather_evidence"]
 
 _ADDED_RATE, _LEAST_ITEMS = 0.12, 1.0
 """Items that stand for what few items of a class do not show: that the next one may look like another class's.
@@ -107,7 +107,12 @@ def gather_evidence(
 ) -> Evidence:
     """Return the evidence of samples for a quantifier that has an interval."""
     shares = quantifier.solve(statistics)
-    evidence = _evidence(item_vectors(quantifier, statistics, shares), shares, effective, within)
+    return evidence_of_vectors(item_vectors(quantifier, statistics, shares), shares, effective, within)
+
+
+def evidence_of_vectors(vectors: ItemVectors, shares: FloatArray, effective: FloatArray, within: bool) -> Evidence:
+    """Return the evidence of samples for item vectors."""
+    evidence = _evidence(vectors, shares, effective, within)
     return evidence if within else replace(evidence, n=effective / _excess_spread(evidence))
 
 

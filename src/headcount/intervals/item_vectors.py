@@ -25,10 +25,11 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.designs import SurveyDesign
 from headcount.learners import Outputs
+from headcount.protocols import Samples
 from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 from headcount.simplex import sum_zero_basis
 
-__all__ = ["ItemVectors", "item_vectors", "outer_products"]
+__all__ = ["ItemVectors", "item_vectors", "outer_products", "posterior_vectors"]
 
 _FLOOR_ITEMS = 20.0
 """Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
@@ -200,6 +201,34 @@ class _DensityVectors(_RatioVectors):
         parts = (outputs,) if outputs.folds is None else outputs.folds
         vectors: FloatArray = np.mean([self._ratios(self.quantifier.densities(part), s) for part in parts], axis=0)
         return vectors
+
+
+class _PosteriorVectors(_RatioVectors):
+    """Posteriors divided by the shares under which they hold, as densities, of single items that are all known."""
+
+    def __init__(self, quantifier: SumsQuantifier, outputs: Outputs, samples: Samples, shares: FloatArray) -> None:
+        super().__init__(quantifier, shares)
+        self.prior = np.bincount(self.codes, minlength=shares.shape[1]) / len(self.codes)
+        self.F_labelled = quantifier.validation_outputs_.need("posteriors") / self.prior
+        self._targets = [self.target(s, outputs.take(rows)) for s, rows in enumerate(samples)]
+
+    def means(self) -> FloatArray:
+        return np.stack([vectors.mean(axis=0) for vectors in self._targets])
+
+    def observed(self) -> FloatArray | None:
+        second = [vectors.T @ vectors / len(vectors) for vectors in self._targets]
+        return np.stack(second) - outer_products(self.means())
+
+    def plugged_in(self, s: int) -> FloatArray | None:
+        return None
+
+    def target(self, s: int, outputs: Outputs) -> FloatArray:
+        parts = (outputs,) if outputs.folds is None else outputs.folds
+        vectors: FloatArray = np.mean([self._ratios(part.need("posteriors") / self.prior, s) for part in parts], axis=0)
+        return vectors
+
+    def _keep(self, s: int) -> None:
+        raise NotImplementedError("These vectors are kept at their shares.")
 
 
 class _EquationVectors(_RatioVectors):
@@ -403,6 +432,22 @@ def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, s
     if quantifier.solver.nested_cells or quantifier.solver.squares:
         return _ComparedVectors(quantifier, statistics, shares)
     return _CellVectors(quantifier, statistics, shares)
+
+
+def posterior_vectors(
+    quantifier: Quantifier, outputs: Outputs, samples: Samples, shares: FloatArray
+) -> ItemVectors | None:
+    """Return vectors of the likelihood of the posteriors, for methods that solve an equation of their sums; None for others.
+
+    Such a method needs the sums alone, with the same vectors at all shares. Where the items themselves are known, the derivative of
+    the likelihood at the estimated shares says more, and its mean is that of the mixture as well.
+    """
+    if not isinstance(quantifier, SumsQuantifier) or not quantifier.solver.has_equation:
+        return None
+    kept = quantifier.validation_items()
+    if quantifier.needs != {"posteriors"} or kept is None or kept[0].posteriors is None or outputs.posteriors is None:
+        return None
+    return _PosteriorVectors(quantifier, outputs, samples, shares)
 
 
 def outer_products(vectors: FloatArray) -> FloatArray:

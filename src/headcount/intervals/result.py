@@ -144,7 +144,7 @@ class Estimate:
         if self.draws is not None and self.shares.ndim == 1:
             return np.asarray(np.cov(self.draws[0].T), dtype=np.float64)
         if self.covariances is not None and self.shares.ndim == 1:
-            return self.covariances[0]
+            return np.asarray(self.covariances[0], dtype=np.float64)
         if self.evidence is None or self.shares.ndim != 1:
             raise DataError(
                 "The covariance is that of one sample, of a method with an analytic interval or a posterior."

@@ -1,4 +1,4 @@
-"""What the page of an estimate shows beside design-based shares: those under label shift, and whether the two contradict each other."""
+"""What the page of an estimate shows beside design-based shares: those under label shift, and the test of both."""
 
 from collections.abc import Callable
 from typing import Any

@@ -24,6 +24,8 @@ __all__ = ["LabelledGroups", "estimate_labelled_groups"]
 
 _ALARM = 0.05
 """P-value, corrected for the number of groups, from which two answers contradict each other."""
+_MOST_NAMED = 6
+"""Groups that a sentence names."""
 _EACH_GROUP = (
     "Each group needs 2 labels at least for a design-based answer of all items together: label more of the others."
 )
@@ -96,7 +98,7 @@ class LabelledGroups:
             return []
         one = len(names) == 1
         corrected = self.p_corrected
-        against = [group_label(names[g]) for g in tested if corrected[g] < _ALARM]
+        against = [group_label(names[int(g)]) for g in tested if corrected[g] < _ALARM]
         least = float(np.max(self.detectable[tested].max(axis=1)))
         reach = (
             f"differences of {100 * least:.0f} points would have been found in four of five cases"
@@ -105,17 +107,15 @@ class LabelledGroups:
         )
         where = "" if one else " in every group"
         if against:
-            of = (
-                ""
-                if one
-                else f" in {len(against):,} of {tested.size:,} groups ({', '.join(against[:6])}{', ...' if len(against) > 6 else ''})"
-            )
+            named = f"{', '.join(against[:_MOST_NAMED])}{', ...' if len(against) > _MOST_NAMED else ''}"
+            of = "" if one else f" in {len(against):,} of {tested.size:,} groups ({named})"
             corrected_for = "" if one or tested.size == 1 else ", corrected for the number of groups"
             smallest = float(np.nanmin(corrected[tested]))
+            p = f"p = {smallest:.2g}" if smallest >= 0.001 else "p < 0.001"
             return [
-                f"The two answers contradict each other{of}: p {'= ' + format(smallest, '.2g') if smallest >= 0.001 else '< 0.001'}"
-                f"{corrected_for}. More than the shares has changed there, and the shares under label shift are off. Use the "
-                "design-based ones; to have a model that fits, add these labels to the labelled table and fit again."
+                f"The two answers contradict each other{of}: {p}{corrected_for}. More than the shares has changed there, and the "
+                "shares under label shift are off. Use the design-based ones; to have a model that fits, add these labels to the "
+                "labelled table and fit again."
             ]
         return [
             f"The two answers do not contradict each other; {reach}{where} (level 5 %). That is no proof that only shares have "

@@ -139,12 +139,12 @@ class Reading:
                 )
             kinds[name] = kind
 
-    def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], rows: IntArray) -> None:
+    def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], positions: IntArray) -> None:
         groups, values = group_codes(batch, groupings)
 
         def keep(outputs: Outputs) -> None:
             if self.kept is not None:
-                self.kept.add(batch, self.kept.n_rows + rows, outputs, groups, values)
+                self.kept.add(batch, self.kept.n_rows + positions, outputs, groups, values)
 
         if self.kind in _SCORED_HERE:
             items = self._items(batch)

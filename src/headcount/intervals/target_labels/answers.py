@@ -6,7 +6,8 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
-from headcount.intervals.evidence import Evidence, gather_evidence
+from headcount.intervals.evidence import Evidence, evidence_of_vectors
+from headcount.intervals.item_vectors import item_vectors, posterior_vectors
 from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
 from headcount.intervals.target_labels.design_based import design_based_shares
@@ -21,6 +22,8 @@ from headcount.quantifiers import Quantifier, SumsQuantifier
 
 __all__ = ["labelled_estimate"]
 
+_EQUAL = 1e-9
+"""Relative difference up to which chances are equal."""
 _FEWEST_UNLABELLED = 2
 """Items without a label below which the labels alone answer."""
 
@@ -63,10 +66,7 @@ def labelled_estimate(
     level_of_each = 1.0 - (1.0 - level) / max(comparisons, 1)
     tail = (1.0 - level_of_each) / 2.0
     n_samples = len(samples)
-    if source_only is not None:
-        estimated = np.atleast_2d(source_only.shares)
-    else:
-        estimated = quantifier.aggregate(outputs, samples)
+    estimated = quantifier.aggregate(outputs, samples) if source_only is None else np.atleast_2d(source_only.shares)
     assisted: list[AssistedShares | None] = []
     finite: list[AssistedShares | None] = []
     notes: list[list[str]] = []
@@ -151,7 +151,7 @@ def _label_shift(
     k = len(quantifier.classes_)
     shares, low, high = (np.atleast_2d(getattr(source_only, name)).copy() for name in ("shares", "low", "high"))
     covariances = np.full((len(samples), k, k), np.nan)
-    at_random = labels.probabilities is None and labels.strata is None
+    at_random = labels.strata is None and all(_equal_chances(labels, rows) for rows in samples)
     masks = [labels.labelled[rows] for rows in samples]
     rest = [rows[~mask] if at_random else rows for rows, mask in zip(samples, masks, strict=True)]
     used = [s for s, rows in enumerate(rest) if len(rows) >= _FEWEST_UNLABELLED]
@@ -200,6 +200,14 @@ def _label_shift(
     return estimate, shares
 
 
+def _equal_chances(labels: TargetLabels, sample: IntArray) -> bool:
+    """Whether the labelled items of a sample were drawn with equal chances."""
+    if labels.probabilities is None:
+        return True
+    chances = labels.probabilities[sample][labels.labelled[sample]]
+    return not chances.size or float(np.ptp(chances)) <= _EQUAL * float(chances.max())
+
+
 def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArray:
     """Return one over the inclusion probability of labelled items, by their strata if only these are known."""
     if labels.probabilities is not None:
@@ -230,7 +238,9 @@ def _evidence(quantifier: Quantifier, outputs: Outputs, rows: list[IntArray], wi
     samples = Samples.from_lists(rows)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) else {}
     statistics = quantifier.reduce(outputs, samples, **more)
-    return gather_evidence(quantifier, statistics, samples.effective_sizes(), within)
+    shares = quantifier.solve(statistics)
+    vectors = posterior_vectors(quantifier, outputs, samples, shares) or item_vectors(quantifier, statistics, shares)
+    return evidence_of_vectors(vectors, shares, samples.effective_sizes(), within)
 
 
 def _contradiction(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtri, ncfdtr
 
-from headcount._distributions import f_tail
+from headcount._distributions import f_tail, normal_quantile
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence
 from headcount.model_assisted import AssistedShares
@@ -15,6 +15,8 @@ __all__ = ["Contradiction", "contradiction_of"]
 
 LEVEL, POWER = 0.05, 0.8
 """Level of the test, and the power for which the smallest difference is stated."""
+_ROUNDS = 30
+"""Rounds in which the smallest difference and the variance at it are found from each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,29 +88,60 @@ def contradiction_of(
     below = max(degrees - r + 1.0, 1.0)
     p_value = f_tail(squared * below / (max(degrees, below) * r), r, below)
     back = B @ P.T
-    in_shares = np.diag(back @ V @ back.T)
-    undetermined = r < k - 1
-    detectable = nothing if undetermined else np.sqrt(_least_noncentrality(r, below) * np.maximum(in_shares, 0.0))
-    return p_value, difference, detectable
+    if r < k - 1:
+        return p_value, difference, nothing
+    return p_value, difference, _detectable(assisted, null, np.diag(back @ V @ back.T), r, below)
 
 
-def _design_covariance(assisted: AssistedShares, null: FloatArray) -> FloatArray:
-    """Return the covariance of the design-based shares if the true ones are ``null``: labels of one class alone have none of their own."""
+def _detectable(
+    assisted: AssistedShares, null: FloatArray, variances: FloatArray, above: float, below: float
+) -> FloatArray:
+    r"""Return the smallest difference in each class that the test finds with the stated power.
+
+    The test rejects by the variance :math:`v_0` at the tested shares; the difference varies by that at the true ones, which is
+    larger where the tested share is near 0 or 1 and the true one is not. With :math:`\lambda` the noncentrality at which an F test
+    has the power, and z the normal quantile of the power:
+
+    .. math:: \Delta = (\sqrt{\lambda} - z) \sqrt{v_0} + z \sqrt{v_\Delta}
+
+    for the larger of an increase and a decrease, where both are possible.
+    """
+    reach, z = np.sqrt(_least_noncentrality(above, below)), float(normal_quantile(1.0 - POWER))
+    n, effects = float(assisted.n_labelled), _effects(assisted)
+    found = np.zeros_like(null)
+    for sign in (-1.0, 1.0):
+        delta = reach * np.sqrt(np.maximum(variances, 0.0))
+        for _ in range(_ROUNDS):
+            moved = np.clip(null + sign * delta, 0.0, 1.0)
+            more = effects * (moved * (1.0 - moved) - null * (1.0 - null)) / n
+            here = np.sqrt(np.maximum(variances, 0.0))
+            delta = (reach - z) * here + z * np.sqrt(np.maximum(variances + more, 0.0))
+        possible = (null + sign * delta >= 0.0) & (null + sign * delta <= 1.0)
+        found = np.where(possible, np.maximum(found, delta), found)
+    smallest: FloatArray = np.where(found > 0.0, found, np.inf)
+    return smallest
+
+
+def _effects(assisted: AssistedShares) -> FloatArray:
+    """Return how much larger the variance of each share is than that of n independent labels."""
     n = float(assisted.n_labelled)
     raw = assisted.shares_alone
     binomial = raw * (1.0 - raw) / max(n - 1.0, 1.0)
     alone = float(np.diag(assisted.covariance_alone).sum() / binomial.sum()) if binomial.sum() > 0.0 else 1.0
-    effects = np.sqrt(design_effects(raw, np.diag(assisted.covariance), min(alone, 1.0), n, 0.0))
+    return design_effects(raw, np.diag(assisted.covariance), min(alone, 1.0), n, 0.0)
+
+
+def _design_covariance(assisted: AssistedShares, null: FloatArray) -> FloatArray:
+    """Return the covariance of the design-based shares if the true ones are ``null``; labels of one class have none themselves."""
     k = len(null)
-    centring = np.eye(k) - 1.0 / k
-    scaled = centring * effects
-    covariance: FloatArray = scaled @ (np.diag(null) - np.outer(null, null)) @ scaled.T / n
+    scaled = (np.eye(k) - 1.0 / k) * np.sqrt(_effects(assisted))
+    covariance: FloatArray = scaled @ (np.diag(null) - np.outer(null, null)) @ scaled.T / assisted.n_labelled
     return covariance
 
 
 def _least_noncentrality(above: float, below: float) -> float:
     """Return the noncentrality at which an F test has the power that is stated."""
-    critical = fdtri(above, below, 1.0 - LEVEL)
+    critical = float(fdtri(above, below, 1.0 - LEVEL))
     low, high = 0.0, 10.0
     while ncfdtr(above, below, high, critical) > 1.0 - POWER and high < 1e6:
         high *= 2.0

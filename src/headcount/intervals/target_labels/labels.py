@@ -135,7 +135,7 @@ def _encoded(values: list[Any], classes: AnyArray, positions: IntArray) -> IntAr
         if code is None:
             raise DataError(
                 f"The label {quoted([value])} of item {int(positions[i]):,} is not among the classes of the quantifier "
-                f"({quoted(known, 10)}). Correct it or leave it empty; items of a further class need a model that was fitted with it."
+                f"({quoted(known, 10)}). Correct it or leave it empty; items of a further class need a model fitted with it."
             )
         codes[i] = code
     return codes
@@ -145,7 +145,7 @@ def _probabilities(probabilities: Any, positions: IntArray, codes: IntArray) -> 
     given = np.asarray([np.nan if _is_missing(p) else p for p in _as_list(probabilities)], dtype=np.float64)
     if len(given) not in (len(codes), len(positions)):
         raise DataError(
-            f"There are {len(given):,} inclusion probabilities for {len(codes):,} items: give one for each item, or for each label."
+            f"There are {len(given):,} inclusion probabilities for {len(codes):,} items: give one for each item, or each label."
         )
     chances = np.full(len(codes), np.nan)
     chances[positions] = given[positions] if len(given) == len(codes) else given
@@ -155,8 +155,8 @@ def _probabilities(probabilities: Any, positions: IntArray, codes: IntArray) -> 
         value = chances[bad[0]]
         found = "missing" if value != value else f"{value:g}"
         raise DataError(
-            f"The inclusion probability of the labelled item {int(bad[0]):,} is {found}: it must be above 0 and at most 1, the chance "
-            "with which the item was drawn to be labelled."
+            f"The inclusion probability of the labelled item {int(bad[0]):,} is {found}: it must be above 0 and at most 1, the "
+            "chance with which the item was drawn to be labelled."
         )
     chances[~labelled] = np.nan
     return chances

@@ -77,7 +77,8 @@ class PooledScore:
         if parts.between > 0.0:
             V = V + parts.between / parts.N * (parts.G @ (np.diag(p) - np.outer(p, p)) @ parts.G.T)
         if V.shape == (1, 1):
-            return 1.0 / np.maximum(V, 1e-300)
+            scalar: FloatArray = 1.0 / np.maximum(V, 1e-300)
+            return scalar
         inverse: FloatArray = np.linalg.pinv(V, rcond=1e-10, hermitian=True)
         return inverse
 
@@ -142,7 +143,7 @@ class PooledScore:
         if variance <= 0.0:
             return 0.0
         t = float(student_quantile(tail, self._degrees(p, E[j] @ inverse @ E.T, W, variance)))
-        return step / np.sqrt(variance) / t
+        return float(step / np.sqrt(variance) / t)
 
     def _degrees(self, p: FloatArray, row: FloatArray, W: FloatArray, variance: float) -> float:
         """Return the degrees of freedom of a variance by Welch and Satterthwaite: what few items of a class tell of its spread."""

@@ -23,7 +23,8 @@ _ROWS_SHOWN = 20
 class LabelledEstimate:
     """Shares of samples of which some items are labelled: two answers that are never mixed.
 
-    ``shares``, ``low`` and ``high`` are those of the design-based answer, which holds whatever has changed since the model was made.
+    ``shares``, ``low`` and ``high`` are those of the design-based answer, which holds whatever has changed since the model was
+    made.
 
     Attributes
     ----------
