@@ -9,7 +9,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
-from headcount.stream.group_estimates import check_assumption
+from headcount.stream.group_estimates import check_assumption, check_borrowing
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
 from headcount.stream.scan import further_answers
@@ -43,6 +43,7 @@ def estimate_tables(
     counts: bool = False,
     cluster: str | None = None,
     statistics: bool = False,
+    borrow_strength: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> GroupShares:
     r"""Estimate the share of each class in each group of tables, with intervals and verdicts.
@@ -78,6 +79,8 @@ def estimate_tables(
     statistics : bool, default=False
         The files are results of the query that `statistics_sql` returns for the same model, ``by`` and ``where``, rather than
         items.
+    borrow_strength : bool, default=False
+        Give shares drawn towards the other groups beside those of each group by itself: `headcount.intervals.borrow_strength`.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -100,6 +103,12 @@ def estimate_tables(
     check_level(level)
     model = loaded_model(model)
     check_assumption(model.quantifier, assume)
+    if borrow_strength:
+        if by is None:
+            raise DataError(
+                "Strength is borrowed from other groups: name a column to group by with --by, or omit --borrow-strength."
+            )
+        check_borrowing(model.quantifier, estimand, assume)
     tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics)
     titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
     return estimate_groups(
@@ -110,6 +119,7 @@ def estimate_tables(
         min_items=max(min_items, 1),
         by=titles,
         total=total and by is not None,
+        borrow=borrow_strength,
     )
 
 

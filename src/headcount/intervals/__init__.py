@@ -1,5 +1,6 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
+from headcount.intervals.borrowing import LEAST_GROUPS, BorrowedStrength, borrow_strength
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
@@ -7,11 +8,14 @@ from headcount.intervals.result import Estimate, MeanEstimate, class_values
 from headcount.intervals.trend import Trend, trend
 
 __all__ = [
+    "LEAST_GROUPS",
+    "BorrowedStrength",
     "Difference",
     "Differences",
     "Estimate",
     "MeanEstimate",
     "Trend",
+    "borrow_strength",
     "class_values",
     "difference",
     "differences",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain, quoted
 from headcount.checks import Report
 from headcount.exceptions import DataError
-from headcount.intervals import Estimate, MeanEstimate, class_values
+from headcount.intervals import BorrowedStrength, Estimate, MeanEstimate, class_values
 from headcount.significance import holm
 from headcount.stream.groups import group_label
 from headcount.stream.verdicts import TOO_FEW
@@ -19,11 +19,50 @@ from headcount.stream.verdicts import TOO_FEW
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
+__all__ = ["DrawnShares", "GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
 
 _FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
-_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES}
+_DRAWN = ("drawn_share", "drawn_low", "drawn_high", "drawn")
+_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES, *_DRAWN}
 """Columns of records, of which not all are always there; ``label`` comes with several models."""
+
+
+class DrawnShares(NamedTuple):
+    """Shares of groups drawn towards the other groups (`borrow_strength`); NaN where a group is too small.
+
+    Attributes
+    ----------
+    shares, low, high : arrays of shape (n_groups, n_classes)
+    part : array of shape (n_groups,)
+        How far each group was drawn, from 0 to 1.
+    mean : array of shape (n_classes,)
+        The shares that groups are drawn towards.
+    """
+
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+    part: FloatArray
+    mean: FloatArray
+
+    @classmethod
+    def of_groups(cls, borrowed: BorrowedStrength, large: IntArray, n_groups: int) -> "DrawnShares":
+        """Return the shares of all groups, of which those at the positions ``large`` were drawn."""
+        figures = [np.full((n_groups, len(borrowed.classes)), np.nan) for _ in range(3)]
+        for figure, values in zip(figures, (borrowed.shares, borrowed.low, borrowed.high), strict=True):
+            figure[large] = values
+        part = np.full(n_groups, np.nan)
+        part[large] = borrowed.drawn
+        return cls(*figures, part, borrowed.mean)
+
+    def in_order(self, order: list[int]) -> "DrawnShares":
+        """Return the same with the classes at these positions."""
+        return DrawnShares(self.shares[:, order], self.low[:, order], self.high[:, order], self.part, self.mean[order])
+
+    def figures(self, g: int, j: int) -> dict[str, float | None]:
+        """Return the drawn share of a class in a group with its interval, and how far the group was drawn."""
+        values = self.shares[g, j], self.low[g, j], self.high[g, j], self.part[g]
+        return dict(zip(_DRAWN, map(none_if_nan, values), strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +99,8 @@ class GroupShares:
         The shares of all items together, if they were asked for: those that an estimate without groups gives.
     averages : pair of str and MeanEstimate, or None
         Title and values of the mean over classes, if it was asked for.
+    drawn : DrawnShares or None
+        The same shares drawn towards the other groups, if that was asked for.
     """
 
     classes: AnyArray
@@ -82,6 +123,7 @@ class GroupShares:
     by: tuple[str, ...] = ()
     total: "GroupShares | None" = None
     averages: tuple[str, MeanEstimate] | None = None
+    drawn: DrawnShares | None = None
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -143,11 +185,15 @@ class GroupShares:
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
                 **self.mean_of(g),
+                **self.drawn_of(g, j),
             }
             for g in range(len(self))
             for j in range(len(self.classes))
         ]
-        return records + ([] if self.total is None else self.total.records())
+        if self.total is not None:
+            empty = {} if self.drawn is None else dict.fromkeys(_DRAWN)
+            records += [record | empty for record in self.total.records()]
+        return records
 
     def _columns(self, g: int) -> dict[str, str | None]:
         """Return the parts of a group's name by the columns that it is made of; those of a total are None."""
@@ -181,6 +227,10 @@ class GroupShares:
         ends = mean.mean[g], mean.low[g], mean.high[g]
         return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
 
+    def drawn_of(self, g: int, j: int) -> dict[str, float | None]:
+        """Return the share of a class in a group drawn towards the other groups; empty if that was not asked for."""
+        return {} if self.drawn is None else self.drawn.figures(g, j)
+
     def covariance_of(self, g: int) -> list[list[float]] | None:
         """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""
         names = () if self.estimate is None else self.estimate.names or ()
@@ -202,7 +252,8 @@ class GroupShares:
         order = class_order(self.classes, classes)
         columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
         total = None if self.total is None else self.total.in_class_order(classes)
-        return replace(self, classes=self.classes[order], total=total, **columns)
+        drawn = None if self.drawn is None else self.drawn.in_order(order)
+        return replace(self, classes=self.classes[order], total=total, drawn=drawn, **columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
