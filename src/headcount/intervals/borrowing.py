@@ -27,6 +27,12 @@ _MOST_MOVED = 1.0
 """Standard errors by which a share is moved at most, so that a group unlike all others is hurt little."""
 _BIAS_DOUBT = 0.25
 """Standard errors of the covariance between groups that are added to it in the bias that intervals count."""
+_SMALL_PART = 0.15
+"""Part of the way below which groups are drawn by much less than seems best.
+
+It would gain little there, and groups whose share is 0, which plain shares often hit, would be moved away from it: with 22 groups
+at 0 and two at 0.5 the error grew by 18 %.
+"""
 _LEAST = 1e-300
 _ROWS_SHOWN = 20
 
@@ -101,7 +107,7 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
 
     .. math:: \mu + W_g (c_g - \mu), \quad W_g = A^+ (A^+ + T_g)^{-1},
 
-    back on the simplex, where :math:`A^+` is the estimate of A plus four of its standard errors: how groups differ is known from
+    back on the simplex, less where that is below a few tenths of the way, where :math:`A^+` is the estimate of A plus four of its standard errors: how groups differ is known from
     few of them. No share is moved by more than its own standard error (limited translation), so that a group unlike all others is hurt
     little.
 
@@ -155,7 +161,7 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
     labelled = _labelled_errors(spreads, shares, evidence.sizes)
     bias = rest @ _full(groups.covariance + _BIAS_DOUBT * groups.error) @ np.swapaxes(rest, 1, 2)
     z = float(normal_quantile((1.0 - estimate.level) / 2.0))
-    total = np.maximum(_diagonals(errors + labelled) + _estimation_errors(own, groups, rest), _LEAST)
+    total = np.maximum(_diagonals(errors + labelled) + _estimation_errors(groups, rest), _LEAST)
     wider = (robust_quantile(np.sqrt(_diagonals(bias) / total), estimate.level) / z) ** 2
     # The test of shares takes the place of a normal interval: with as many items as give this error, and the labelled ones as ever.
     n = evidence.n[:, None] * _diagonals(own) / np.maximum(wider * total - _diagonals(labelled), _LEAST)
@@ -224,6 +230,8 @@ def _drawn(free: FloatArray, spreads: FloatArray, n: FloatArray) -> tuple[Betwee
     errors, moved = groups.errors, free
     for _ in range(2):  # first with the errors at the mean, then with those at the shares drawn there
         rest = errors @ np.linalg.inv(groups.upper + errors)
+        squared = rest @ rest
+        rest = rest @ squared @ np.linalg.inv(squared + _SMALL_PART**2 * np.eye(k - 1))
         pull = (rest @ (groups.mean - values)[:, :, None])[:, :, 0] @ basis.T
         most = _MOST_MOVED * np.sqrt(_diagonals(basis @ errors @ basis.T))
         part = np.minimum(1.0, (most / np.maximum(np.abs(pull), _LEAST)).min(axis=1))
@@ -242,7 +250,7 @@ def _errors(own: FloatArray, groups: BetweenGroups, rest: FloatArray) -> FloatAr
     return errors
 
 
-def _estimation_errors(own: FloatArray, groups: BetweenGroups, rest: FloatArray) -> FloatArray:
+def _estimation_errors(groups: BetweenGroups, rest: FloatArray) -> FloatArray:
     r"""Return by how much the mean squared error of each share grows because how far it is drawn follows the data.
 
     Let w be the weight of the group itself, t the variance of its error and a that between groups. The observed variance M, of mean
@@ -250,8 +258,8 @@ def _estimation_errors(own: FloatArray, groups: BetweenGroups, rest: FloatArray)
     the upper end of a grows with M. To second order the mean squared error grows by :math:`(dw/dM)^2 var(M) (t + a)` and by
     :math:`2 (dw/dM) var(M) (w t - (1 - w) a) / (t + a)`. Where the estimate of a is 0, w is at its bound and does not follow M.
     """
-    k = own.shape[1]
-    t, between = np.maximum(_diagonals(own), _LEAST), np.diag(_full(groups.covariance))
+    k = rest.shape[1]
+    t, between = np.maximum(_diagonals(_full(groups.errors)), _LEAST), np.diag(_full(groups.covariance))
     drawn = _diagonals(rest) * (k / (k - 1.0))
     ratio = 1.0 + between / t
     slope = (1.0 + groups.doubt) * drawn**2
