@@ -25,6 +25,8 @@ LEAST_GROUPS = 5
 """Groups from which something can be learnt about how groups differ."""
 _MOST_MOVED = 1.0
 """Standard errors by which a share is moved at most, so that a group unlike all others is hurt little."""
+_FAR = 2.5
+"""Standard errors from the mean beyond which a group is drawn by less, as the inverse square of the distance."""
 _BIAS_DOUBT = 0.25
 """Standard errors of the covariance between groups that are added to it in the bias that intervals count."""
 _SMALL_PART = 0.15
@@ -107,9 +109,10 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
 
     .. math:: \mu + W_g (c_g - \mu), \quad W_g = A^+ (A^+ + T_g)^{-1},
 
-    back on the simplex, less where that is below a few tenths of the way, where :math:`A^+` is the estimate of A plus four of its standard errors: how groups differ is known from
-    few of them. No share is moved by more than its own standard error (limited translation), so that a group unlike all others is hurt
-    little.
+    back on the simplex, where :math:`A^+` is the estimate of A plus four of its standard errors: how groups differ is known from
+    few of them. Three limits keep groups that are unlike the others from harm. Where they would be drawn by less than a few tenths of
+    the way, they are drawn by less still. Groups farther than 2.5 standard errors from the mean are drawn by less, as the inverse
+    square of the distance. No share is moved by more than its own standard error (limited translation, Efron and Morris 1972).
 
     The intervals hold the true shares at the level on average over groups, whatever the distribution of their true shares: they
     count the bias that drawing gives, of which only the mean square over groups is taken as known, and the common error of the
@@ -235,6 +238,9 @@ def _drawn(free: FloatArray, spreads: FloatArray, n: FloatArray) -> tuple[Betwee
         pull = (rest @ (groups.mean - values)[:, :, None])[:, :, 0] @ basis.T
         most = _MOST_MOVED * np.sqrt(_diagonals(basis @ errors @ basis.T))
         part = np.minimum(1.0, (most / np.maximum(np.abs(pull), _LEAST)).min(axis=1))
+        off = values - groups.mean
+        far = np.einsum("ga,gab,gb->g", off, np.linalg.inv(errors), off) / (k - 1)
+        part = part * np.minimum(1.0, _FAR**2 / np.maximum(far, _LEAST))
         moved = free + part[:, None] * pull
         errors = errors_at(moved)
     return groups, basis @ (rest * part[:, None, None]) @ basis.T, moved
