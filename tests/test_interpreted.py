@@ -157,3 +157,16 @@ def test_little_is_compiled_by_a_fit_and_nothing_by_a_comparison_of_little_data(
     assert ours <= {"most_likely_many", "_weigh", "_curvature", "_quadratic", "ratio_means"}
     headcount(*fit, "--method", "PACC")
     assert not headcount("compare", "m.headcount", "new.csv", "--by", "date:month", "--against", "previous")
+
+
+def test_many_items_of_one_code_are_counted_as_plain_python():
+    # 32-bit codes added up stay 32-bit numbers in plain Python: 4,096 of them, times a unit of 2^19, overflowed.
+    from headcount.protocols import _kernels
+    from headcount.protocols.exact import LIMB_BITS
+
+    codes, counts = np.ones(10_000, dtype=np.int32), np.zeros((1, 2), dtype=np.int64)
+    with np.errstate(over="raise"):
+        _interpreted._as_python(_kernels.count_codes)(
+            codes, np.arange(10_000, dtype=np.int32), np.array([0, 10_000]), 1 << LIMB_BITS, counts
+        )
+    assert (counts >> LIMB_BITS).tolist() == [[0, 10_000]]

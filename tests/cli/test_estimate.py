@@ -388,3 +388,50 @@ def test_ends_of_a_mean_below_zero_are_not_parted_by_a_dash(model, run):
     arguments = "estimate", "m.headcount", "new.csv", "--by", "day:month", "--value", "good=-2,bad=-1"
     out = run(*arguments)[1]
     assert re.search(r"-1\.\d+ \(-[12]\.\d+ to -1\.\d+\)", out), out
+
+
+def test_strength_is_borrowed_beside_the_plain_shares(run, refused, tmp_path):
+    scored_files(tmp_path, k=3)
+    frame = pd.read_csv(tmp_path / "new.csv")
+    shops = [f"s{i // 50}" for i in range(890)] + ["few"] * 10
+    frame.assign(shop=shops).to_csv(tmp_path / "new.csv", index=False)
+    plain = json.loads(run(*SCORED, "--by", "shop", "--json", "--total")[1])
+    answer = json.loads(run(*SCORED, "--by", "shop", "--borrow-strength", "--json", "--total")[1])
+    assert sum(answer["drawn_towards"].values()) == pytest.approx(1.0)
+    for name, group in plain["groups"].items():
+        for label, share in group["shares"].items():
+            there = answer["groups"][name]["shares"][label]
+            assert {key: there[key] for key in share} == share  # the plain figures stay
+            if name == "few":
+                assert there["drawn_share"] is there["drawn"] is None
+            elif name != "(all)":
+                assert there["drawn_low"] <= there["drawn_share"] <= there["drawn_high"]
+                towards = answer["drawn_towards"][label]
+                assert abs(there["drawn_share"] - towards) < abs(share["share"] - towards) + 0.02
+    code, out, err = run(
+        *SCORED, "--by", "shop", "--borrow-strength", "-o", "s.csv", "--html", "p.html", "--plot", "p.svg"
+    )
+    assert code == 0, err
+    table = out.split("Drawn towards the other groups:")[1]
+    assert table.count("\ns1 ") == 1
+    assert "(drawn towards)" in table
+    assert "on average over these, not in each" in out
+    written = pd.read_csv("s.csv")
+    assert written.columns.tolist()[-4:] == ["drawn_share", "drawn_low", "drawn_high", "drawn"]
+    assert written[written.group != "few"].groupby("group")["drawn_share"].sum().round(9).eq(1.0).all()
+    page = (tmp_path / "p.html").read_text()
+    assert "<h2>Drawn towards the other groups</h2>" in page
+    assert page.count("by itself ") == 18 * 3
+    assert "drawn towards the other groups" in (tmp_path / "p.svg").read_text()
+    ordered = json.loads(run(*SCORED, "--by", "shop", "--borrow-strength", "--json", "--classes", "pos,neg,mid")[1])
+    assert ordered["groups"]["s3"]["shares"] == answer["groups"]["s3"]["shares"]
+    assert "Drawn towards" not in run(*SCORED, "--by", "shop")[1]
+    lend = "--borrow-strength"
+    refused("--borrow-strength is about groups", *SCORED, lend)
+    refused("at least 5 groups of 30 items or more (--min-items); there are 3", *SCORED, "--by", "g", lend)
+    refused("there is one. Fewer", *SCORED, "--by", "g", "--where", "g=a", lend)
+    refused("which CC does not have: omit --borrow-strength", *SCORED, "--by", "shop", lend, "--method", "CC")
+    calibrated = ("--method", "KDEyML", "--assume-calibrated")
+    refused("KDEyML assumed calibrated does not have", *SCORED, "--by", "shop", lend, *calibrated)
+    refused("omit it or --compare", *SCORED, "--by", "shop", lend, "--compare", "all")
+    refused("not of exactly these items: omit --sample", *SCORED, "--by", "shop", lend, "--sample")

@@ -13,6 +13,7 @@ from headcount.report.shares_page import page_of_shares
 from headcount.report.shares_plot import _draw, plot_shares
 from headcount.report.shares_reasons import warnings_by_reason
 from headcount.stream import GroupShares
+from headcount.stream.group_shares import DrawnShares
 
 
 def groups(verdicts, k=2, intervals=True, note="", estimand="population"):
@@ -219,3 +220,20 @@ def test_numbers_of_groups_have_separators_in_sentences_too():
     page = page_of_shares(groups(["trust"] * 1100 + ["caution"]), title="t")
     assert "1,100 of 1,101 groups look fine. 1 of 1,101 needs a look" in page
     assert "All 1,100 groups look fine" in page_of_shares(groups(["trust"] * 1100), title="t")
+
+
+@pytest.mark.parametrize("n", [6, 80])
+def test_shares_drawn_towards_the_other_groups_are_marked_beside_the_plain_ones(n):
+    found = groups([*["trust"] * (n - 1), "too few items"])
+    shares = np.where(np.isnan(found.shares), np.nan, 0.4)
+    part = np.where(np.isnan(shares[:, 0]), np.nan, 0.37)
+    found = replace(found, drawn=DrawnShares(shares, shares - 0.01, shares + 0.02, part, np.array([0.45, 0.55])))
+    assert plot_shares(found).decode().count("drawn towards the other groups") >= 1
+    assert "drawn towards" not in plot_shares(replace(found, drawn=None)).decode()
+    page = page_of_shares(found, title="T", by="month")
+    drawn = page[page.index('<section id="drawn">') : page.index('<section id="method">')]
+    assert drawn.count("39.0 to 42.0") == drawn.count("by itself 50.0 %") == 2 * (n - 1)
+    assert drawn.count("37 %") == n - 1
+    assert "on average over groups, not in each" in drawn
+    assert "45.0 %" in drawn
+    assert 'id="drawn"' not in page_of_shares(replace(found, drawn=None), title="T", by="month")

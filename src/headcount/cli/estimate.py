@@ -20,6 +20,7 @@ def estimate(
     *,
     rows: Rows,
     total: options.TOTAL = False,
+    borrow: options.BORROW = False,
     value: options.VALUE = None,
     classes: options.CLASSES = None,
     against: options.COMPARE = None,
@@ -60,7 +61,7 @@ def estimate(
     """
     from headcount.cli.compare import print_comparisons
     from headcount.cli.labelled import print_labelled
-    from headcount.cli.output import check_format, check_outputs, print_shares, print_verdicts, show_result
+    from headcount.cli.output import check_format, check_outputs, print_drawn, print_shares, print_verdicts, show_result
     from headcount.desk import estimate_tables, provenance
     from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import group_label, grouping_title
@@ -75,11 +76,16 @@ def estimate(
     check_format(form, as_json, output)
     if against is not None:
         check_against(against)
-    if by is None and (total or against is not None):
-        raise DataError(f"{'--total' if total else '--compare'} is about groups: name a column to group by with --by.")
+    if by is None and (total or borrow or against is not None):
+        option = "--total" if total else "--compare" if against is not None else "--borrow-strength"
+        raise DataError(f"{option} is about groups: name a column to group by with --by.")
     if target.given and against is not None:
         raise DataError(
             "--compare takes no labels of new items: it compares shares under label shift. Omit one of them."
+        )
+    if borrow and against is not None:
+        raise DataError(
+            "--borrow-strength draws groups towards each other, which would hide how they differ: omit it or --compare."
         )
     several = Path(model).is_dir() and not (black_box.scored or black_box.confusion)
     if several and (html is not None or plot is not None):
@@ -105,6 +111,7 @@ def estimate(
                 statistics=statistics,
                 **target.settings(),
                 design=design.columns(None if target.given else target.stratum),
+                borrow_strength=borrow,
                 progress=progress,
             )
         if value is not None:
@@ -136,6 +143,9 @@ def estimate(
                 print_labelled(groups, by_title, models[title].columns.label or "")
                 continue
             print_shares(groups, by_title, models[title].columns.label or "")
+            if groups.drawn is not None:
+                echo()
+                print_drawn(groups, by_title, models[title].columns.label or "")
             labels = [group_label(name) for name in groups.names]
             print_verdicts(labels, groups.verdicts, groups.advice, by_title, _notes(groups))
             if comparisons is not None:
@@ -186,7 +196,7 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     def ends(g: int, j: int) -> dict[str, float | None]:
         numbers = {"share": groups.shares, "share_low": groups.low, "share_high": groups.high}
         shares = {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
-        return shares | {name: whole_number(values[g, j]) for name, values in counts.items()}
+        return shares | {name: whole_number(values[g, j]) for name, values in counts.items()} | groups.drawn_of(g, j)
 
     classes = [str(plain(label)) for label in groups.classes]
     by_group: dict[str, dict[str, Any]] = {
@@ -206,6 +216,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
         by_group |= _json_answer(groups.total, None, None, {})["groups"]
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume")}
     settings["note"] = in_command_words(groups.note)
+    if groups.drawn is not None:
+        settings["drawn_towards"] = dict(zip(classes, groups.drawn.mean.tolist(), strict=True))
     answer = {"by": by, **settings, "from": facts, "groups": by_group}
     if groups.labelled is not None:
         answer |= {"answer": "design-based", "notes": [*groups.notes, *groups.labelled.sentences(groups.names)]}
@@ -258,5 +270,10 @@ def _notes(groups: Any) -> list[str]:
         notes.append(
             "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "
             "short."
+        )
+    if groups.drawn is not None:
+        notes.append(
+            f"Intervals of shares drawn towards the other groups hold the true value in about {100 * groups.level:g} of 100 "
+            "groups, on average over these, not in each: a group unlike all others is better judged by itself."
         )
     return notes

@@ -41,6 +41,13 @@ WHERE = Annotated[
     ),
 ]
 TOTAL = Annotated[bool, typer.Option("--total", help="Add a row of all groups together, as without --by.")]
+BORROW = Annotated[
+    bool,
+    typer.Option(
+        "--borrow-strength",
+        help="For many small groups: also give each group's shares drawn towards the other groups, as far as these are alike.",
+    ),
+]
 VALUE = Annotated[
     str | None,
     option(

@@ -25,6 +25,7 @@ __all__ = [
     "json_bytes",
     "listed",
     "p_text",
+    "print_drawn",
     "print_shares",
     "print_table",
     "print_verdicts",
@@ -291,6 +292,26 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
                     [*shown_once[0], name, *share[: 1 + len(interval)], *count[: 1 + len(interval)], *shown_once[1]]
                 )
     print_table("", [(by or "group", "left"), ("items", "right"), *columns, *means, ("verdict", "left")], rows)
+
+
+def print_drawn(groups: Any, by: str, label: str = "") -> None:
+    """Print the shares drawn towards the other groups, with how far each was drawn: below those of each group by itself."""
+    from headcount.stream.groups import group_label
+
+    drawn = groups.drawn
+    columns = [(f"{label}={name}" if label else str(name), "right") for name in groups.classes]
+    rows = []
+    for g, name in enumerate(groups.names):
+        shares = [
+            _with_ends((f"{100 * share:z.1f} %", f"{100 * low:z.1f} to {100 * high:z.1f}")) if share == share else "-"
+            for share, low, high in zip(drawn.shares[g], drawn.low[g], drawn.high[g], strict=True)
+        ]
+        rows.append(
+            [group_label(name), *shares, f"{100 * drawn.part[g]:.0f} %" if drawn.part[g] == drawn.part[g] else "-"]
+        )
+    rows.append(["(drawn towards)", *(f"{100 * share:z.1f} %" for share in drawn.mean), ""])
+    title = "Drawn towards the other groups:"
+    print_table(title, [(by or "group", "left"), *columns, ("drawn by", "right")], rows)
 
 
 def _figures(groups: Any, g: int, j: int) -> tuple[tuple[str, str], tuple[str, str]]:

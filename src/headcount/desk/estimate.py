@@ -12,7 +12,7 @@ from headcount.modelfile import Columns, Model, load_model
 from headcount.stream import DesignColumns, GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.design_columns import DesignParts
 from headcount.stream.designed_groups import estimate_designed_groups
-from headcount.stream.group_estimates import check_assumption
+from headcount.stream.group_estimates import check_assumption, check_borrowing
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
 from headcount.stream.kept_items import KeptItems, LabelColumns
@@ -48,6 +48,7 @@ def estimate_tables(
     counts: bool = False,
     cluster: str | None = None,
     statistics: bool = False,
+    borrow_strength: bool = False,
     labels: str | None = None,
     labels_from: Any = None,
     item: str | None = None,
@@ -91,6 +92,8 @@ def estimate_tables(
     statistics : bool, default=False
         The files are results of the query that `statistics_sql` returns for the same model, ``by`` and ``where``, rather than
         items.
+    borrow_strength : bool, default=False
+        Give shares drawn towards the other groups beside those of each group by itself: `headcount.intervals.borrow_strength`.
     labels : str, optional
         A column of the new tables with labels of some items, drawn at random in each group; empty where an item has none.
     labels_from : path or table, optional
@@ -141,6 +144,17 @@ def estimate_tables(
         _check_items_are_read(counts, statistics, cluster, assume)
         label_file = None if source.file is None else read_label_file(source)
         kept = KeptItems(source.table_columns(), model.quantifier.classes_)
+    if borrow_strength:
+        if by is None:
+            raise DataError(
+                "Strength is borrowed from other groups: name a column to group by with --by, or omit --borrow-strength."
+            )
+        if kept is not None:
+            raise DataError(
+                "Strength is borrowed between shares under label shift of rows that count alike: omit --borrow-strength, or the labels, "
+                "weights and clusters of new items."
+            )
+        check_borrowing(model.quantifier, estimand, assume)
     tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics, kept)
     titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
     groups = estimate_groups(
@@ -151,6 +165,7 @@ def estimate_tables(
         min_items=max(min_items, 1),
         by=titles,
         total=total and by is not None,
+        borrow=borrow_strength,
     )
     if kept is None:
         return groups

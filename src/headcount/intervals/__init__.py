@@ -1,5 +1,6 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
+from headcount.intervals.borrowing import LEAST_GROUPS, BorrowedStrength, borrow_strength
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
@@ -8,6 +9,8 @@ from headcount.intervals.target_labels import Contradiction, LabelledEstimate
 from headcount.intervals.trend import Trend, trend
 
 __all__ = [
+    "LEAST_GROUPS",
+    "BorrowedStrength",
     "Contradiction",
     "Difference",
     "Differences",
@@ -15,6 +18,7 @@ __all__ = [
     "LabelledEstimate",
     "MeanEstimate",
     "Trend",
+    "borrow_strength",
     "class_values",
     "difference",
     "differences",

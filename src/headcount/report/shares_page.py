@@ -89,6 +89,8 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         rows=_rows(groups, with_counts),
         total=_rows(groups.total, with_counts) if groups.total is not None else [],
         with_counts=with_counts,
+        drawn=_drawn_rows(groups),
+        drawn_mean=[] if groups.drawn is None else [f"{100 * share:z.1f} %" for share in groups.drawn.mean],
         short_names=max(len(group_label(name)) for name in groups.names) <= _SHORT_NAME,
         verdicts=Counter(groups.verdicts),
         mean="" if groups.averages is None else f"mean {groups.averages[0]}".strip(),
@@ -217,6 +219,27 @@ def _row(groups: GroupShares, g: int, corrected: FloatArray, with_counts: bool) 
         "kind": _kind(groups.verdicts[g]),
         "corrected": f"{corrected[g]:.2g}" if corrected[g] == corrected[g] else "",
     }
+
+
+def _drawn_rows(groups: GroupShares) -> list[dict[str, Any]]:
+    """Return the shares drawn towards the other groups, beside those of each group by itself."""
+    drawn = groups.drawn
+    if drawn is None:
+        return []
+    return [
+        {
+            "name": group_label(groups.names[g]),
+            "n": f"{int(groups.n_items[g]):,}",
+            "cells": [
+                _texts(drawn.shares[g, j], drawn.low[g, j], drawn.high[g, j], 0)
+                | {"own": _texts(groups.shares[g, j], np.nan, np.nan, 0)["share"]}
+                for j in range(len(groups.classes))
+            ],
+            "part": f"{100 * drawn.part[g]:.0f} %",
+        }
+        for g in range(len(groups))
+        if drawn.part[g] == drawn.part[g]
+    ]
 
 
 def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> str:

@@ -25,6 +25,9 @@ _BESIDE = 0.05
 """Distance at which shares under label shift are drawn beside design-based ones, in groups."""
 _PANEL_INCHES = 1.7
 _PANEL_TICKS = 12
+_DRAWN_OFFSET = 0.06
+"""How far to the right of a group's own share its drawn share stands, in groups."""
+DRAWN = "drawn towards the other groups"
 _MAX_NAME = 24
 """Characters of the name of a group or class."""
 _OMITTED_METADATA = {
@@ -88,9 +91,17 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         points = {"marker": "o", "markersize": 4, "capsize": 2, "linestyle": "none"}
         handles.append(axes.errorbar(x + offset, share, yerr=bars, **points, **line))
         names.append(_shorten(str(groups.classes[j])))
+        if groups.drawn is not None:
+            points = {"marker": "D", "markersize": 4, "fillstyle": "none", "linestyle": "none", "linewidth": 0.6}
+            drawn = groups.drawn.shares[:, j], groups.drawn.low[:, j], groups.drawn.high[:, j]
+            bars = np.nan_to_num(np.stack([drawn[0] - drawn[1], drawn[2] - drawn[0]]))
+            axes.errorbar(x + offset + _DRAWN_OFFSET, drawn[0], yerr=bars, color=colour, **points)
         if ordered:
             axes.plot((x + offset)[order.members[0]], share[order.members[0]], **line)
     handles, names = _with_label_shift(axes, groups, classes, x[:, None] + offsets, handles, names)
+    if groups.drawn is not None:
+        handles.append(Line2D([], [], linestyle="none", marker="D", markersize=4, fillstyle="none", color=_GREY))
+        names.append(DRAWN)
     if k < len(groups.classes):
         handles.append(Line2D([], [], linestyle="none"))
         names.append(f"Not drawn: {len(groups.classes) - k} more, with smaller shares")
@@ -142,6 +153,11 @@ def _small_multiples(groups: GroupShares) -> Any:
         share, low, high = groups.shares[rows, j], groups.low[rows, j], groups.high[rows, j]
         axes.fill_between(x[: len(rows)], low, high, color=colour, alpha=0.3, linewidth=0)
         axes.plot(x[: len(rows)], share, color=colour, linewidth=0.9)
+        if groups.drawn is not None:
+            axes.plot(
+                x[: len(rows)], groups.drawn.shares[rows, j], color=_GREY, linewidth=0.9, linestyle="--", label=DRAWN
+            )
+            axes.legend(frameon=False, labelcolor=_GREY, loc="upper right", fontsize=8)
         axes.set_title(_shorten(str(groups.classes[j])), loc="left", color=_GREY, fontsize=10)
         _style(axes, _top(groups))
     last = panels[-1]

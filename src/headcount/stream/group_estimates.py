@@ -10,14 +10,14 @@ from headcount._typing import FloatArray, IntArray
 from headcount.checks import ItemFindings, Report, check_counted
 from headcount.checks.verdict import Advice
 from headcount.exceptions import DataError
-from headcount.intervals import estimate, why_no_interval
+from headcount.intervals import LEAST_GROUPS, borrow_strength, estimate, why_no_interval
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
-from headcount.stream.group_shares import GroupShares
+from headcount.stream.group_shares import DrawnShares, GroupShares
 from headcount.stream.groups import TOTAL, group_label
 from headcount.stream.tally import Tally
 from headcount.stream.verdicts import NOT_CHECKED, TOO_FEW
 
-__all__ = ["check_assumption", "estimate_groups"]
+__all__ = ["check_assumption", "check_borrowing", "estimate_groups"]
 
 _MOST_GROUPS_OF_ITEMS = 100
 """Groups up to which the items themselves are checked: that takes some tenths of a second for each."""
@@ -33,6 +33,7 @@ def estimate_groups(
     by: Sequence[str] = (),
     total: bool = False,
     labels: Sequence[str] | None = None,
+    borrow: bool = False,
 ) -> GroupShares:
     """Estimate the shares of each group of a tally, with intervals where the method has them, and check them.
 
@@ -49,6 +50,8 @@ def estimate_groups(
         Whether the shares of all items together are estimated too, as without groups.
     labels : sequence of str, optional
         The groups to estimate, as they are shown; by default all.
+    borrow : bool, default=False
+        Whether shares drawn towards the other groups are given beside those of each group by itself (`borrow_strength`).
     """
     if tally.n_items == 0:
         raise DataError("There are no items to estimate the shares of.")
@@ -56,9 +59,16 @@ def estimate_groups(
     if labels is not None:
         order = [row for row in order if group_label(tally.names[row]) in labels]
     check_assumption(quantifier, assume)
+    if borrow:
+        check_borrowing(quantifier, estimand, assume)
     names, n = [tally.names[row] for row in order], tally.n[order]
     large = np.flatnonzero(n >= min_items)
     rows = np.array(order)[large]
+    if borrow and len(large) < LEAST_GROUPS:
+        raise DataError(
+            f"Strength is borrowed from at least {LEAST_GROUPS} groups of {min_items} items or more (--min-items); there "
+            f"{'is one' if len(large) == 1 else f'are {len(large)}'}. Fewer do not tell how groups differ: omit --borrow-strength."
+        )
     shares, low, high = (np.full((len(order), tally.recipe.k), np.nan) for _ in range(3))
     note = "" if assume else why_no_interval(quantifier)
     estimated = None
@@ -95,6 +105,7 @@ def estimate_groups(
         estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items, by=by)
         if total
         else None,
+        drawn=DrawnShares.of_groups(borrow_strength(estimated), large, len(order)) if borrow and estimated else None,
     )
 
 
@@ -106,6 +117,21 @@ def check_assumption(quantifier: Quantifier, assume: str | None) -> None:
         raise DataError(
             "Only methods that maximise a likelihood, such as SLD, have intervals that assume calibrated posteriors; "
             f"{type(quantifier).__name__} does not: omit assume='calibrated' (--assume-calibrated)."
+        )
+
+
+def check_borrowing(quantifier: Quantifier, estimand: str, assume: str | None) -> None:
+    """Raise unless groups may be drawn towards each other with this method and these settings."""
+    if estimand != "population":
+        raise DataError(
+            "Strength is borrowed for the shares of the source that items came from, not of exactly these items: omit --sample or "
+            "--borrow-strength."
+        )
+    if assume or not quantifier.has_interval or quantifier.has_posterior:
+        name = f"{type(quantifier).__name__} assumed calibrated" if assume else type(quantifier).__name__
+        raise DataError(
+            f"Borrowing strength needs a method with an analytic interval, such as PACC or ACC, which {name} does not have: omit "
+            "--borrow-strength."
         )
 
 

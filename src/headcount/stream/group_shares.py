@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain, quoted
 from headcount.checks import Report
 from headcount.exceptions import DataError
-from headcount.intervals import Estimate, MeanEstimate, class_values
+from headcount.intervals import BorrowedStrength, Estimate, MeanEstimate, class_values
 from headcount.significance import holm
 from headcount.stream.groups import group_label
 from headcount.stream.verdicts import TOO_FEW
@@ -21,13 +21,52 @@ if TYPE_CHECKING:
 
     from headcount.stream.labelled_groups import LabelledGroups
 
-__all__ = ["GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
+__all__ = ["DrawnShares", "GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
 
 _FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
-_LABEL_COLUMNS = {"labels", "label_shift_verdict", "p_contradiction", "detectable"}
-_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES, *_LABEL_COLUMNS}
+_DRAWN = ("drawn_share", "drawn_low", "drawn_high", "drawn")
+_LABEL_COLUMNS = {"labels", "label_shift_verdict", "p_contradiction", "detectable", "design_effect"}
+_COLUMNS = {"label", "group", "class", "n", "verdict", "p_corrected", *_FIGURES, *_DRAWN, *_LABEL_COLUMNS}
 _COLUMNS |= {f"label_shift{end}" for end in ("", "_low", "_high")}
 """Columns of records, of which not all are always there; ``label`` comes with several models."""
+
+
+class DrawnShares(NamedTuple):
+    """Shares of groups drawn towards the other groups (`borrow_strength`); NaN where a group is too small.
+
+    Attributes
+    ----------
+    shares, low, high : arrays of shape (n_groups, n_classes)
+    part : array of shape (n_groups,)
+        How far each group was drawn, from 0 to 1.
+    mean : array of shape (n_classes,)
+        The shares that groups are drawn towards.
+    """
+
+    shares: FloatArray
+    low: FloatArray
+    high: FloatArray
+    part: FloatArray
+    mean: FloatArray
+
+    @classmethod
+    def of_groups(cls, borrowed: BorrowedStrength, large: IntArray, n_groups: int) -> "DrawnShares":
+        """Return the shares of all groups, of which those at the positions ``large`` were drawn."""
+        figures = [np.full((n_groups, len(borrowed.classes)), np.nan) for _ in range(3)]
+        for figure, values in zip(figures, (borrowed.shares, borrowed.low, borrowed.high), strict=True):
+            figure[large] = values
+        part = np.full(n_groups, np.nan)
+        part[large] = borrowed.drawn
+        return cls(*figures, part, borrowed.mean)
+
+    def in_order(self, order: list[int]) -> "DrawnShares":
+        """Return the same with the classes at these positions."""
+        return DrawnShares(self.shares[:, order], self.low[:, order], self.high[:, order], self.part, self.mean[order])
+
+    def figures(self, g: int, j: int) -> dict[str, float | None]:
+        """Return the drawn share of a class in a group with its interval, and how far the group was drawn."""
+        values = self.shares[g, j], self.low[g, j], self.high[g, j], self.part[g]
+        return dict(zip(_DRAWN, map(none_if_nan, values), strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +109,8 @@ class GroupShares:
         With labels of new items: shares, intervals and verdicts are then design-based, and here is what they say under label shift.
     notes : tuple of str
         Sentences about all groups together.
+    drawn : DrawnShares or None
+        The same shares drawn towards the other groups, if that was asked for.
     """
 
     classes: AnyArray
@@ -95,6 +136,7 @@ class GroupShares:
     totals: FloatArray | None = None
     labelled: "LabelledGroups | None" = None
     notes: tuple[str, ...] = ()
+    drawn: DrawnShares | None = None
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -162,11 +204,15 @@ class GroupShares:
                 **self.mean_of(g),
                 **({} if effects is None else {"design_effect": none_if_nan(effects[g, j])}),
                 **({} if self.labelled is None else self.labelled.columns_of(g, j)),
+                **self.drawn_of(g, j),
             }
             for g in range(len(self))
             for j in range(len(self.classes))
         ]
-        return records + ([] if self.total is None else self.total.records())
+        if self.total is not None:
+            empty = {} if self.drawn is None else dict.fromkeys(_DRAWN)
+            records += [record | empty for record in self.total.records()]
+        return records
 
     def _columns(self, g: int) -> dict[str, str | None]:
         """Return the parts of a group's name by the columns that it is made of; those of a total are None."""
@@ -219,6 +265,10 @@ class GroupShares:
         effects[large] = self.estimate.design.effects[:, order]
         return effects
 
+    def drawn_of(self, g: int, j: int) -> dict[str, float | None]:
+        """Return the share of a class in a group drawn towards the other groups; empty if that was not asked for."""
+        return {} if self.drawn is None else self.drawn.figures(g, j)
+
     def covariance_of(self, g: int) -> list[list[float]] | None:
         """Return the covariance matrix of the shares of a group, in the order of the classes; None where it is not known."""
         names = () if self.estimate is None else self.estimate.names or ()
@@ -243,7 +293,8 @@ class GroupShares:
         columns = {name: getattr(self, name)[:, order] for name in ("shares", "low", "high")}
         total = None if self.total is None else self.total.in_class_order(classes)
         labelled = None if self.labelled is None else self.labelled.in_class_order(classes, order)
-        return replace(self, classes=self.classes[order], total=total, labelled=labelled, **columns)
+        drawn = None if self.drawn is None else self.drawn.in_order(order)
+        return replace(self, classes=self.classes[order], total=total, labelled=labelled, drawn=drawn, **columns)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
