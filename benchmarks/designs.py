@@ -1,8 +1,8 @@
 """Coverage of intervals under survey designs: clusters on both sides, weights that carry information and weights that do not.
 
 In each simulation labelled and new items are drawn anew; classes and scores are alike within clusters (a normal latent variable
-with the intra-class correlation). The plain interval, which takes items for independent, stands beside. The design effect is compared
-with the truth: the variance of the estimates over simulations under the design, over that with as many independent items.
+with the intra-class correlation). The plain interval, which takes items for independent, stands beside. The design effect is
+compared with the truth: the variance of the estimates over simulations under the design, over that with as many independent items.
 
     python -m benchmarks.designs [--simulations 400] [--refit 200] [--only PACC]
 """

@@ -151,8 +151,8 @@ def estimate_tables(
             )
         if kept is not None:
             raise DataError(
-                "Strength is borrowed between shares under label shift of rows that count alike: omit --borrow-strength, or the labels, "
-                "weights and clusters of new items."
+                "Strength is borrowed between shares under label shift of rows that count alike: omit --borrow-strength, or the "
+                "labels, weights and clusters of new items."
             )
         check_borrowing(model.quantifier, estimand, assume)
     tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics, kept)

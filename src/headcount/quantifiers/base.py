@@ -244,8 +244,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             )
         if design.weights is not None and not self.takes_labelled_weights:
             raise DataError(
-                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or give "
-                "a design of the labelled items without weights."
+                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or "
+                "give a design of the labelled items without weights."
             )
 
     def fit_through(self, fits: Fits) -> Self:

@@ -38,8 +38,8 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
 
     Sets ``classifier_``, ``validation_outputs_``, ``validation_codes_``, ``validation_folds_``, ``validation_items_``,
     ``validation_repeats_`` (how often the splitter validates the item that it validates most often) and, where there is a design,
-    ``validation_design_``. With folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs, each on the items it was not
-    trained on; with ``refit=True`` it is another classifier, fitted on all items.
+    ``validation_design_``. With folds ``classifier_`` is the fold classifiers together (cross-fitting) and the outputs are theirs,
+    each on the items it was not trained on; with ``refit=True`` it is another classifier, fitted on all items.
     """
     if isinstance(fits.X, Outputs):
         quantifier.classifier_ = fit_classifier(quantifier, fits, codes)
