@@ -8,6 +8,7 @@ from typing import Any, Literal
 from headcount._validation import quoted
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
+from headcount.modelfile.titles import learner_title
 from headcount.stream import GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.group_estimates import check_assumption
 from headcount.stream.group_shares import none_if_nan
@@ -175,7 +176,7 @@ def provenance(model: Model, files: Sequence[str | Path], model_file: str | Path
     """
     source = model.source
     facts = {
-        "Method": f"{model.method} over {model.learner}" if model.learner else model.method,
+        "Method": f"{model.method} over {learner_title(model.learner)}" if model.learner else model.method,
         "Labelled items": f"{source.get('rows', 0):,} in {source.get('name', '')}",
         "Items estimated": ", ".join(map(file_title, files)),
     }
