@@ -255,7 +255,8 @@ def _are_percentages(given: Sequence[float], one_column: FloatArray | None) -> b
     """Whether scores of a row sum to 100; those of one column go beyond what logits do, and are never negative."""
     if one_column is None:
         return min(given) >= 0.0 and abs(sum(given) - 100.0) < 1.0
-    return np.nanmin(one_column) >= 0.0 and _LEAST_PERCENTAGE <= np.nanmax(one_column) <= 100.0
+    least, most = float(np.nanmin(one_column)), float(np.nanmax(one_column))
+    return least >= 0.0 and _LEAST_PERCENTAGE <= most <= 100.0
 
 
 _LEAST_PERCENTAGE = 20.0
