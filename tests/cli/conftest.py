@@ -64,7 +64,7 @@ FIT = ("fit", "labelled.csv", "--text", "review", "--label", "stars", "-o", "m.h
 def model(reviews, run):
     code, out, err = run(*FIT, "--method", "PACC")
     assert code == 0, err
-    assert "PACC over NewtonLogisticRegression" in out
+    assert "PACC over logistic regression" in out
     return reviews / "m.headcount"
 
 

@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
 
 def test_inspect_imports_no_learner(folder):
     modules, printed = modules_after(folder, "inspect", "m.headcount")
-    assert "SLD over NewtonLogisticRegression" in printed
+    assert "SLD over logistic regression" in printed
     assert modules & (NEVER | {"sklearn", "scipy", "numba", "pyarrow"}) == set()
 
 

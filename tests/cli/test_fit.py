@@ -15,9 +15,30 @@ from tests.cli.conftest import FIT
 def test_skipped_methods_and_learners_are_listed(reviews, run):
     code, out, err = run(*FIT[:8], "--budget", "0.001", "-j", "1")
     assert code == 0, err
-    assert "Skipped forest: not for text" in out
+    assert "Not tried, not for text: random forest, gradient boosting, vote of all\n" in out
     assert "the time budget was spent" in out
     assert "Next: headcount estimate" in out
+
+
+def test_learners_are_called_by_their_names_and_columns_that_are_not_read_are_named(reviews, run):
+    table = pd.read_csv(reviews / "labelled.csv").rename(columns={"review": "text"})
+    table.assign(site="shop").to_csv(reviews / "text.csv", index=False)
+    code, out, err = run(
+        "fit", "text.csv", "--label", "stars", "-o", "m.headcount", "--learner", "nb", "--method", "PACC", "-j", 1
+    )
+    assert code == 0, err
+    assert "PACC over naive Bayes" in out
+    assert "MultinomialNB" not in out
+    assert "Only the column 'text' is read, not 'row', 'site': --text text --features '*' reads them too." in out
+    assert "Only the column 'text' is read" in run("inspect", "m.headcount")[1]
+    code, out, err = run("fit", "text.csv", "--text", "text", *FIT[4:8], "--learner", "nb", "--method", "PACC", "-j", 1)
+    assert code == 0, err
+    assert "Only the column" not in out
+
+
+def test_an_order_of_classes_that_no_row_has_is_refused_with_the_column_of_labels(reviews, refused):
+    message = "labelled.csv, column 'stars': no row has the class 'none' of the order (--classes)"
+    refused(message, *FIT, "--classes", "bad,good,none")
 
 
 def test_the_kept_row_is_marked_with_the_reason(reviews, run):

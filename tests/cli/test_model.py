@@ -18,12 +18,16 @@ def test_options_of_scores_are_refused_with_a_confusion_matrix(tmp_path, refused
 
 
 def test_a_model_file_with_a_pickle_is_refused(model, refused):
+    content = model.read_bytes()
     with zipfile.ZipFile(model, "a") as archive:
         archive.writestr("extra.pkl", pickle.dumps({"a": 1}))
     refused("m.headcount is refused: besides a model it holds 'extra.pkl'", "estimate", "m.headcount", "new.csv")
     refused("is refused", "inspect", "m.headcount")
     model.write_bytes(pickle.dumps([1]))
     refused("is not a model file", "estimate", "m.headcount", "new.csv")
+    refused("new.csv is not a model file. Make one with 'headcount fit'", "estimate", "new.csv", "new.csv")
+    (model.parent / "cut.headcount").write_bytes(content[: len(content) // 2])
+    refused("is a model file that ends in the middle or is damaged", "estimate", "cut.headcount", "new.csv")
 
 
 def test_a_model_with_objects_of_other_packages_needs_trust(tmp_path, run, refused):

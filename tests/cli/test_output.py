@@ -41,6 +41,30 @@ def test_results_are_not_written_into_a_folder_that_is_read(tmp_path, refused):
     refused("can be read only once", *SCORED[:2], "-", "-", *SCORED[4:])
 
 
+def test_two_results_on_standard_output_are_refused(tmp_path, refused):
+    scored_files(tmp_path)
+    words = "--format, --json and -o - each say what is printed: use one of them."
+    refused(words, *SCORED, "--json", "-o", "-")
+    refused(words, *SCORED, "--format", "csv", "-o", "-")
+    compare = ("compare", *SCORED[1:4], "new.csv", "--label", "y")
+    refused(words, *compare, "--json", "-o", "-")
+
+
+def test_messages_name_options_and_not_parameters(tmp_path, refused):
+    scored_files(tmp_path)
+    refused("headcount: --level must be between 0 and 1, such as 0.95; got 95.", *SCORED, "--level", "95")
+    words = "headcount: --shift must be 'any' or 'mild'; got 'huge'."
+    refused(words, "fit", "labelled.csv", "--label", "y", "-o", "m.headcount", "--shift", "huge")
+
+
+def test_the_second_line_of_a_cell_is_said_to_be_a_number_of_items(tmp_path, run):
+    scored_files(tmp_path)
+    code, out, err = run(*SCORED, "--by", "g")
+    assert code == 0, err
+    assert out.count("Below each share: the number of items of the class.") == 1
+    assert "Below each share" not in run(*SCORED)[1]
+
+
 def test_a_folder_can_not_be_an_output_file(model, refused):
     (model.parent / "taken").mkdir()
     (model.parent / "taken.csv").mkdir()

@@ -1,8 +1,12 @@
 """The progress bar."""
 
 import sys
+from types import SimpleNamespace
+
+from joblib import delayed
 
 from headcount.cli.progress import download_bars, progress_bar
+from headcount.selection.progress import run_all
 
 
 def test_progress_is_shown_only_on_a_terminal(monkeypatch, capsys):
@@ -27,3 +31,11 @@ def test_downloads_are_shown_only_on_a_terminal(monkeypatch, capsys):
     with download_bars() as progress:
         assert progress is None
     assert capsys.readouterr().err == ""
+
+
+def test_the_bar_names_what_is_being_tried(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal to rich
+    jobs = [delayed(SimpleNamespace)(job=job) for job in (0, 2)]
+    names = {0: "a forest", 2: "PACC over naive Bayes"}
+    assert sorted(result.job for result in run_all(jobs, 1, "Trying", True, names)) == [0, 2]
+    assert "Trying a forest" in capsys.readouterr().err

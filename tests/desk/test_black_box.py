@@ -253,6 +253,20 @@ def test_a_single_column_of_logits_needs_the_sigmoid(tmp_path, refused):
     refused(words, *SCORED, "--scores", "score_pos")
 
 
+def test_a_single_column_of_percentages_is_told_from_logits(tmp_path, refused):
+    (tmp_path / "labelled.csv").write_text("y,score_pos\nneg,1.2\npos,97.5\nneg,20\npos,90\n")
+    (tmp_path / "new.csv").write_text("score_pos\n50\n")
+    words = "the scores 1.2 are not probabilities, which must be between 0 and 1. They look like percentages: divide them by 100."
+    refused(words, *SCORED, "--scores", "score_pos")
+
+
+def test_a_table_that_is_no_confusion_matrix_is_described_in_few_words(tmp_path, refused):
+    pd.DataFrame({"answer": ["yes", "no"] * 20, "a": 1, "b": 2}).to_csv(tmp_path / "answers.csv", index=False)
+    (tmp_path / "counts.csv").write_text("class,count\nyes,200\nno,800\n")
+    words = "its rows are for 'yes', 'no', 'yes', 'no', 'yes' and 35 more and its columns for 'a', 'b'. It needs"
+    refused(words, "estimate", "--confusion", "answers.csv", "counts.csv")
+
+
 def test_a_confusion_matrix_written_by_pandas(tmp_path, run):
     matrix = pd.DataFrame([[80, 20], [10, 90]], index=["neg", "pos"], columns=["neg", "pos"])
     (tmp_path / "counts.csv").write_text("class,count\nneg,200\npos,800\n")

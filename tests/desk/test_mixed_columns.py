@@ -56,7 +56,7 @@ def test_all_kinds_of_columns_from_the_file_to_the_shares(files, run, monkeypatc
     monkeypatch.setattr(webbrowser, "open", lambda _: True)
     code, out, err = run(*FIT, "--text", "subject", "--features", "price,region,op*", "--drop", "id")
     assert code == 0, err
-    assert "text: subject; numbers: price; categories: region (2); dates: opened" in out
+    assert "text: subject; numbers: price; categories: region (2 values); dates: opened" in out
     assert "text: subject; numbers: price" in run("inspect", "m.headcount")[1]
     code, out, err = run("estimate", "m.headcount", "new.csv", "-o", "-")
     assert code == 0, err
@@ -70,7 +70,7 @@ def test_all_kinds_of_columns_from_the_file_to_the_shares(files, run, monkeypatc
 def test_without_names_all_columns_are_read_and_ids_are_left_out(files, run):
     code, out, err = run(*FIT)
     assert code == 0, err
-    assert "text: subject; numbers: price; categories: region (2); dates: opened, closed" in out
+    assert "text: subject; numbers: price; categories: region (2 values); dates: opened, closed" in out
     assert "Column 'id' is left out: a different value in nearly every row, and no words: an id." in out
     assert "Column 'id' is left out" in run("inspect", "m.headcount")[1]
     described = json.loads(run("inspect", "m.headcount", "--json")[1])
@@ -96,7 +96,7 @@ def test_texts_may_be_named_in_turn_or_together(files, run):
 def test_a_column_may_be_said_to_be_categories(files, run):
     frame = pd.read_csv(files / "tickets.csv")
     frame.assign(zip=[10115, 20095, 80331, 50667] * 100).to_csv(files / "tickets.csv", index=False)
-    assert "numbers: price; categories: zip (4)" in run(*FIT, "--features", "price,zip:category")[1]
+    assert "numbers: price; categories: zip (4 values)" in run(*FIT, "--features", "price,zip:category")[1]
     assert "Reads      numbers: price, zip\n" in run(*FIT, "--features", "price,zip")[1]
 
 

@@ -1,12 +1,14 @@
 """Headless Chromium for the tests of pages: one that is started, and a page that is there to its last line."""
 
 import contextlib
+import itertools
 import shutil
 from pathlib import Path
 
 import pytest
 
 selenium = pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium.common.exceptions import TimeoutException  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -41,10 +43,7 @@ def started(downloads: Path | None = None):
 
 
 def show(browser, page: Path, width: int | None = None, theme: str = "", media: str = "") -> None:
-    """Open this page anew, at a width and in a theme, and wait until all of it is there.
-
-    From the page itself, or from one of its parts, a busy browser may answer before it has read the document again.
-    """
+    """Open this page anew, at a width and in a theme, and wait until all of it is there."""
     if width is None:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     else:
@@ -54,12 +53,37 @@ def show(browser, page: Path, width: int | None = None, theme: str = "", media: 
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
     browser.get("about:blank")
     browser.get_log("browser")
-    browser.get(page.as_uri())
-    WebDriverWait(browser, 60).until(
-        lambda b: b.execute_script(
-            "return location.href === arguments[0] && document.readyState === 'complete'", page.as_uri()
-        )
-    )
+    load(browser, f"{page.as_uri()}?{next(_CALLS)}", page)
+
+
+_CALLS = itertools.count(1)
+_LOADS = 5  # at most, of one page
+_END = """
+    const scripts = document.scripts, last = scripts.length ? scripts[scripts.length - 1].textContent : null;
+    if (location.href !== arguments[0] || document.readyState !== "complete") return null;
+    return last === arguments[1];
+"""
+
+
+def load(browser, address: str, page: Path) -> None:
+    """Go to an address of this page and wait until its document is there to the last script; load it again where it is not.
+
+    A load that is stopped half-way, as a busy browser may do, ends in a document that has lost its end and calls itself complete.
+    `show` gives each call an address of its own, so that no earlier document of the page can be taken for this one.
+    """
+    text = page.read_text("utf-8")
+    last = text[text.rindex("<script") : text.rindex("</script>")].partition(">")[2]
+    for _ in range(_LOADS):
+        browser.get(address)
+        with contextlib.suppress(TimeoutException):  # a load may be stopped before there is a document
+            if WebDriverWait(browser, 30).until(lambda b: _is_whole(b, address, last)) == "whole":
+                return
+        browser.get("about:blank")
+    raise AssertionError(f"of {_LOADS} loads of {page} all were stopped before the end of the document")
+
+
+def _is_whole(browser, address: str, last: str) -> str:
+    return {None: "", False: "cut", True: "whole"}[browser.execute_script(_END, address, last)]
 
 
 _FAULTS = """

@@ -165,6 +165,16 @@ def test_quotes_in_tables_separated_by_tabs(tmp_path):
     assert all_of(TableFile(quoted), {"t": "text"})[0].texts("t").tolist() == ["a\tb", "fine"]
 
 
+def test_files_of_other_encodings_are_refused_with_what_to_do(tmp_path):
+    for encoding in ("utf-16", "utf-16-be"):
+        content = (b"" if encoding == "utf-16" else b"\xfe\xff") + "x,t\n1,words\n".encode(encoding)
+        refused(
+            write(tmp_path / f"{encoding}.csv", content),
+            r'is UTF-16 text \(Excel\'s "Unicode Text"\): save it as CSV UTF-8',
+        )
+    refused(write(tmp_path / "binary.csv", b"x,t\n1,\x00\x01\n"), "is a binary file, not text. Tables are read as CSV")
+
+
 def test_truncated_files_are_refused(tmp_path, three):
     whole = gzip.compress(("x,t\n" + "0.5,some words here\n" * 20000).encode())
     refused(write(tmp_path / "cut.csv.gz", whole[:-20]), "damaged gzip file, or one that ends in the middle")
@@ -183,7 +193,9 @@ def test_the_format_follows_from_name_or_content(tmp_path):
         TableFile(tmp_path / "none.csv")
     with pytest.raises(DataError, match="is a folder"):
         TableFile(tmp_path)
-    with pytest.raises(DataError, match=r"can't be inferred from its name; known are \.csv"):
+    with pytest.raises(
+        DataError, match=r"can't be inferred from its name; known are \.csv.*Save the table as \.xlsx or \.csv"
+    ):
         TableFile(write(tmp_path / "t.odd", "x\n1\n"))
     with pytest.raises(DataError, match="There is no format 'xml'"):
         TableFile(write(tmp_path / "t.csv", "x\n1\n"), "xml")

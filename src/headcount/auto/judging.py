@@ -34,6 +34,12 @@ class Setting:
         """What tells it from other settings."""
         return f"{self.learner.name} {self.params}"
 
+    @property
+    def title(self) -> str:
+        """What it is called while it is tried."""
+        params = ", ".join(f"{name} {value:g}" for name, value in self.params.items() if isinstance(value, float))
+        return f"{self.learner.title} ({params})" if params else self.learner.title
+
     def members(self, kind: Kind, seed: int) -> "list[Setting]":
         """Return the settings of the learners that vote; none for other learners."""
         members = [learner_named(name) for name in self.learner.members]
@@ -105,7 +111,8 @@ def judge(
         joblib.delayed(_attempt)(job, fits.outputs, (one.classifier,), np.inf if job == 0 else deadline)
         for job, one in enumerate(alone.values())
     ]
-    scored = dict(zip(alone, _in_order(run_all(work, n_jobs, "Fitting learners", progress)), strict=True))
+    names = {job: one.title for job, one in enumerate(alone.values())}
+    scored = dict(zip(alone, _in_order(run_all(work, n_jobs, "Fitting", progress, names)), strict=True))
     for vote in settings:
         if vote.learner.members:
             scored[vote.key] = _voted([scored[one.key] for one in vote.members(kind, seed)])
@@ -117,7 +124,12 @@ def judge(
         for job, (one, position) in enumerate(pairs)
         if not scored[one.key].error
     ]
-    results = {result.job: result for result in run_all(work, n_jobs, "Trying methods", progress)}
+    names = {
+        job: f"{methods[position][0]} over {one.title}"
+        for job, (one, position) in enumerate(pairs)
+        if not scored[one.key].error
+    }
+    results = {result.job: result for result in run_all(work, n_jobs, "Trying", progress, names)}
     judged, skipped = [], []
     for job, (one, position) in enumerate(pairs):
         name, method = methods[position]

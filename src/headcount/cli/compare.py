@@ -57,12 +57,13 @@ def compare(
 
     Example: headcount compare stars.headcount before.csv after.csv
     """
-    from headcount.cli.output import check_outputs, print_verdicts, show_result
+    from headcount.cli.output import check_format, check_outputs, print_verdicts, show_result
     from headcount.desk import Comparison, compare_tables, trend_tables
     from headcount.exceptions import DataError
     from headcount.stream.groups import grouping_title
 
     check_outputs((), (model, *files), table=output)
+    check_format(None, as_json, output)
     loaded = model_from(model, files, black_box)
     if first is not None and second is None and against is None:
         against = "first"

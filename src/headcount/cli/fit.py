@@ -13,6 +13,7 @@ from headcount.cli.option_groups import Design, with_option_groups
 from headcount.cli.options import CLASSES, METHOD, TRUST, option
 from headcount.cli.output import echo
 from headcount.exceptions import DataError
+from headcount.modelfile.titles import LEARNER_TITLES, learner_title
 
 __all__ = ["fit", "inspect"]
 
@@ -48,7 +49,13 @@ def fit(
         list[str] | None, option("--drop", help="Columns to leave out: names and patterns, e.g. id,'note*'.")
     ] = None,
     method: METHOD = "auto",
-    learner: Annotated[str, typer.Option("--learner", help="auto, lr, nb, forest, boosting, vote or svm.")] = "auto",
+    learner: Annotated[
+        str,
+        typer.Option(
+            "--learner",
+            help="auto, lr (logistic regression), nb (naive Bayes), forest, boosting, vote (of the three) or svm.",
+        ),
+    ] = "auto",
     budget: Annotated[
         float | None, option("--budget", help="Seconds to spend on choosing the model.", min=0.001)
     ] = None,
@@ -211,16 +218,19 @@ def _columns_read(columns: Any) -> str:
     >>> from headcount.tables import ColumnRole
     >>> roles = ColumnRole("text"), ColumnRole("text"), ColumnRole("category", n_values=7)
     >>> _columns_read(Columns("mixed", ("subject", "body", "region"), "team", roles))
-    'text: subject, body; categories: region (7)'
+    'text: subject, body; categories: region (7 values)'
     """
     if columns.kind != "mixed":
         return f"{columns.kind}: {_listed(columns.names)}"
     parts = []
     for kind, title in _KINDS.items():
         roles = {name: role for name, role in zip(columns.names, columns.roles, strict=True) if role.kind == kind}
-        sizes = {name: role.n_values or role.size for name, role in roles.items()}
+        sizes = {
+            name: f"{role.n_values} values" if role.n_values else f"{role.size} numbers" if role.size else ""
+            for name, role in roles.items()
+        }
         if roles:
-            parts.append(f"{title}: {_listed([f'{name} ({n})' if n else name for name, n in sizes.items()])}")
+            parts.append(f"{title}: {_listed([f'{name} ({size})' if size else name for name, size in sizes.items()])}")
     return "; ".join(parts)
 
 
@@ -237,7 +247,7 @@ def _print_model(model: Any) -> None:
     known = sorted(source.get("shares", {}).items(), key=lambda pair: order.get(pair[0], len(order)))
     shares = ", ".join(f"{printable(label)} {100 * share:z.1f} %" for label, share in known)
     lines = [
-        f"Method     {model.method}" + (f" over {model.learner}" if model.learner else ""),
+        f"Method     {model.method}" + (f" over {learner_title(model.learner)}" if model.learner else ""),
         f"Reads      {_columns_read(model.columns)}",
         f"Labels     {printable(str(model.columns.label))}: {shares}",
         f"Made from  {source.get('name', '')}, {source.get('rows', 0):,} rows, fingerprint "
@@ -256,7 +266,7 @@ def _print_model(model: Any) -> None:
         [
             "kept" if place == kept else "",
             tried["method"] + ("" if tried["interval"] else " (no interval)"),
-            tried["learner"],
+            LEARNER_TITLES.get(tried["learner"], tried["learner"]),
             f"{100 * tried['ae']:.2f} points",
             f"{100 * tried['behind']:.2f} (± {100 * (tried['behind_se'] or 0):.2f})",
             f"{100 * (tried['p_best'] or 0):.0f} %",
@@ -266,9 +276,24 @@ def _print_model(model: Any) -> None:
     print_table("Tried on samples of labelled items with other shares", columns, rows)
     if kept is not None:
         echo(_why_kept(model.ranking, kept))
-    skipped = Counter(
-        f"{' '.join(str(entry[key]) for key in ('method', 'learner') if key in entry)}: {entry['reason']}"
-        for entry in model.skipped
-    )
-    for sentence, times in skipped.items():
-        echo(f"Skipped {sentence}" + (f" ({times} settings)" if times > 1 else ""))
+    for sentence in _not_tried(model.skipped):
+        echo(sentence)
+
+
+def _not_tried(skipped: Sequence[dict[str, Any]]) -> list[str]:
+    """Say what was not tried, all of one reason together.
+
+    >>> _not_tried([{"learner": "nb", "reason": "not for numbers"}, {"learner": "svm", "reason": "not for numbers"}])
+    ['Not tried, not for numbers: naive Bayes, support vector machine']
+    """
+    by_reason: dict[str, Counter[str]] = {}
+    for entry in skipped:
+        learner = str(entry.get("learner", ""))
+        title = LEARNER_TITLES.get(learner, learner)
+        what = " over ".join(filter(None, (str(entry.get("method", "")), title)))
+        by_reason.setdefault(str(entry["reason"]), Counter())[what] += 1
+    return [
+        f"Not tried, {reason}: "
+        + _listed([f"{what} ({times} settings)" if times > 1 else what for what, times in names.items()])
+        for reason, names in by_reason.items()
+    ]

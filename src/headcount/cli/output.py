@@ -40,6 +40,7 @@ _MAX_CLASS_COLUMNS = 6
 _PARAMETERS = (
     (re.compile(r"\b(?:by|[a-z_]+='[a-z]+'|against) \((--[a-z-]+(?: [A-Za-z]+)?)\)"), r"\1"),
     (re.compile(r"Pass calibration='bcts', or assume='calibrated' where"), "Use PACC, or --assume-calibrated where"),
+    (re.compile(r"^(level|shift) must be"), r"--\1 must be"),
     (re.compile(r", or pass method='bootstrap', whose coverage is not measured for this method"), ""),
 )
 """Parameters of Python in sentences of the library, and what replaces them in those of a command."""
@@ -144,7 +145,7 @@ def check_format(form: str | None, as_json: bool, output: str | None) -> None:
         raise DataError(
             f"--format must be csv, tsv, json or markdown; got {form!r}. Without it a table for people is printed."
         )
-    if form is not None and (as_json or output == "-"):
+    if (form is not None) + as_json + (output == "-") > 1:
         raise DataError("--format, --json and -o - each say what is printed: use one of them.")
 
 
@@ -292,6 +293,8 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
                     [*shown_once[0], name, *share[: 1 + len(interval)], *count[: 1 + len(interval)], *shown_once[1]]
                 )
     print_table("", [(by or "group", "left"), ("items", "right"), *columns, *means, ("verdict", "left")], rows)
+    if side_by_side:
+        echo("Below each share: the number of items of the class.")
 
 
 def print_drawn(groups: Any, by: str, label: str = "") -> None:

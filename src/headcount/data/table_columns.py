@@ -91,8 +91,10 @@ def read_table(
     Without any of these, the column ``text`` is read, or else all columns but the label.
     """
     table.require([label])
+    notes: tuple[str, ...] = ()
     if text is None and features is None and not drop and "text" in table.columns and label != "text":
         text = ["text"]
+        notes = _not_read([name for name in table.columns if name not in ("text", label) and not _is_index(name)])
     asked = _columns_asked(table, label, text or (), ["*"] if text is None and features is None else features or ())
     for pattern in drop or ():
         for name in _matching(table, pattern):
@@ -109,7 +111,7 @@ def read_table(
     if kinds == ["text"]:
         names = list(asked.kinds)
         items, labels = read_items(table, "text", names, label)
-        return TableItems("text", items, labels, names)
+        return TableItems("text", items, labels, names, notes=notes)
     if kinds == [None] * len(kinds):
         found = _numbers_of(table, label, asked)
         if found is not None:
@@ -139,9 +141,20 @@ def _columns_asked(table: TableFile, label: str, text: Sequence[str], features: 
             if name == pattern:
                 asked.named.add(name)
     asked.kinds.pop(label, None)
-    # How pandas writes an unnamed index.
-    asked.kinds = {name: kind for name, kind in asked.kinds.items() if not name.startswith("__index_level_")}
+    asked.kinds = {name: kind for name, kind in asked.kinds.items() if not _is_index(name)}
     return asked
+
+
+def _is_index(name: str) -> bool:
+    """Whether this is how pandas names an unnamed index."""
+    return name.startswith("__index_level_")
+
+
+def _not_read(names: Sequence[str]) -> tuple[str, ...]:
+    """Say which columns are not read because the column of texts alone is, where no columns are named."""
+    if not names:
+        return ()
+    return (f"Only the column 'text' is read, not {quoted(names, 8)}: --text text --features '*' reads them too.",)
 
 
 def _matching(table: TableFile, pattern: str) -> list[str]:

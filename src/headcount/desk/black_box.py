@@ -112,8 +112,8 @@ def confusion_model(source: str | Path, *, method: str = "auto") -> Model:
     answers = [name for name in decided if label_text(name) not in rows]
     if not set(rows) <= set(map(label_text, decided)) or len(set(rows)) < len(rows):
         raise DataError(
-            f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 10)} and its columns for "
-            f"{quoted(decided, 10)}. It needs a row for each true class, named in the first column, and a column for each decided "
+            f"{table.name} is not a confusion matrix: its rows are for {quoted(rows, 5)} and its columns for "
+            f"{quoted(decided, 5)}. It needs a row for each true class, named in the first column, and a column for each decided "
             "class."
         )
     batches = table.batches(dict.fromkeys(decided, "number"))

@@ -9,6 +9,7 @@ from headcount._validation import quoted
 from headcount.desk.label_file import LabelSource, labels_of_items, read_label_file
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
+from headcount.modelfile.titles import learner_title
 from headcount.stream import DesignColumns, GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.design_columns import DesignParts
 from headcount.stream.designed_groups import estimate_designed_groups
@@ -270,7 +271,7 @@ def provenance(model: Model, files: Sequence[str | Path], model_file: str | Path
     """
     source = model.source
     facts = {
-        "Method": f"{model.method} over {model.learner}" if model.learner else model.method,
+        "Method": f"{model.method} over {learner_title(model.learner)}" if model.learner else model.method,
         "Labelled items": f"{source.get('rows', 0):,} in {source.get('name', '')}",
         "Items estimated": ", ".join(map(file_title, files)),
     }

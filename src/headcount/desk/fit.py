@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text
 from headcount._validation import MIN_ITEMS_OF_A_CLASS, quoted
 from headcount.data.table_columns import names_asked, read_table
 from headcount.desk.labels import check_labels, describe_source
@@ -111,6 +112,11 @@ def fit_table(
         random_state=random_state,
         classes=classes,
     )
+    if classes is not None and (lacking := sorted(set(map(label_text, classes)) - set(map(label_text, labels)))):
+        raise DataError(
+            f"{table.name}, column {label!r}: no row has the class {quoted(lacking, 5)} of the order (--classes), and each class "
+            f"needs labelled rows. Its classes are {quoted(sorted(set(map(label_text, labels))), 10)}."
+        )
     try:
         auto = choice.fit(read.items, labels, design=drawn)
     except DataError as error:

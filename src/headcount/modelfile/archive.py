@@ -51,8 +51,13 @@ def unpacked(path: Path) -> tuple[dict[str, Any], dict[str, bytearray]]:
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, KeyError) as error:
         if isinstance(error, DataError):
             raise
+        if isinstance(error, zipfile.BadZipFile) and not _begins_as_zip(path):
+            raise FileFormatError(
+                f"{path} is not a model file. Make one with 'headcount fit'; scores, or a confusion matrix, are used without one "
+                "(--scored, --confusion)."
+            ) from error
         raise FileFormatError(
-            f"{path} is not a model file, or one that ends in the middle or is damaged ({error}): copy it again, or make it with "
+            f"{path} is a model file that ends in the middle or is damaged ({error}): copy it again, or make it again with "
             "'headcount fit'."
         ) from error
     if (NODES in members) != (manifest["version"] > 2) or set(members) != set(manifest["members"]):
@@ -60,6 +65,11 @@ def unpacked(path: Path) -> tuple[dict[str, Any], dict[str, bytearray]]:
     for name, content in members.items():
         check_member(manifest, name, content, path)
     return manifest, members
+
+
+def _begins_as_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _check_names(infos: dict[str, zipfile.ZipInfo], count: int, path: Path) -> None:

@@ -261,10 +261,11 @@ def _codes_of_column(batch: Batch, grouping: Grouping, column: str, as_days: boo
 def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names: Sequence[str]) -> DataError:
     """Error for a row whose scores are not posteriors, with what they look like and how to make probabilities of them."""
     given = values[-len(names) :]  # of two classes the column of the second may be enough
+    one_column = batch.numbers(names[0]) if len(names) == 1 else None
     scores = ", ".join(f"{value:.6g}" for value in given)
     if any(value != value for value in given):
         advice = "A score is missing: fill it in, or omit such rows."
-    elif all(0.0 <= value <= 100.0 for value in given) and len(given) > 1 and abs(sum(given) - 100.0) < 1.0:
+    elif _are_percentages(given, one_column):
         advice = "They look like percentages: divide them by 100."
     elif all(0.0 <= value <= 1.0 for value in given):
         advice = "Divide the scores of each row by their sum, or omit such rows."
@@ -279,6 +280,18 @@ def invalid_scores_error(batch: Batch, row: int, values: Sequence[float], names:
     return DataError(
         f"{batch.place(row)}, columns {quoted(names)}: the scores {scores} are not probabilities, which {rule}. {advice}"
     )
+
+
+def _are_percentages(given: Sequence[float], one_column: FloatArray | None) -> bool:
+    """Whether scores of a row sum to 100; those of one column go beyond what logits do, and are never negative."""
+    if one_column is None:
+        return min(given) >= 0.0 and abs(sum(given) - 100.0) < 1.0
+    least, most = float(np.nanmin(one_column)), float(np.nanmax(one_column))
+    return least >= 0.0 and _LEAST_PERCENTAGE <= most <= 100.0
+
+
+_LEAST_PERCENTAGE = 20.0
+"""The largest score of a column of percentages is at least this much, and hardly any logit is."""
 
 
 def further_answers(quantifier: Any) -> dict[str, Sequence[float]]:

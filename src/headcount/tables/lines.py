@@ -32,6 +32,8 @@ __all__ = ["BOM", "DAMAGE", "LONGEST_LINE", "Text", "check_is_file", "itself", "
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_FORMATS = "Tables are read as CSV, TSV, JSON lines, Parquet or Excel (.xlsx), told by the ending of the name."
 DAMAGE = (OSError, EOFError, zlib.error)
 _WRAPPED = re.compile(rb'"(?:[^"]|"")*"')
 """A field between quotes, those inside of it doubled."""
@@ -82,8 +84,10 @@ class Text:
             raise self.cut_off(error) from error
         if not content.strip():
             raise FileFormatError(f"{self.name} is empty.")
+        if content.startswith(_UTF_16):
+            raise FileFormatError(f'{self.name} is UTF-16 text (Excel\'s "Unicode Text"): save it as CSV UTF-8.')
         if b"\x00" in content[:_SEEN]:
-            raise FileFormatError(f"{self.name} is a binary file, not text: what is its format?")
+            raise FileFormatError(f"{self.name} is a binary file, not text. {_FORMATS}")
         return content
 
     @cached_property

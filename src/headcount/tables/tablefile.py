@@ -126,7 +126,7 @@ class TableFile:
             return found or Text(self.path, self.name, ",").guessed()
         raise DataError(
             f"The format of {self.name} can't be inferred from its name; known are {', '.join(TABLE_FORMATS)} (and .gz or .zst "
-            "after those of text), SQLite and DuckDB files. Rename the file."
+            "after those of text), SQLite and DuckDB files. Save the table as .xlsx or .csv."
         )
 
     def require(self, names: Sequence[str], note: str = "") -> None:

@@ -11,7 +11,7 @@ from headcount.report.league.tables import ranking_table
 pytest.importorskip("selenium", reason="the browser tests need selenium")
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.report.chromium import MARKS, layout_faults, show, started
+from tests.report.chromium import MARKS, layout_faults, load, show, started
 from tests.report.league.leagues import contents_of, made_up
 
 pytestmark = MARKS
@@ -185,8 +185,7 @@ def test_a_link_keeps_the_filters_and_the_open_section(browser, page):
     show(browser, page, 390)
     assert board(browser) != rows
     browser.get("about:blank")
-    browser.get(link)
-    WebDriverWait(browser, 5).until(lambda b: b.execute_script("return document.readyState") == "complete")
+    load(browser, link, page)
     assert board(browser) == rows
     assert browser.execute_script("return document.querySelector('#by-set details').open")
     assert not browser.execute_script("return document.querySelector('#pictures details').open")
