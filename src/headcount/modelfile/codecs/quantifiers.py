@@ -32,7 +32,9 @@ from headcount.modelfile.codecs.combined import check_classifier
 from headcount.modelfile.codecs.networks import check_quanet
 from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.nodes import UnknownTypeError
+from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.densities import DensitiesQuantifier
+from headcount.quantifiers.representations import Cells
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "check_validated", "is_part"]
@@ -40,6 +42,8 @@ __all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "check_validated"
 _HOME = "headcount.quantifiers."
 _LARGEST_MEAN = 1e12
 """Largest mean of a coordinate: beyond, equations can't be solved in double precision."""
+_ROUNDING = 1e-6
+"""Rounding error that the sum of shares may have."""
 _CHECKED = {
     "classes_",
     "classifier_",
@@ -53,6 +57,8 @@ _CHECKED = {
 _CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats")}
 _NEEDED = {"SLD": ("prior_", "calibration_"), "MLPE": ("prevalence_",)}
 """What fits of methods learn that is not the family's."""
+_FAMILIES = (Quantifier, SumsQuantifier, DensitiesQuantifier)
+"""Classes whose annotations name what only some fits learn."""
 _MOST_STEPS, _MOST_CANDIDATES = 1_000_000, 100_000
 """Largest numbers of steps, and of shares that are tried: more would take hours or all memory."""
 
@@ -124,11 +130,16 @@ def check_quantifier(quantifier: Any) -> None:
                 len(quantifier.M_) == representation.width(k),
                 "M_ has other rows than the representation has coordinates",
             )
+        if isinstance(representation, Cells):
+            need(bool(((quantifier.M_ >= 0.0) & (quantifier.M_ <= 1.0 + _ROUNDING)).all()), "M_ does not hold shares")
+            sums = quantifier.M_.sum(axis=0)
+            whole = not representation.is_partition or bool((abs(sums - 1.0) < _ROUNDING).all())
+            need(whole, "the shares of a column of M_ do not sum to 1")
     for name in ("prior_", "prevalence_"):
         if name in learnt:
             check_floats(learnt[name], name, (k,))
             need(
-                bool((learnt[name] >= 0.0).all()) and abs(learnt[name].sum() - 1.0) < 1e-6,
+                bool((learnt[name] >= 0.0).all()) and abs(learnt[name].sum() - 1.0) < _ROUNDING,
                 f"{name} does not hold shares",
             )
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
@@ -167,10 +178,19 @@ def _check_numbers(quantifier: Any) -> None:
 
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
-    needed = _NEEDED.get(type(quantifier).__name__, ())
-    if isinstance(quantifier, SumsQuantifier) and quantifier._is_inherited(SumsQuantifier, "_learn"):
-        needed = ("M_",) if quantifier.solver.uses_profiles else ()
-    need(all(hasattr(quantifier, name) for name in needed), f"a {type(quantifier).__name__} lacks what it has learnt")
+    needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
+        needed |= {"M_", "validation_codes_", "validation_outputs_"}
+    missing = sorted(needed - set(vars(quantifier)))
+    need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
+
+
+@cache
+def learnt_names(kind: type[Any]) -> frozenset[str]:
+    """Return what each fit of a method of this library learns: what its classes annotate besides the bases of the families."""
+    own = [base for base in kind.__mro__ if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
+    names = {name for base in own for name in inspect.get_annotations(base)}
+    return frozenset(name for name in names if name.endswith("_") and not name.startswith("_"))
 
 
 def _check_validation(quantifier: Any, k: int) -> None:
@@ -215,18 +235,20 @@ def _needs_trial(quantifier: Any) -> bool:
 
 def _is_tried(quantifier: Any) -> bool:
     """Whether a quantifier is one of this library that needs no more than a few items' outputs to estimate shares."""
-    others = "embeddings" in quantifier.needs or hasattr(quantifier, "members_")
-    return _own_classes().get(type(quantifier).__name__) is type(quantifier) and not others
+    return _own_classes().get(type(quantifier).__name__) is type(quantifier) and "embeddings" not in quantifier.needs
 
 
-def _few_outputs(quantifier: Any) -> Outputs:
+def _few_outputs(quantifier: Any, n: int | None = None) -> Outputs:
     """Return ready-made outputs of a few items; of a method without a classifier, those of its first labelled items."""
     classes = quantifier.classes_
     k = len(classes)
+    n = 2 * k if n is None else n
+    if hasattr(quantifier, "members_"):
+        return Outputs(classes, n, members=tuple(_few_outputs(one, n) for one in quantifier._scorers()))
     if "features" in quantifier.needs:
         known: Outputs = quantifier.validation_outputs_
-        return known.take(np.arange(min(2 * k, known.n_items)))
-    codes = np.arange(2 * k) % k
+        return known.take(np.arange(n) % known.n_items)
+    codes = np.arange(n) % k
     return Outputs(classes, len(codes), codes.astype(np.int32), 0.5 * np.eye(k)[codes] + 0.5 / k)
 
 

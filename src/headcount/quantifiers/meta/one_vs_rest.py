@@ -90,6 +90,15 @@ class OneVsRest(MembersQuantifier):
         """Positions of the classes that a member estimates."""
         return [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
 
+    def check_learnt(self) -> None:
+        """Raise DataError unless there is a member for each class, or for the second of two."""
+        super().check_learnt()
+        if len(self.members_) != len(self._positive):
+            raise DataError("there are more or fewer members than classes")
+
+    def _classes_of_members(self) -> list[Any]:
+        return [0, 1]
+
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         inner = self._inner()[0]
         seed = None
