@@ -8,6 +8,7 @@ tried out: a quantifier that could estimate shares when it was saved must be abl
 import inspect
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from functools import cache
@@ -34,6 +35,7 @@ from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.nodes import UnknownTypeError
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.densities import DensitiesQuantifier
+from headcount.quantifiers.meta.members import MembersQuantifier
 from headcount.quantifiers.representations import Cells
 from headcount.quantifiers.sums import SumsQuantifier
 
@@ -54,7 +56,8 @@ _CHECKED = {
     "prevalence_",
     "calibration_",
 }
-_CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats")}
+_OF_VALIDATION = frozenset(f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats"))
+_CHECKED |= _OF_VALIDATION
 _NEEDED = {"SLD": ("prior_", "calibration_"), "MLPE": ("prevalence_",)}
 """What fits of methods learn that is not the family's."""
 _FAMILIES = (Quantifier, SumsQuantifier, DensitiesQuantifier)
@@ -98,6 +101,8 @@ class QuantifierCodec:
                 "a quantifier has a strange attribute",
             )
         vars(made).update(learnt)
+        if "validation_codes_" in learnt:
+            _check_has(made, _OF_VALIDATION)
         check_quantifier(made)
         if _needs_trial(made) and (fields["estimates"] is True or _is_tried(made)):
             need(_can_estimate(made), f"this {kind.__name__} can't estimate shares")
@@ -112,6 +117,7 @@ def check_quantifier(quantifier: Any) -> None:
         need(not any(name in learnt for name in _CHECKED - {"classes_"}), "a quantifier has no classes")
         return
     k = check_labels(quantifier.classes_)
+    _check_presence(quantifier)
     if "classifier_" in learnt:
         check_classifier(quantifier.classifier_, quantifier.classes_)
     if "n_features_in_" in learnt:
@@ -121,7 +127,6 @@ def check_quantifier(quantifier: Any) -> None:
         need(width in (None, quantifier.n_features_in_), "the classifier reads other features than the quantifier")
     if "validation_codes_" in learnt:
         _check_validation(quantifier, k)
-    _check_presence(quantifier)
     if "M_" in learnt:
         check_floats(quantifier.M_, "M_", (None, k), largest=_LARGEST_MEAN)
         representation: Any = getattr(quantifier, "representation", None)
@@ -133,8 +138,8 @@ def check_quantifier(quantifier: Any) -> None:
         if isinstance(representation, Cells):
             need(bool(((quantifier.M_ >= 0.0) & (quantifier.M_ <= 1.0 + _ROUNDING)).all()), "M_ does not hold shares")
             sums = quantifier.M_.sum(axis=0)
-            whole = not representation.is_partition or bool((abs(sums - 1.0) < _ROUNDING).all())
-            need(whole, "the shares of a column of M_ do not sum to 1")
+            most = 1.0 if representation.is_partition else np.inf
+            need(bool(((sums > 1.0 - _ROUNDING) & (sums < most + _ROUNDING)).all()), "shares in M_ do not sum to 1")
     for name in ("prior_", "prevalence_"):
         if name in learnt:
             check_floats(learnt[name], name, (k,))
@@ -144,7 +149,7 @@ def check_quantifier(quantifier: Any) -> None:
             )
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
     calibration = learnt.get("calibration_")
-    if calibration is not None:
+    if calibration is not None or "calibration_" in learnt_names(type(quantifier)):
         sound = (
             isinstance(calibration, LogLinearCalibration) and calibration.theta.shape == calibration.no_change(k).shape
         )
@@ -162,11 +167,9 @@ def check_validated(quantifier: Any) -> None:
     """Raise unless a method whose family learns on validation items has kept these."""
     families = SumsQuantifier, DensitiesQuantifier
     own = any(isinstance(quantifier, one) and quantifier._is_inherited(one, "_learn", "fit") for one in families)
-    if quantifier.uses_validation and (own or type(quantifier).__name__ == "SLD"):
-        names = "validation_codes_", "validation_outputs_"
-        need(
-            all(name in vars(quantifier) for name in names), f"a {type(quantifier).__name__} lacks its validation items"
-        )
+    ours = isinstance(quantifier, families) and type(quantifier) in _own_classes().values()
+    if quantifier.uses_validation and (own or ours):
+        _check_has(quantifier, {"validation_codes_", "validation_outputs_", "validation_folds_"})
 
 
 def _check_numbers(quantifier: Any) -> None:
@@ -179,9 +182,13 @@ def _check_numbers(quantifier: Any) -> None:
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
     needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    _check_has(quantifier, needed)
     if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
-        needed |= {"M_", "validation_codes_", "validation_outputs_"}
-    missing = sorted(needed - set(vars(quantifier)))
+        _check_has(quantifier, {"M_"})
+
+
+def _check_has(quantifier: Any, needed: Collection[str]) -> None:
+    missing = sorted(set(needed) - set(vars(quantifier)))
     need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
 
 
@@ -243,7 +250,7 @@ def _few_outputs(quantifier: Any, n: int | None = None) -> Outputs:
     classes = quantifier.classes_
     k = len(classes)
     n = 2 * k if n is None else n
-    if hasattr(quantifier, "members_"):
+    if isinstance(quantifier, MembersQuantifier):
         return Outputs(classes, n, members=tuple(_few_outputs(one, n) for one in quantifier._scorers()))
     if "features" in quantifier.needs:
         known: Outputs = quantifier.validation_outputs_

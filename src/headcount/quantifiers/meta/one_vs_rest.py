@@ -7,6 +7,7 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray, Items, RandomState
 from headcount._validation import plain, seed_sequence
+from headcount.exceptions import DataError
 from headcount.learners import BlackBox, Fits, Need, Outputs, score
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
