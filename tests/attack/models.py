@@ -25,6 +25,7 @@ from tests.attack.forge import Members, changed_bytes, changed_members, members_
 from tests.attack.trial import Trial
 from tests.conftest import blobs, scored_items
 from tests.features.test_table_columns import tickets
+from tests.laws.test_quantifiers import METHODS, limit_classes, make
 from tests.modelfile.test_modelfile import texts
 
 __all__ = ["forged_model", "plain_models"]
@@ -94,6 +95,19 @@ _MAKERS: dict[str, Callable[[Path], tuple[Any, pd.DataFrame]]] = {
     "baseline": _numbers(MLPE()),
     "first version": _fixture,
 }  # fmt: skip
+_MADE_ABOVE = {"PACC", "SLD", "ACC", "HDy", "CC", "ELM", "PCC", "MLPE"}
+
+
+def _method(kind: type[Any]) -> Callable[[Path], tuple[Model, pd.DataFrame]]:
+    return _numbers(make(kind, _lr()), limit_classes(kind, 3))
+
+
+_MAKERS |= {
+    kind.__name__: _method(kind)
+    for kind in METHODS
+    if kind.__name__ not in _MADE_ABOVE | {"QuaNet", "QuantifierSearch"}
+}
+"""All other methods of the catalogue; QuaNet takes torch, and a search is saved as what it has chosen."""
 
 
 @cache

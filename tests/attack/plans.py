@@ -161,7 +161,7 @@ def mutated_plan(number: int, seed: int) -> Trial:
                 "-j",
                 "1",
                 "--only",
-                "learner=lr,method=CC",
+                "learner=lr",
             ]
         ]
     commands += [["study", generator.choice(("tables", "claims", "overview")), plan, "--store", "store"]]

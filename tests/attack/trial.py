@@ -15,7 +15,7 @@ from pathlib import Path
 
 CPU_SECONDS, MOST_BYTES = 20, 2 * 2**30
 """Limits of a command: CPU time, and memory beyond that of the process that it is started from."""
-_LINE = re.compile(r"headcount: .|Written: .|Stopped\. |Failed: |$")
+_LINE = re.compile(r"headcount: .|Written: .|Missing: .|Stopped\. |Failed: |$")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MEMORY = re.compile(r"MemoryError|Unable to allocate|ArrayMemoryError|realloc of size|malloc of size|bad_alloc")
 _TRACEBACK = re.compile(r"Traceback \(most recent|^  File \"|Warning: ", re.MULTILINE)

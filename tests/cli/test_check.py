@@ -16,3 +16,12 @@ def test_check_prints_text_and_json(model, run):
     assert found["n"] == 303
     assert 0 <= found["p_label_shift"] <= 1
     assert 0.5 < found["separation"] <= 1
+
+
+def test_decisions_for_one_class_alone_on_millions_of_labelled_items(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "confusion.csv").write_text("true,c0,c1\nc0,1000000,0\nc1,1000000,0\n")
+    (tmp_path / "counts.csv").write_text("class,count\nc0,194\nc1,96\n")
+    code, out, err = run("check", "--confusion", "confusion.csv", "counts.csv")
+    assert code in (0, 1), err
+    assert "do not trust" in out

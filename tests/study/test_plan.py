@@ -100,6 +100,14 @@ def test_networks_are_fitted_once_for_all_methods_that_share_them():
         (("sklearn.linear_model", "no_such_module"), "can't be imported"),
         (("C = [0.1, 1.0, 10.0]", "D = [0.1]"), "can't be given 'D'"),
         (("C = [0.1, 1.0, 10.0]", "C = 0.1"), "C must be a list of values"),
+        (("n_estimators = [2, 5]", f"n_estimators = {[3] * 2_000}"), "makes 4,000 settings; a grid may make 2,000"),
+        (
+            (
+                "C = [0.1, 1.0, 10.0]",
+                ", ".join(f"{name} = {[1.5] * 1_000}" for name in ("C", "tol", "l1_ratio", "intercept_scaling")),
+            ),
+            "makes 2,000,000,000,000 settings",
+        ),
         (("parameters = { random_state = 0 }", "parameters = { seed = 0 }"), "can't be given 'seed'"),
         (
             ('learners = ["lr", "rf"]\ntargets = ["ae"]', 'learners = ["knn"]\ntargets = ["ae"]'),

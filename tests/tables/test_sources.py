@@ -92,6 +92,7 @@ def test_columns_whose_names_differ_in_case_or_are_odd(tmp_path):
         (b'{"x": 1}\n{"x": "abc"}\n', "line 2, column 'x': 'abc' is not a number"),
         (b'{"x": 1}\n{"x": {"y": 2}}\n', "line 2, column 'x': .* is not a number"),
         (b'{"x": 1}\n{"x": 2, "t": "\xe9"}\n', "line 2 is not a JSON object: 'utf-8' codec"),
+        (b'{"x": 1, "\\ud800": 2}\n', r"name of a column, '\\ud800', holds half of a character"),
         (b'{"y": 1}\n', "has no column 'x'"),
         (b"\n\n", "is empty"),
     ],
@@ -101,6 +102,14 @@ def test_unusable_json_lines_are_located(tmp_path, content, words):
         list(TableFile(write(tmp_path / "t.jsonl", content)).batches({"x": "number"}))
     assert str(tmp_path / "t.jsonl") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["group", "any"])
+@pytest.mark.parametrize("others", ["", '{"t": 1}\n'])
+def test_half_a_character_is_not_a_text(tmp_path, kind, others):
+    table = TableFile(write(tmp_path / "t.jsonl", others + '{"t": "\\ud800"}\n'))
+    with pytest.raises(DataError, match=rf"line {2 if others else 1}, column 't': '\\ud800' is not a text"):
+        list(table.batches({"t": kind}))
 
 
 def test_json_lines_keep_times_numbers_and_embeddings(tmp_path):

@@ -8,6 +8,9 @@ from headcount.simplex import mixture_least_squares
 
 __all__ = ["distance_from_mixtures", "hotelling_p_value"]
 
+_LEAST_VARIANCE = 1e-14
+"""Least variance of one item's cell that double precision tells from none."""
+
 
 def hotelling_p_value(statistic: float, dof: int, shares: FloatArray, sizes: FloatArray, n: float) -> float:
     """Return the statistic's p-value, Hotelling's: covariances that were learnt from few items make large values likelier."""
@@ -54,7 +57,11 @@ def _weights(smooth: list[FloatArray], sizes: FloatArray, n: float, p: FloatArra
     S = _multinomial(np.column_stack(smooth) @ weights) / n
     for j, share in enumerate(weights):
         S = S + share**2 * _multinomial(smooth[j]) / sizes[j]
-    return np.asarray(np.linalg.inv(S[:-1, :-1]), dtype=np.float64)
+    S, least = S[:-1, :-1], _LEAST_VARIANCE / n
+    smallest = float(np.linalg.eigvalsh(S)[0])
+    if smallest < least:  # nearly all labelled items are in one cell: rounding makes its variance 0 or negative
+        S = S + (least - smallest) * np.eye(len(S))
+    return np.asarray(np.linalg.inv(S), dtype=np.float64)
 
 
 def _inverse(information: FloatArray) -> FloatArray:

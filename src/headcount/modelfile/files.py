@@ -135,6 +135,8 @@ def load_model(path: str | Path, *, trust: bool = False) -> Model:
     if quantifier.classes_.tolist() != manifest["classes"] or type(quantifier).__name__ != manifest["method"]:
         raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
     width = width_in(getattr(quantifier, "classifier_", None))
+    if width is None and columns.kind != "text":
+        width = getattr(quantifier, "n_features_in_", None)
     n_numbers = width if len(columns.names) == 1 else len(columns.names)  # a single column may hold embeddings
     expected = {"text": None, "numbers": n_numbers}.get(columns.kind, width)
     if width is not None and width != expected:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
+from headcount.exceptions import DataError
 from headcount.learners import Fits, Need, Outputs
 from headcount.protocols import Samples
 from headcount.quantifiers.base import Quantifier, normalised
@@ -141,7 +142,10 @@ class SumsQuantifier(Quantifier):
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares."""
         check_is_fitted(self)
-        return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+        shares = self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+        if np.isnan(shares).any():  # a fit gives no such profiles, a file may
+            raise DataError(f"The profiles M_ of this {type(self).__name__} give no shares: fit it again.")
+        return shares
 
     @property
     def takes_labelled_weights(self) -> bool:

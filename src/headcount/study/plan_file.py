@@ -5,6 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ Rule = Callable[[Any, str], Any]
 """Checks a value of the file and converts it for the plan; its second argument names the value in an error."""
 _MOST = 10_000_000
 """Largest count in a protocol: more can only be a typing mistake."""
+_MOST_SETTINGS = 2_000
+"""Settings of a grid: listing the tasks of more would take longer than a few seconds."""
 
 
 def _must_be(
@@ -70,6 +73,9 @@ def _grid(table: Any, name: str) -> dict[str, list[Any]]:
     """Check the values to choose from and return them with None for "none"."""
     rule = _must_be("a list of values", lambda value: isinstance(value, list) and value)
     lists = {key: rule(values, f"{name}, {key}") for key, values in _TABLE(table, name).items()}
+    n_settings = prod(map(len, lists.values()))
+    if n_settings > _MOST_SETTINGS:
+        raise DataError(f"{name} makes {n_settings:,} settings; a grid may make {_MOST_SETTINGS:,}. List fewer values.")
     return {key: [_parameters({key: value}, name)[key] for value in values] for key, values in lists.items()}
 
 

@@ -151,11 +151,12 @@ def _protocol_of_part(part: PartPlan, seed: int, n_classes: int) -> Protocol:
 def select_tasks(plan: Plan, data_set: str) -> list[Task]:
     """Return the tasks that judge all settings of all methods that are optimised for a target."""
     members = [
-        make_member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(row.settings()))
+        make_member(plan, Run(row.method.name, row.learner_name, setting, run), i / len(settings))
         for row in plan.rows()
         if set(row.method.targets) != {DEFAULT}
+        for settings in [row.settings()]
         for run in range(row.runs_that_choose)
-        for i, setting in enumerate(row.settings())
+        for i, setting in enumerate(settings)
     ]
     return list(_grouped(plan, "select", data_set, members))
 

@@ -218,7 +218,11 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
             return _nested_array(values)
         if kind == "any" and len(types) == 1 and types.isdisjoint((bytes, list)):
             return pa.array(values)
-    except (OverflowError, pa.ArrowException):  # an integer that is too large
+    except (
+        OverflowError,
+        UnicodeEncodeError,
+        pa.ArrowException,
+    ):  # an integer that is too large, half a surrogate pair
         pass
     converted = []
     for row, value in enumerate(values, start=first):

@@ -1,6 +1,7 @@
 """Tables that come as rows of Python's values, of any type in any column: JSON lines, SQLite files, Excel sheets."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -22,6 +23,8 @@ __all__ = ["ExcelSheet", "JsonLines", "SqliteTable"]
 
 _BYTES = 1 << 18
 """Of JSON lines that are parsed at a time."""
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, which JSON can write."""
 
 
 class _Values:
@@ -61,6 +64,11 @@ class JsonLines(_Values):
         self._text = Text(path, name, ",")
         self._text.content(_BYTES)
         self.columns = list(dict.fromkeys(key for row in self._objects() for key in row))
+        broken = next((key for key in self.columns if _HALF.search(key)), None)
+        if broken is not None:
+            raise FileFormatError(
+                f"{self.name}: the name of a column, {broken[:40]!a}, holds half of a character, which is not text. Mend the file."
+            )
 
     def rows(self, names: Sequence[str]) -> Iterator[list[Any]]:
         """Read some columns."""

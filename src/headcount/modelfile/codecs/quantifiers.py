@@ -8,6 +8,7 @@ tried out: a quantifier that could estimate shares when it was saved must be abl
 import inspect
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from functools import cache
@@ -33,7 +34,10 @@ from headcount.modelfile.codecs.combined import check_classifier
 from headcount.modelfile.codecs.networks import check_quanet
 from headcount.modelfile.codecs.widths import width_in
 from headcount.modelfile.nodes import UnknownTypeError
+from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.densities import DensitiesQuantifier
+from headcount.quantifiers.meta.members import MembersQuantifier
+from headcount.quantifiers.representations import Cells
 from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "check_validated", "is_part"]
@@ -41,6 +45,8 @@ __all__ = ["PartCodec", "QuantifierCodec", "check_quantifier", "check_validated"
 _HOME = "headcount.quantifiers."
 _LARGEST_MEAN = 1e12
 """Largest mean of a coordinate: beyond, equations can't be solved in double precision."""
+_ROUNDING = 1e-6
+"""Rounding error that the sum of shares may have."""
 _CHECKED = {
     "classes_",
     "classifier_",
@@ -51,9 +57,13 @@ _CHECKED = {
     "prevalence_",
     "calibration_",
 }
-_CHECKED |= {f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats", "design")}
+_OF_VALIDATION = frozenset(f"validation_{name}_" for name in ("outputs", "codes", "folds", "items", "repeats"))
+_CHECKED |= _OF_VALIDATION
+_CHECKED |= {"validation_design_"}
 _NEEDED = {"SLD": ("prior_", "calibration_"), "MLPE": ("prevalence_",)}
 """What fits of methods learn that is not the family's."""
+_FAMILIES = (Quantifier, SumsQuantifier, DensitiesQuantifier)
+"""Classes whose annotations name what only some fits learn."""
 _MOST_STEPS, _MOST_CANDIDATES = 1_000_000, 100_000
 """Largest numbers of steps, and of shares that are tried: more would take hours or all memory."""
 
@@ -93,6 +103,8 @@ class QuantifierCodec:
                 "a quantifier has a strange attribute",
             )
         vars(made).update(learnt)
+        if "validation_codes_" in learnt:
+            _check_has(made, _OF_VALIDATION)
         check_quantifier(made)
         if _needs_trial(made) and (fields["estimates"] is True or _is_tried(made)):
             need(_can_estimate(made), f"this {kind.__name__} can't estimate shares")
@@ -107,6 +119,7 @@ def check_quantifier(quantifier: Any) -> None:
         need(not any(name in learnt for name in _CHECKED - {"classes_"}), "a quantifier has no classes")
         return
     k = check_labels(quantifier.classes_)
+    _check_presence(quantifier)
     if "classifier_" in learnt:
         check_classifier(quantifier.classifier_, quantifier.classes_)
     if "n_features_in_" in learnt:
@@ -116,7 +129,6 @@ def check_quantifier(quantifier: Any) -> None:
         need(width in (None, quantifier.n_features_in_), "the classifier reads other features than the quantifier")
     if "validation_codes_" in learnt:
         _check_validation(quantifier, k)
-    _check_presence(quantifier)
     if "M_" in learnt:
         check_floats(quantifier.M_, "M_", (None, k), largest=_LARGEST_MEAN)
         representation: Any = getattr(quantifier, "representation", None)
@@ -125,16 +137,21 @@ def check_quantifier(quantifier: Any) -> None:
                 len(quantifier.M_) == representation.width(k),
                 "M_ has other rows than the representation has coordinates",
             )
+        if isinstance(representation, Cells):
+            need(bool(((quantifier.M_ >= 0.0) & (quantifier.M_ <= 1.0 + _ROUNDING)).all()), "M_ does not hold shares")
+            sums = quantifier.M_.sum(axis=0)
+            most = 1.0 if representation.is_partition else np.inf
+            need(bool(((sums > 1.0 - _ROUNDING) & (sums < most + _ROUNDING)).all()), "shares in M_ do not sum to 1")
     for name in ("prior_", "prevalence_"):
         if name in learnt:
             check_floats(learnt[name], name, (k,))
             need(
-                bool((learnt[name] >= 0.0).all()) and abs(learnt[name].sum() - 1.0) < 1e-6,
+                bool((learnt[name] >= 0.0).all()) and abs(learnt[name].sum() - 1.0) < _ROUNDING,
                 f"{name} does not hold shares",
             )
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
     calibration = learnt.get("calibration_")
-    if calibration is not None:
+    if calibration is not None or "calibration_" in learnt_names(type(quantifier)):
         sound = (
             isinstance(calibration, LogLinearCalibration) and calibration.theta.shape == calibration.no_change(k).shape
         )
@@ -152,11 +169,9 @@ def check_validated(quantifier: Any) -> None:
     """Raise unless a method whose family learns on validation items has kept these."""
     families = SumsQuantifier, DensitiesQuantifier
     own = any(isinstance(quantifier, one) and quantifier._is_inherited(one, "_learn", "fit") for one in families)
-    if quantifier.uses_validation and (own or type(quantifier).__name__ == "SLD"):
-        names = "validation_codes_", "validation_outputs_"
-        need(
-            all(name in vars(quantifier) for name in names), f"a {type(quantifier).__name__} lacks its validation items"
-        )
+    ours = isinstance(quantifier, families) and type(quantifier) in _own_classes().values()
+    if quantifier.uses_validation and (own or ours):
+        _check_has(quantifier, {"validation_codes_", "validation_outputs_", "validation_folds_"})
 
 
 def _check_numbers(quantifier: Any) -> None:
@@ -168,10 +183,23 @@ def _check_numbers(quantifier: Any) -> None:
 
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
-    needed = _NEEDED.get(type(quantifier).__name__, ())
-    if isinstance(quantifier, SumsQuantifier) and quantifier._is_inherited(SumsQuantifier, "_learn"):
-        needed = ("M_",) if quantifier.solver.uses_profiles else ()
-    need(all(hasattr(quantifier, name) for name in needed), f"a {type(quantifier).__name__} lacks what it has learnt")
+    needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    _check_has(quantifier, needed)
+    if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
+        _check_has(quantifier, {"M_"})
+
+
+def _check_has(quantifier: Any, needed: Collection[str]) -> None:
+    missing = sorted(set(needed) - set(vars(quantifier)))
+    need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
+
+
+@cache
+def learnt_names(kind: type[Any]) -> frozenset[str]:
+    """Return what each fit of a method of this library learns: what its classes annotate besides the bases of the families."""
+    own = [base for base in kind.__mro__ if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
+    names = {name for base in own for name in inspect.get_annotations(base)}
+    return frozenset(name for name in names if name.endswith("_") and not name.startswith("_"))
 
 
 def _check_validation(quantifier: Any, k: int) -> None:
@@ -219,18 +247,20 @@ def _needs_trial(quantifier: Any) -> bool:
 
 def _is_tried(quantifier: Any) -> bool:
     """Whether a quantifier is one of this library that needs no more than a few items' outputs to estimate shares."""
-    others = "embeddings" in quantifier.needs or hasattr(quantifier, "members_")
-    return _own_classes().get(type(quantifier).__name__) is type(quantifier) and not others
+    return _own_classes().get(type(quantifier).__name__) is type(quantifier) and "embeddings" not in quantifier.needs
 
 
-def _few_outputs(quantifier: Any) -> Outputs:
+def _few_outputs(quantifier: Any, n: int | None = None) -> Outputs:
     """Return ready-made outputs of a few items; of a method without a classifier, those of its first labelled items."""
     classes = quantifier.classes_
     k = len(classes)
+    n = 2 * k if n is None else n
+    if isinstance(quantifier, MembersQuantifier):
+        return Outputs(classes, n, members=tuple(_few_outputs(one, n) for one in quantifier._scorers()))
     if "features" in quantifier.needs:
         known: Outputs = quantifier.validation_outputs_
-        return known.take(np.arange(min(2 * k, known.n_items)))
-    codes = np.arange(2 * k) % k
+        return known.take(np.arange(n) % known.n_items)
+    codes = np.arange(n) % k
     return Outputs(classes, len(codes), codes.astype(np.int32), 0.5 * np.eye(k)[codes] + 0.5 / k)
 
 

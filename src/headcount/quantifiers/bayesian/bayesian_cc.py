@@ -130,6 +130,7 @@ class BayesianCC(SumsQuantifier):
         "n_draws": integers_from(100),
     }
     counts_: FloatArray
+    seed_: int
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import numpy as np
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import integers_from, seed_sequence
+from headcount.exceptions import DataError
 from headcount.learners import Fits, Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
@@ -136,6 +137,14 @@ class MMDy(SumsQuantifier):
         "means_": ("classes", None),
         "sizes_": ("classes",),
     }
+
+    def check_learnt(self) -> None:
+        """Raise DataError unless there are two mean features for each frequency, of the validation items of each class."""
+        sizes = np.bincount(self.validation_codes_, minlength=len(self.classes_))
+        two_each = self.means_.shape[1] == 2 * self.frequencies_.shape[1] > 0
+        if not two_each or self.sizes_.dtype != np.int64 or not np.array_equal(self.sizes_, sizes):
+            raise DataError("the mean features are not those of the frequencies and the validation items of each class")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "bandwidth": BANDWIDTH,

@@ -142,6 +142,8 @@ def _least_quadratic(
             for i in range(size):
                 total += z[i]
                 ones += y[i]
+            if not ones > 0.0:  # too small a matrix for double precision
+                return
             level = total / ones
             step = 1.0
             for i in range(size):

@@ -95,6 +95,11 @@ class Ensemble(MembersQuantifier):
     """
 
     adjusts_for_shift = True
+    training_shares_: FloatArray
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "training_shares_": ("members", "classes"),
+        "histograms_": ("members", None),
+    }
     interval_refusal = (
         "the members of {name} learn from the same labelled items and err together, and no formula tells how far. Use its "
         "quantifier alone, such as PACC."
@@ -134,6 +139,15 @@ class Ensemble(MembersQuantifier):
         """Return the quantifier that ``quantifier=None`` means."""
         return PACC()
 
+    def check_learnt(self) -> None:
+        """Raise DataError unless what selects members is of as many as there are."""
+        selects = self.selection == "ds"
+        if selects != hasattr(self, "similarity_") or selects != hasattr(self, "histograms_"):
+            raise DataError("what selects members is missing")
+        super().check_learnt()
+        if len(self.training_shares_) != len(self.members_):
+            raise DataError("training_shares_ is of other members")
+
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         inner, k = self._inner()[0], len(self.classes_)
         selected = self._n_selected()
@@ -150,7 +164,8 @@ class Ensemble(MembersQuantifier):
             self.members_.append(fit_member(member, fits, rows))
             parts.append(rows)
         self.training_shares_ = np.stack([np.bincount(codes[rows], minlength=k) / len(rows) for rows in parts])
-        self.__dict__.pop("similarity_", None)
+        for name in ("similarity_", "histograms_"):
+            self.__dict__.pop(name, None)
         if held_out is not None:
             best = np.sort(np.argsort(self._errors(fits, codes, held_out, seed), kind="stable")[:selected])
             self.members_ = [self.members_[m] for m in best]

@@ -84,6 +84,23 @@ class MembersQuantifier(Quantifier):
             raise DataError(f"Expected a quantifier to make the members of {type(self).__name__} of, got {given!r}.")
         return inner
 
+    def check_learnt(self) -> None:
+        """Raise DataError unless there are members, fitted on the same classes."""
+        if not isinstance(self.members_, list) or not self.members_:
+            raise DataError("members_ is not a list of quantifiers")
+        expected = sorted(map(str, self._classes_of_members()))
+        width = getattr(self, "n_features_in_", None)
+        for one in self._scorers():
+            if getattr(one, "n_features_in_", width) != width:
+                raise DataError("a member reads other features")
+            known = getattr(one, "classes_", ())
+            if not isinstance(one, Quantifier) or sorted(map(str, known)) != expected:
+                raise DataError("a member is not a quantifier that is fitted on the same classes")
+
+    def _classes_of_members(self) -> list[Any]:
+        """Return the classes that the members are fitted on, in any order."""
+        return list(self.classes_)
+
     @abstractmethod
     def _combine(self, estimates: FloatArray, statistics: MemberStatistics) -> FloatArray:
         """Combine estimates of shape (n_members, n_samples, n_classes) to shares of shape (n_samples, n_classes)."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray, Items, RandomState
 from headcount._validation import plain, seed_sequence
+from headcount.exceptions import DataError
 from headcount.learners import BlackBox, Fits, Need, Outputs, score
 from headcount.quantifiers.base import Quantifier
 from headcount.quantifiers.catalogue import register_method
@@ -89,6 +90,15 @@ class OneVsRest(MembersQuantifier):
     def _positive(self) -> list[int]:
         """Positions of the classes that a member estimates."""
         return [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
+
+    def check_learnt(self) -> None:
+        """Raise DataError unless there is a member for each class, or for the second of two."""
+        super().check_learnt()
+        if len(self.members_) != len(self._positive):
+            raise DataError("there are more or fewer members than classes")
+
+    def _classes_of_members(self) -> list[Any]:
+        return [0, 1]
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         inner = self._inner()[0]

@@ -44,7 +44,9 @@ class FeaturesQuantifier(SumsQuantifier):
         self.classes = classes
 
     def check_learnt(self) -> None:
-        """Raise DataError unless positions of features are those of features that there are."""
+        """Raise DataError unless there is a transformer or None, and positions of features are those of features that there are."""
+        if self.transformer_ is not None and not hasattr(self.transformer_, "transform"):
+            raise DataError("transformer_ transforms nothing")
         width = self.validation_outputs_.need("features").shape[1]
         for name in ("features_", "words_"):
             positions = getattr(self, name, np.empty(0, dtype=np.int64))

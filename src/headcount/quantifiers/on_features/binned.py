@@ -1,6 +1,7 @@
 """`BinnedFeatures`: what the methods that compare histograms of features have in common."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class BinnedFeatures:
     features_: IntArray
     ranges_: FloatArray
     bins_: tuple[int, ...]
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {"features_": ("used",), "ranges_": (2, "used")}
 
     @property
     def representation(self) -> FeatureBins:

@@ -133,6 +133,7 @@ class EDx(FeaturesQuantifier):
     ranges_: FloatArray
     items_: tuple[FloatArray, ...]
     distance_: str
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {"features_": ("used",), "ranges_": (2, "used")}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FeaturesQuantifier._parameter_constraints,
         "distance": [StrOptions({"manhattan", "euclidean"})],

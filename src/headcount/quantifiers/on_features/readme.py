@@ -192,6 +192,11 @@ class ReadMe(FeaturesQuantifier):
     subsets_: IntArray
     patterns_: tuple[FloatArray, ...]
     tables_: tuple[FloatArray, ...]
+    learnt_shapes: ClassVar[dict[str, tuple[str | int | None, ...]]] = {
+        "words_": ("words",),
+        "means_": ("words",),
+        "subsets_": ("subsets", None),
+    }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **FeaturesQuantifier._parameter_constraints,
         "n_subsets": integers_from(1),

@@ -66,6 +66,8 @@ class MedianOfThresholds(Solver):
         """Return the row A of the mean over thresholds of (q(t) - FPR(t)) / (TPR(t) - FPR(t)), whose rates differ by 1/4."""
         fpr, tpr = _above(M.T)
         differences = tpr - fpr
+        if np.abs(differences).max() <= EQUAL_RATES:
+            differences = np.ones_like(differences)  # unadjusted: the equation tells nothing
         steady = np.abs(differences) > _STEADY + EQUAL_RATES
         if not steady.any():
             steady = np.abs(differences) >= np.abs(differences).max()
