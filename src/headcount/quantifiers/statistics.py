@@ -107,7 +107,9 @@ class Statistics:
         weights = self.weights
         require_items(weights)
         if self._sums.low is None and self._weights.low is None:  # counts: one step, with the same bits
-            return self._sums.high / self._weights.high[:, None]
+            means: FloatArray = self._sums.high.astype(np.float64)  # numpy divides integers one by one
+            means /= self._weights.high.astype(np.float64)[:, None]
+            return means
         return self.sums / weights[:, None]
 
     def products(self) -> FloatArray:

@@ -211,11 +211,13 @@ def _bend(F: FloatArray, s: FloatArray, u: FloatArray, row: FloatArray, H: Float
 
 
 @kernel(error_model="numpy")
-def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float, shares: FloatArray) -> None:
+def nearest_by_hellinger(
+    F: FloatArray, c: FloatArray, W: FloatArray, tol: float, gap: float, shares: FloatArray
+) -> None:
     """Minimise c . p - 2 sum_t w_t sqrt(sum_j p_j F_jt) over the simplex for each row w of W, from the shares and in place.
 
     Newton steps, each a least squares problem. The function is convex, so that the slope at the end of a step tells whether it went
-    too far.
+    too far, and that the gap p.g - min_j g_j, with g the gradient, bounds how far the function is from its least value.
     """
     k, n = F.shape
     s, u, row = np.empty(n), np.empty(n), np.empty(n)
@@ -249,11 +251,13 @@ def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float
                     value += L[j, i] * p[j]
                 target[0, i] = value
             nearest_mixtures(R, target, 1e-16, new)
-            slope, change = 0.0, 0.0
+            slope, change, mean, smallest = 0.0, 0.0, 0.0, np.inf
             for j in range(k):
                 slope += (c[j] - g[j]) * (new[0, j] - p[j])
                 change += abs(new[0, j] - p[j])
-            if change < tol or slope >= 0.0:
+                mean += (c[j] - g[j]) * p[j]
+                smallest = min(smallest, c[j] - g[j])
+            if slope >= 0.0 or (change < tol and mean - smallest < gap):
                 break
             step = 1.0
             for _ in range(40):
@@ -284,8 +288,14 @@ def _slope(r: FloatArray, d: FloatArray, w: FloatArray, p: float) -> tuple[float
 
 
 @kernel(error_model="numpy")
-def nearest_of_two(r: FloatArray, d: FloatArray, linear: float, W: FloatArray, tol: float, shares: FloatArray) -> None:
-    """Minimise linear p - 2 sum_t w_t sqrt(r_t + p d_t) over p in [0, 1] for each row w of W, by Newton steps in a bracket."""
+def nearest_of_two(
+    r: FloatArray, d: FloatArray, linear: float, W: FloatArray, tol: float, gap: float, shares: FloatArray
+) -> None:
+    """Minimise linear p - 2 sum_t w_t sqrt(r_t + p d_t) over p in [0, 1] for each row w of W, by Newton steps in a bracket.
+
+    The steps end when one is smaller than ``tol`` and the function can't fall by more than ``gap``: where a density is nearly 0 at
+    an end, steps from there are small far from the minimum, too.
+    """
     for m in range(W.shape[0]):
         low, high, p = 0.0, 1.0, 0.5
         tried_low, tried_high = False, False
@@ -303,9 +313,9 @@ def nearest_of_two(r: FloatArray, d: FloatArray, linear: float, W: FloatArray, t
                 new = (low + high) / 2 if tried_low else low
             elif new >= high:
                 new = (low + high) / 2 if tried_high else high
-            change = abs(new - p)
+            change, reach = abs(new - p), abs(first) * (high - low)  # the function can't fall by more than that
             p = new
-            if change < tol:
+            if change < tol and reach < gap:
                 break
         shares[m, 0], shares[m, 1] = 1.0 - p, p
 

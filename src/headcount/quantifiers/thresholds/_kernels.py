@@ -5,8 +5,10 @@ import numpy as np
 from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 
-_HALVINGS, _FEW = 40, 16
-"""Halvings of [0, 1] at most, after which values are equal but for rounding; so few values are sorted rather than halved."""
+_STEPS, _FEW = 60, 16
+"""Bounds on the median that are tried at most, after which values are equal but for rounding; so few values are sorted instead."""
+_BELOW_ONE = 1.0 - 2.0**-53
+"""The largest number below 1."""
 _ROWS = 4
 """Samples whose cells are added up side by side: one sum would wait for each of its additions."""
 
@@ -15,34 +17,53 @@ _ROWS = 4
 def _median(values: FloatArray, n: int, kept: FloatArray) -> float:
     """Return the median of the n values in [0, 1]; others are larger. ``kept`` has room for n.
 
-    The values between two bounds, which hold the middle ranks, are found by halving; counting below a bound takes no branches.
+    The values between two bounds, which hold the middle ranks, are found by interpolating ranks between the bounds, and by halving
+    where that does not help; counting up to a bound takes no branches. Clipped values are often 0 or 1, so these come first.
     """
     first, last = (n - 1) // 2, n // 2
+    zeros, below_one = 0, 0
+    for i in range(values.size):
+        zeros += int(values[i] <= 0.0)
+        below_one += int(values[i] < 1.0)
+    if zeros > last:
+        return 0.0
+    if below_one <= first:
+        return 1.0
     low, high = -1.0, 1.0  # the middle ranks are in (low, high]
     below, up_to = 0, n  # values up to low, and up to high
-    for _ in range(_HALVINGS):
-        if up_to - below <= _FEW:
+    if zeros <= first:
+        low, below = 0.0, zeros
+    if below_one > last:
+        high, up_to = _BELOW_ONE, below_one
+    margin = 0.0  # ranks beyond the middle that are aimed at, so that the bound that was not moved last comes near, too
+    for step in range(_STEPS):
+        left = up_to - below
+        if left <= _FEW:
             break
-        middle = (max(low, 0.0) + high) / 2
+        start = max(low, 0.0)
+        part = 0.5 if step % 4 == 3 else ((first + last) / 2 + margin - below) / left
+        middle = start + (high - start) * min(max(part, 0.01), 0.99)
         not_above = 0
         for i in range(values.size):
             not_above += int(values[i] <= middle)
         if not_above <= first:
             low, below = middle, not_above
+            margin = 0.4 * _FEW + 0.05 * (up_to - below)
         elif not_above > last:
             high, up_to = middle, not_above
+            margin = -0.4 * _FEW - 0.05 * (up_to - below)
         else:
             break  # one middle rank is on each side
-    left = 0
+    count = 0
     for i in range(values.size):
         value = values[i]
         if low < value <= high:
-            place = left
+            place = count
             while place > 0 and kept[place - 1] > value:
                 kept[place] = kept[place - 1]
                 place -= 1
             kept[place] = value
-            left += 1
+            count += 1
     return (kept[first - below] + kept[last - below]) / 2  # type: ignore[no-any-return]
 
 
