@@ -217,6 +217,14 @@ def test_kdey_hd_minimises_the_distance_at_its_points(k):
         assert distance(q.aggregate(outputs(X))[0]) < least(distance, k) + 1e-6
 
 
+def sure(codes, k):
+    """Posteriors near 0 and 1."""
+    P = 0.002 * np.random.default_rng(0).random((len(codes), k))
+    P[np.arange(len(codes)), codes] = 0.0
+    P[np.arange(len(codes)), codes] = 1.0 - P.sum(axis=1)
+    return P
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("absent", [0.985, 0.999])
@@ -239,6 +247,16 @@ def test_kdey_hd_leaves_a_corner_where_a_density_is_nearly_zero(k, absent):
     shares, distance = q.aggregate(outputs(X))[0], hellinger(P, X, codes, q.points_)
     assert shares[-1] == pytest.approx(absent, abs=1e-4)
     assert distance(shares) < least(distance, k) + 1e-9
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("counts", [[620, 5, 5, 5, 0, 5, 0, 160, 155, 45], [0, 50, 100, 50, 50, 450, 300, 0, 0, 0]])
+def test_kdey_hd_recovers_shares_of_ten_sure_classes(counts):
+    """Second derivatives go with the shares to the power of -3/2, and differ by far more where a class is absent."""
+    codes, counts = np.repeat(np.arange(10), 20), np.array(counts)
+    P, X = np.eye(10)[codes], np.eye(10)[np.repeat(np.arange(10), counts)]
+    q = KDEyHD(n_points=2000, random_state=0).fit(outputs(P), codes)
+    np.testing.assert_allclose(q.aggregate(outputs(X))[0], counts / counts.sum(), atol=1e-4)
 
 
 @pytest.mark.kernels

@@ -102,6 +102,11 @@ class Statistics:
         """Whether products of coordinates were added up too."""
         return self._products is not None
 
+    def counts(self) -> tuple[IntArray, IntArray] | None:
+        """Return sums and weights, times 2^20, if all are whole numbers: counts of single items."""
+        pair = self._sums.whole(), self._weights.whole()
+        return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
+
     def means(self) -> FloatArray:
         """Divide the sums by the weights: the mean vector of each sample."""
         weights = self.weights

@@ -17,7 +17,7 @@ from headcount.quantifiers.base import Quantifier, normalised
 from headcount.quantifiers.classifiers import fit_classifier, fit_validated
 from headcount.quantifiers.representations import Representation
 from headcount.quantifiers.solvers import Solver
-from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.statistics import Statistics, require_items
 
 __all__ = ["SumsQuantifier"]
 
@@ -130,7 +130,14 @@ class SumsQuantifier(Quantifier):
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares."""
         check_is_fitted(self)
-        return self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+        M = getattr(self, "M_", np.empty((0, 0)))
+        counts = statistics.counts() if type(self.solver).solve_counts is not Solver.solve_counts else None
+        if counts is not None:
+            require_items(counts[1])
+            shares = self.solver.solve_counts(*counts, M)
+            if shares is not None:
+                return shares
+        return self.solver.solve(self._means(statistics), M)
 
     def validation_vectors(self) -> FloatArray:
         """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""

@@ -3,14 +3,12 @@
 import numpy as np
 
 from headcount._compile import kernel
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 
 _STEPS, _FEW = 60, 16
 """Bounds on the median that are tried at most, after which values are equal but for rounding; so few values are sorted instead."""
 _BELOW_ONE = 1.0 - 2.0**-53
 """The largest number below 1."""
-_ROWS = 4
-"""Samples whose cells are added up side by side: one sum would wait for each of its additions."""
 
 
 @kernel(error_model="numpy")
@@ -68,38 +66,26 @@ def _median(values: FloatArray, n: int, kept: FloatArray) -> float:
 
 
 @kernel(error_model="numpy")
-def _add_from_the_last(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, above: FloatArray) -> None:
-    """Write to row r of ``above``, at each cell but the last, the sum of the cells behind it in the r-th of four samples."""
-    of_a, of_b, of_c, of_d = 0.0, 0.0, 0.0, 0.0
-    for cell in range(a.size - 1, 0, -1):
-        of_a += a[cell]
-        of_b += b[cell]
-        of_c += c[cell]
-        of_d += d[cell]
-        above[0, cell - 1] = of_a
-        above[1, cell - 1] = of_b
-        above[2, cell - 1] = of_c
-        above[3, cell - 1] = of_d
-
-
-@kernel(error_model="numpy")
 def median_adjusted(
-    q: FloatArray, counted: IntArray, fpr: FloatArray, inverse: FloatArray, medians: FloatArray
+    cells: AnyArray, parts: FloatArray, counted: IntArray, fpr: FloatArray, inverse: FloatArray, medians: FloatArray
 ) -> None:
     """Compute the median over thresholds t of (q(t) - FPR(t)) / (TPR(t) - FPR(t)), clipped, for each row of cells.
 
-    ``counted`` are the positions of the thresholds, ascending; q(t) is the sum of the cells behind threshold t.
+    ``counted`` are the positions of the thresholds, ascending; q(t) is the sum of the cells behind threshold t, times the row's
+    part.
     """
-    n, n_all = counted.size, q.shape[1] - 1
+    n, n_all = counted.size, cells.shape[1] - 1
     rates, factors, beyond = np.zeros(n_all), np.zeros(n_all), np.full(n_all, 2.0)
     for i in range(n):
         rates[counted[i]], factors[counted[i]], beyond[counted[i]] = fpr[i], inverse[i], 0.0
-    above, kept = np.empty((_ROWS, n_all)), np.empty(n)
-    for start in range(0, q.shape[0], _ROWS):
-        end = min(start + _ROWS, q.shape[0])
-        _add_from_the_last(q[start], q[min(start + 1, end - 1)], q[min(start + 2, end - 1)], q[end - 1], above)
-        for s in range(start, end):
-            values = above[s - start]
-            for i in range(n_all):  # those that do not count are put above all others
-                values[i] = min(max((values[i] - rates[i]) * factors[i], 0.0), 1.0) + beyond[i]
-            medians[s] = _median(values, n, kept)
+    above, values, kept = np.empty(n_all, dtype=cells.dtype), np.empty(n_all), np.empty(n)
+    for s in range(cells.shape[0]):
+        total = cells[s, n_all]
+        above[n_all - 1] = total
+        for cell in range(n_all - 1, 0, -1):
+            total += cells[s, cell]
+            above[cell - 1] = total
+        part = parts[s]
+        for i in range(n_all):  # those that do not count are put above all others
+            values[i] = min(max((above[i] * part - rates[i]) * factors[i], 0.0), 1.0) + beyond[i]
+        medians[s] = _median(values, n, kept)
