@@ -49,6 +49,7 @@ class Samples:
 
     Examples
     --------
+    >>> import numpy as np
     >>> samples = Samples([0, 1, 2, 0, 3], [0, 3, 5])
     >>> samples
     Samples(2 samples of 2 to 3 items)

@@ -82,8 +82,8 @@ class Ensemble(MembersQuantifier):
 
     References
     ----------
-    Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in data distribution: A case
-    study on quantification. Information Fusion 34.
+    Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in data distribution: A
+    case study on quantification. Information Fusion 34.
     Pérez-Gállego, Castaño, Quevedo and del Coz (2019). Dynamic ensemble selection for quantification tasks. Information Fusion 45.
 
     Examples
