@@ -1,11 +1,17 @@
 """Tests of the public names and of the cost of importing them."""
 
+import ast
+import builtins
+import doctest
+import inspect
+import re
 import subprocess
 import sys
 
 import pytest
 
 import headcount
+from headcount.quantifiers import list_methods
 
 
 def test_every_public_name_is_importable_and_listed():
@@ -54,3 +60,35 @@ def test_importing_changes_nothing_global():
         "from headcount import *; print(f == list(warnings.filters), s == np.random.get_state()[1].tolist())"
     )
     assert run_in_new_process(code) == "True True"
+
+
+def undefined_names(example, own):
+    """Names that an example reads and neither imports nor defines, builtins and the documented object apart."""
+    tree, known = ast.parse(example), {own, *dir(builtins)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            known |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - known
+
+
+@pytest.mark.parametrize("name", [n for n in headcount.__all__ if inspect.getdoc(getattr(headcount, n))])
+def test_examples_run_when_they_are_pasted(name):
+    """Doctest gives an example the names of its module, which a reader of the page does not have."""
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(headcount, name)))
+    assert undefined_names("".join(example.source for example in examples), name) == set()
+
+
+@pytest.mark.parametrize("quantifier", {method.quantifier: None for method in list_methods()}, ids=lambda q: q.__name__)
+def test_a_method_says_its_formula_reference_and_use(quantifier):
+    text = inspect.getdoc(quantifier)
+    _, _, references = text.partition("\nReferences\n----------\n")
+    assert re.search(r"\((19|20)\d\d\)", references.partition("\nExamples\n--------\n")[0])
+    assert ".. math::" in text or ":math:`" in text
+    assert "\nExamples\n--------\n" in text
+    assert re.search(r"when (not )?to use", text, re.IGNORECASE)

@@ -217,6 +217,48 @@ def test_kdey_hd_minimises_the_distance_at_its_points(k):
         assert distance(q.aggregate(outputs(X))[0]) < least(distance, k) + 1e-6
 
 
+def sure(codes, k):
+    """Posteriors near 0 and 1."""
+    P = 0.002 * np.random.default_rng(0).random((len(codes), k))
+    P[np.arange(len(codes)), codes] = 0.0
+    P[np.arange(len(codes)), codes] = 1.0 - P.sum(axis=1)
+    return P
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("absent", [0.985, 0.999])
+def test_kdey_hd_leaves_a_corner_where_a_density_is_nearly_zero(k, absent):
+    """The slope at a corner is steep there and bends at once, so that a small Newton step does not mean the minimum."""
+    generator = np.random.default_rng(0)
+
+    def sure(codes):
+        P = 0.002 * generator.random((len(codes), k))
+        P[np.arange(len(codes)), codes] = 0.0
+        P[np.arange(len(codes)), codes] = 1.0 - P.sum(axis=1)
+        return P
+
+    codes = np.repeat(np.arange(k), 30)
+    P, X = (
+        sure(codes),
+        sure(np.repeat(np.arange(k), [1000 - round(1000 * absent), *(0,) * (k - 2), round(1000 * absent)])),
+    )
+    q = KDEyHD(n_points=2000, random_state=0).fit(outputs(P), codes)
+    shares, distance = q.aggregate(outputs(X))[0], hellinger(P, X, codes, q.points_)
+    assert shares[-1] == pytest.approx(absent, abs=1e-4)
+    assert distance(shares) < least(distance, k) + 1e-9
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("counts", [[620, 5, 5, 5, 0, 5, 0, 160, 155, 45], [0, 50, 100, 50, 50, 450, 300, 0, 0, 0]])
+def test_kdey_hd_recovers_shares_of_ten_sure_classes(counts):
+    """Second derivatives go with the shares to the power of -3/2, and differ by far more where a class is absent."""
+    codes, counts = np.repeat(np.arange(10), 20), np.array(counts)
+    P, X = np.eye(10)[codes], np.eye(10)[np.repeat(np.arange(10), counts)]
+    q = KDEyHD(n_points=2000, random_state=0).fit(outputs(P), codes)
+    np.testing.assert_allclose(q.aggregate(outputs(X))[0], counts / counts.sum(), atol=1e-4)
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize("bandwidth", [0.05, 0.1, 1.0])
 def test_polynomials_of_two_classes_give_the_answer_of_the_kernels_at_the_points(bandwidth):
@@ -315,6 +357,30 @@ def test_kdey_cs_counts_own_kernels_where_few_items_would_give_impossible_means(
     assert (np.linalg.eigvalsh(q.M_) > 0).all()
     np.testing.assert_allclose(q.M_.diagonal(), 0.5, atol=0.01)
     assert np.isfinite(q.aggregate(outputs(P[:2]))).all()
+
+
+@pytest.mark.parametrize("name", ["EDy", "MMDy"])
+def test_items_count_themselves_where_few_would_give_distances_that_no_classes_have(name):
+    """Of three classes the rare one's two items are farther from each other than from others: the programme would not be convex."""
+    codes, P = scored_items(62, 3, seed=5)
+    keep = np.sort(np.r_[np.flatnonzero(codes < 2), np.flatnonzero(codes == 2)[:2]])
+    codes, P = codes[keep], P[keep]
+    P[codes == 2] = [[0.9, 0.05, 0.05], [0.05, 0.05, 0.9]]
+    with pytest.warns(IdentifiabilityWarning):
+        q = METHODS[name](**({"random_state": 0, "n_features": 200} if name == "MMDy" else {})).fit(outputs(P), codes)
+    if name == "EDy":
+        K = -profiles(mean_by_class(cdist(P, P, "cityblock"), codes), codes)
+    else:
+        Z = features(P, q.frequencies_)
+        K = profiles(mean_by_class(Z @ Z.T, codes), codes)
+    D = np.linalg.svd(np.ones((1, 3)))[2][1:].T
+    assert np.linalg.eigvalsh(D.T @ K @ D)[0] >= -1e-12
+    for seed in range(5):
+        X = sample_of(3, seed)
+        near = -cdist(X, P, "cityblock") if name == "EDy" else features(X, q.frequencies_) @ Z.T
+        r = mean_by_class(near, codes).mean(axis=0)
+        distance = lambda p, r=r: p @ K @ p - 2 * r @ p  # noqa: E731
+        assert distance(q.aggregate(outputs(X))[0]) < least(distance, 3) + 1e-6
 
 
 @pytest.mark.parametrize("name", ["KDEyML", "KDEyCS", "EDy", "MMDy"])

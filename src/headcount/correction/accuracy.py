@@ -68,6 +68,7 @@ def expected_accuracy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from headcount import PACC
     >>> y = np.arange(4000) % 2
     >>> X = y[:, None] + np.random.default_rng(0).standard_normal((4000, 1))

@@ -55,6 +55,7 @@ class PriorCorrectedClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> y = np.arange(4000) % 2
     >>> X = y[:, None] + np.random.default_rng(0).standard_normal((4000, 1))
     >>> rare = np.flatnonzero((y == 0) | (np.arange(4000) % 19 == 0))[1000:]    # 5 % positives

@@ -42,6 +42,11 @@ def read_set(path: Path) -> tuple[Corpus, Corpus]:
     unknown = sorted(set(parts) - set(_PARTS))
     if unknown:
         raise FileFormatError(f"{path}: part must be 'train' or 'test'; found {quoted(unknown)}.")
+    for part in _PARTS:
+        if not (parts == part).any():
+            raise FileFormatError(
+                f"{path} has no rows of part {part!r}: a set needs rows to train on and rows to test on."
+            )
     y = frame[_LABEL]
     if y.isna().any():
         raise FileFormatError(f"{path}: y has no value in {int(y.isna().sum()):,} rows; leave these rows out.")

@@ -64,6 +64,7 @@ def read_corpus(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "reviews.csv")

@@ -123,6 +123,7 @@ def differences(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> from headcount import PACC, estimate
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)

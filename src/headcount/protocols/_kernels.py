@@ -57,7 +57,7 @@ def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, unit: int,
         for s in range(out.shape[0]):
             ones = np.int64(0)  # codes of 32 bits added up as plain Python would overflow when multiplied
             for t in range(indptr[s], indptr[s + 1]):
-                ones += codes[indices[t]]
+                ones += np.int64(codes[indices[t]])
             out[s, 0] += unit * (indptr[s + 1] - indptr[s] - ones)
             out[s, 1] += unit * ones
         return

@@ -108,6 +108,12 @@ class ExactSums:
         pad = [(0, n_rows - len(self)), *((0, 0) for _ in self.shape[1:])]
         return ExactSums(np.pad(self.high, pad), None if self.low is None else np.pad(self.low, pad))
 
+    def whole(self) -> IntArray | None:
+        """Return the sums in units of 2^-20 if all are whole numbers."""
+        if self.low is not None and (self.low.any() or (self.high & _LIMB_MASK).any()):
+            return None
+        return self.high
+
     def values(self) -> FloatArray:
         """Return the sums as floats; equal sums give equal bits, however their limbs came about."""
         if self.low is None:

@@ -49,6 +49,7 @@ class Samples:
 
     Examples
     --------
+    >>> import numpy as np
     >>> samples = Samples([0, 1, 2, 0, 3], [0, 3, 5])
     >>> samples
     Samples(2 samples of 2 to 3 items)
@@ -314,7 +315,8 @@ class Samples:
         if self.factors is None:
             limbs, unit = np.zeros((len(self), n_codes), dtype=np.int64), 1 << LIMB_BITS
             n_columns = codes.size // max(1, len(codes))
-            codes = np.ascontiguousarray(codes[:, 0]) if codes.ndim == 2 and n_columns == 1 else codes
+            codes = codes[:, 0] if codes.ndim == 2 and n_columns == 1 else codes
+            codes = np.ascontiguousarray(narrow_codes(codes, n_codes))
             kernel = _kernels.count_codes if codes.ndim == 1 else _kernels.count_many_codes
             self._over_chunks(
                 lambda a, b: run(
@@ -400,6 +402,12 @@ class Samples:
     def _over_chunks(self, work: Any) -> None:
         mean_size = max(1, self.indices.size // max(1, len(self)))
         in_chunks(work, len(self), max(1, _ITEMS_PER_CHUNK // mean_size))
+
+
+def narrow_codes(codes: IntArray, n_codes: int) -> IntArray:
+    """Return codes below ``n_codes`` in as few bytes as hold them, so that those of a pool stay in the nearest cache."""
+    kind = np.uint8 if n_codes <= 1 << 8 else np.uint16 if n_codes <= 1 << 16 else codes.dtype
+    return codes.astype(kind, copy=False)
 
 
 def as_samples(samples: Any, n_items: int) -> Samples:

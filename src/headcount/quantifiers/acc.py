@@ -27,6 +27,9 @@ class ACC(SumsQuantifier):
     in the sample and column j of M those among validation items of class j. With more than two classes the literature also calls it
     GAC (generalised adjusted count).
 
+    **When to use it.** Where there are decisions and no posteriors, or posteriors that mean little. Otherwise `PACC` or `SELSE`,
+    which vary less.
+
     Parameters
     ----------
     classifier : estimator, default=None

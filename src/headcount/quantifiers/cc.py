@@ -26,6 +26,9 @@ class CC(SumsQuantifier):
     with :math:`h_y(x) = 1` if the classifier decides for y, else 0. Biased as soon as the shares in U differ from those in
     training.
 
+    **When to use it.** As a baseline, or where shares are known to stay as in training and decisions are nearly free of error.
+    Where shares may have changed use `ACC` or `PACC`.
+
     Parameters
     ----------
     classifier : estimator, default=None

@@ -79,6 +79,9 @@ class HDy(SumsQuantifier):
     :math:`h^{\ominus}` are those of the validation items of the second and first class. The answer is the median over the
     numbers of bins. For two classes.
 
+    **When to use it.** To compare with published results. For shares `DyS`, `SELSE` or calibrated `SLD` had smaller errors on most
+    tables, and for more than two classes use `DMy`.
+
     Parameters
     ----------
     classifier : estimator, default=None

@@ -32,6 +32,9 @@ class MLPE(SumsQuantifier):
 
     .. math:: \hat p_y^{\mathrm{MLPE}}(U) = p_y(L)
 
+    **When to use it.** As a baseline: a method that does not beat the training shares is not worth using on such data. Where shares
+    may have changed, never as an estimate.
+
     Parameters
     ----------
     classes : sequence of labels, optional

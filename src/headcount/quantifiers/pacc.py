@@ -29,6 +29,9 @@ class PACC(SumsQuantifier):
     of class j. With more than two classes the literature also calls it GPAC. A classifier without ``predict_proba`` is calibrated
     by Platt's method, in five folds.
 
+    **When to use it.** Where shares may be anything: for any number of classes, with an interval. `SELSE` varies less; where few
+    labelled items of each class are there, and shares hardly move, `PCC` has smaller errors.
+
     Parameters
     ----------
     classifier : estimator, default=None

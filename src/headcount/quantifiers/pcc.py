@@ -21,6 +21,9 @@ class PCC(SumsQuantifier):
 
     A classifier without ``predict_proba`` is calibrated by Platt's method, in five folds.
 
+    **When to use it.** Where shares are known to move little, by less than five points: correcting costs variance there. Where they
+    may move further use `PACC` or `SLD`.
+
     Parameters
     ----------
     classifier : estimator, default=None

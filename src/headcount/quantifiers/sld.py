@@ -43,6 +43,10 @@ class SLD(DensitiesQuantifier):
     climb the likelihood of the sample, which is concave in p, towards its maximum. By default the maximum is found directly by
     Newton steps, mostly three to ten of them where the rounds need tens to thousands.
 
+    **When to use it.** Without a calibration, where posteriors are known to be calibrated: all labelled items then train the
+    classifier. Otherwise with ``calibration="bcts"``, which the posteriors of most classifiers need. With ``smoothing=1`` where
+    samples are small or the classifier is weak.
+
     Parameters
     ----------
     classifier : estimator, default=None

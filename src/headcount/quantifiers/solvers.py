@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from headcount._typing import AnyArray, FloatArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import IdentifiabilityWarning
 from headcount.simplex import mixture_least_squares, sum_zero_basis
@@ -52,6 +52,10 @@ class Solver(ABC):
         q : array of shape (n_samples, n_coordinates)
         M : array of shape (n_coordinates, n_classes)
         """
+
+    def solve_counts(self, sums: IntArray, sizes: IntArray, M: FloatArray) -> FloatArray | None:
+        """Return the shares out of whole sums and sizes in the same unit, where that is faster than `solve`; None: it is not."""
+        return None
 
     def estimating_matrix(self, M: FloatArray) -> FloatArray:
         """Return A such that the answer, before it is confined to the simplex, solves A (q - M p) = 0; M may be a stack."""

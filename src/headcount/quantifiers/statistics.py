@@ -102,12 +102,19 @@ class Statistics:
         """Whether products of coordinates were added up too."""
         return self._products is not None
 
+    def counts(self) -> tuple[IntArray, IntArray] | None:
+        """Return sums and weights, times 2^20, if all are whole numbers: counts of single items."""
+        pair = self._sums.whole(), self._weights.whole()
+        return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
+
     def means(self) -> FloatArray:
         """Divide the sums by the weights: the mean vector of each sample."""
         weights = self.weights
         require_items(weights)
         if self._sums.low is None and self._weights.low is None:  # counts: one step, with the same bits
-            return self._sums.high / self._weights.high[:, None]
+            means: FloatArray = self._sums.high.astype(np.float64)  # numpy divides integers one by one
+            means /= self._weights.high.astype(np.float64)[:, None]
+            return means
         return self.sums / weights[:, None]
 
     def products(self) -> FloatArray:

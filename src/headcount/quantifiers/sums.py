@@ -18,7 +18,7 @@ from headcount.quantifiers.base import Quantifier, normalised
 from headcount.quantifiers.classifiers import fit_classifier, fit_validated
 from headcount.quantifiers.representations import Representation
 from headcount.quantifiers.solvers import Solver
-from headcount.quantifiers.statistics import Statistics
+from headcount.quantifiers.statistics import Statistics, require_items
 
 __all__ = ["SumsQuantifier"]
 
@@ -142,7 +142,14 @@ class SumsQuantifier(Quantifier):
     def solve(self, statistics: Statistics) -> FloatArray:
         """Turn sums into shares."""
         check_is_fitted(self)
-        shares = self.solver.solve(self._means(statistics), getattr(self, "M_", np.empty((0, 0))))
+        M = getattr(self, "M_", np.empty((0, 0)))
+        counts = statistics.counts() if type(self.solver).solve_counts is not Solver.solve_counts else None
+        shares: FloatArray | None = None
+        if counts is not None:
+            require_items(counts[1])
+            shares = self.solver.solve_counts(*counts, M)
+        if shares is None:
+            shares = self.solver.solve(self._means(statistics), M)
         if np.isnan(shares).any():  # a fit gives no such profiles, a file may
             raise DataError(f"The profiles M_ of this {type(self).__name__} give no shares: fit it again.")
         return shares

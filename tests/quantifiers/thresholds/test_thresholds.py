@@ -63,7 +63,12 @@ def test_medians_equal_those_of_numpy(n_thresholds):
     above = np.cumsum(cells[:, ::-1], axis=1)[:, ::-1][:, 1:][:, counted]
     expected = np.median(np.clip((above - fpr) * inverse, 0, 1), axis=1)
     medians = np.empty(30)
-    _kernels.median_adjusted(cells, counted, fpr, inverse, medians)
+    _kernels.median_adjusted(cells, np.ones(30), counted, fpr, inverse, medians)
+    np.testing.assert_allclose(medians, expected, atol=1e-13)
+    counts = generator.integers(0, 50, (30, n_thresholds + 1)) << 20
+    above = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1][:, 1:][:, counted] / counts.sum(axis=1, keepdims=True)
+    expected = np.median(np.clip((above - fpr) * inverse, 0, 1), axis=1)
+    _kernels.median_adjusted(counts, 1.0 / counts.sum(axis=1), counted, fpr, inverse, medians)
     np.testing.assert_allclose(medians, expected, atol=1e-13)
 
 

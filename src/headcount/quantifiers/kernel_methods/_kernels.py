@@ -10,7 +10,7 @@ from headcount._compile import kernel
 from headcount._typing import FloatArray, IntArray
 from headcount.quantifiers._kernels import _quadratic
 from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, GAUSSIAN, MANHATTAN
-from headcount.simplex._kernels import nearest_mixtures
+from headcount.quantifiers.matching._kernels import least_quadratic
 
 _SUMS = {"reassoc", "contract", "nsz"}
 """Let the compiler reorder sums: that is what allows several points to be computed at a time."""
@@ -18,6 +18,8 @@ _SUMS = {"reassoc", "contract", "nsz"}
 _LEAST_EXPONENT = -708.0
 """Smaller exponents count as this one: the least whose exponential is a normal number."""
 _FAR = 1e300
+_RIDGE = 1e-12
+"""Part of itself that is added to each class's second derivative, so that classes that look the same share equally."""
 SCALE = 2.0**40
 """Units of exact sums (`headcount.protocols.exact`)."""
 
@@ -211,58 +213,47 @@ def _bend(F: FloatArray, s: FloatArray, u: FloatArray, row: FloatArray, H: Float
 
 
 @kernel(error_model="numpy")
-def nearest_by_hellinger(F: FloatArray, c: FloatArray, W: FloatArray, tol: float, shares: FloatArray) -> None:
+def nearest_by_hellinger(
+    F: FloatArray, c: FloatArray, W: FloatArray, tol: float, gap: float, shares: FloatArray
+) -> None:
     """Minimise c . p - 2 sum_t w_t sqrt(sum_j p_j F_jt) over the simplex for each row w of W, from the shares and in place.
 
-    Newton steps, each a least squares problem. The function is convex, so that the slope at the end of a step tells whether it went
-    too far.
+    Newton steps, each a quadratic programme. The function is convex, so that the slope at the end of a step tells whether it went
+    too far, and that the gap p.g - min_j g_j, with g the gradient, bounds how far the function is from its least value.
     """
     k, n = F.shape
     s, u, row = np.empty(n), np.empty(n), np.empty(n)
-    g, H, L = np.empty(k), np.empty((k, k)), np.empty((k, k))
-    R, target, new, trial = np.empty((k, k)), np.empty((1, k)), np.empty((1, k)), np.empty(k)
+    g, target, new, trial, z, y = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    H, A, L, free = np.empty((k, k)), np.empty((k, k)), np.empty((k, k)), np.empty(k, dtype=np.int64)
     for m in range(W.shape[0]):
         p = shares[m]
         _affinity(F, W[m], p, s, u, g)
         for _ in range(100):
             _bend(F, s, u, row, H)
-            trace = 0.0
+            # Where densities are nearly 0, second derivatives of classes differ by ten powers of ten: each has a ridge of its own.
+            for i in range(k):
+                H[i, i] += _RIDGE * H[i, i] + 1e-300
+                target[i] = g[i] - c[i]
+                for j in range(k):
+                    target[i] += H[i, j] * p[j]
+                new[i] = p[i]
+            least_quadratic(H, target, new, free, A, L, z, y)
+            slope, change, mean, smallest = 0.0, 0.0, 0.0, np.inf
             for j in range(k):
-                trace += H[j, j]
-            # H = L L': the step minimises |L'(x - p) + z|^2 with L z = c - g, over the simplex.
-            for i in range(k):
-                for j in range(i + 1):
-                    value = H[i, j] / trace
-                    for q in range(j):
-                        value -= L[i, q] * L[j, q]
-                    L[i, j] = value / L[j, j] if j < i else np.sqrt(max(value, 1e-14))
-                    R[j, i] = L[i, j]
-                    R[i, j] = L[i, j] if i == j else 0.0
-            for i in range(k):
-                value = (c[i] - g[i]) / trace
-                for q in range(i):
-                    value -= L[i, q] * trial[q]
-                trial[i] = value / L[i, i]
-            for i in range(k):
-                value = -trial[i]
-                for j in range(i, k):
-                    value += L[j, i] * p[j]
-                target[0, i] = value
-            nearest_mixtures(R, target, 1e-16, new)
-            slope, change = 0.0, 0.0
-            for j in range(k):
-                slope += (c[j] - g[j]) * (new[0, j] - p[j])
-                change += abs(new[0, j] - p[j])
-            if change < tol or slope >= 0.0:
+                slope += (c[j] - g[j]) * (new[j] - p[j])
+                change += abs(new[j] - p[j])
+                mean += (c[j] - g[j]) * p[j]
+                smallest = min(smallest, c[j] - g[j])
+            if slope >= 0.0 or (change < tol and mean - smallest < gap):
                 break
             step = 1.0
             for _ in range(40):
                 for j in range(k):
-                    trial[j] = p[j] + step * (new[0, j] - p[j])
+                    trial[j] = p[j] + step * (new[j] - p[j])
                 _affinity(F, W[m], trial, s, u, g)
                 there = 0.0
                 for j in range(k):
-                    there += (c[j] - g[j]) * (new[0, j] - p[j])
+                    there += (c[j] - g[j]) * (new[j] - p[j])
                 if there <= 0.5 * abs(slope):
                     break
                 step *= max(0.1, slope / (slope - there))
@@ -284,8 +275,14 @@ def _slope(r: FloatArray, d: FloatArray, w: FloatArray, p: float) -> tuple[float
 
 
 @kernel(error_model="numpy")
-def nearest_of_two(r: FloatArray, d: FloatArray, linear: float, W: FloatArray, tol: float, shares: FloatArray) -> None:
-    """Minimise linear p - 2 sum_t w_t sqrt(r_t + p d_t) over p in [0, 1] for each row w of W, by Newton steps in a bracket."""
+def nearest_of_two(
+    r: FloatArray, d: FloatArray, linear: float, W: FloatArray, tol: float, gap: float, shares: FloatArray
+) -> None:
+    """Minimise linear p - 2 sum_t w_t sqrt(r_t + p d_t) over p in [0, 1] for each row w of W, by Newton steps in a bracket.
+
+    The steps end when one is smaller than ``tol`` and the function can't fall by more than ``gap``: where a density is nearly 0 at
+    an end, steps from there are small far from the minimum, too.
+    """
     for m in range(W.shape[0]):
         low, high, p = 0.0, 1.0, 0.5
         tried_low, tried_high = False, False
@@ -303,9 +300,9 @@ def nearest_of_two(r: FloatArray, d: FloatArray, linear: float, W: FloatArray, t
                 new = (low + high) / 2 if tried_low else low
             elif new >= high:
                 new = (low + high) / 2 if tried_high else high
-            change = abs(new - p)
+            change, reach = abs(new - p), abs(first) * (high - low)  # the function can't fall by more than that
             p = new
-            if change < tol:
+            if change < tol and reach < gap:
                 break
         shares[m, 0], shares[m, 1] = 1.0 - p, p
 

@@ -9,6 +9,7 @@ from headcount._validation import StrOptions
 from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.kernel_methods.base import MeansToItems
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
 from headcount.quantifiers.kernel_methods.points import (
     EUCLIDEAN,
@@ -18,7 +19,6 @@ from headcount.quantifiers.kernel_methods.points import (
     sorted_points,
 )
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
-from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["EDy"]
 
@@ -31,7 +31,7 @@ _KINDS = {"manhattan": MANHATTAN, "euclidean": EUCLIDEAN}
     group="matching",
     needs="posteriors, validation part",
 )
-class EDy(SumsQuantifier):
+class EDy(MeansToItems):
     r"""Match the distribution of a sample's posteriors with a mixture of the classes' distributions by the energy distance.
 
     With :math:`K_{jl}` the mean distance between the posteriors of validation items of classes j and l, and :math:`q_j` that
@@ -39,7 +39,9 @@ class EDy(SumsQuantifier):
 
     .. math:: 2 \sum_j p_j q_j - \sum_{jl} p_j p_l K_{jl}
 
-    up to a constant, a quadratic programme. The mean distance within a class is that between different items.
+    up to a constant, a quadratic programme. The mean distance within a class is that between different items; where few items make
+    some, but not all, classes appear nearer to others than to themselves, it counts each item's distance of 0 from itself too, so
+    that the programme stays convex.
 
     When to use it: for any number of classes, as PACC, where posteriors tell more than their means do; there is no bandwidth to be
     chosen, and it has an interval. When not: the distance weighs differences of posteriors by their size, so that rare classes that
@@ -87,6 +89,7 @@ class EDy(SumsQuantifier):
     """
 
     solver = QuadraticMatch(-1)
+    value_with_itself = 0.0
     adjusts_for_shift = True
     points_: FloatArray
     ends_: IntArray
@@ -101,7 +104,7 @@ class EDy(SumsQuantifier):
         check_points(self.points_, self.ends_, self.validation_codes_)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SumsQuantifier._parameter_constraints,
+        **MeansToItems._parameter_constraints,
         "distance": [StrOptions(set(_KINDS))],
     }
 

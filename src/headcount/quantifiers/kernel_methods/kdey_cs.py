@@ -8,6 +8,7 @@ from headcount._typing import FloatArray, IntArray, RandomState
 from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.kernel_methods.base import MeansToItems
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
 from headcount.quantifiers.kernel_methods.points import (
     BANDWIDTH,
@@ -17,7 +18,6 @@ from headcount.quantifiers.kernel_methods.points import (
     sorted_points,
 )
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz
-from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["KDEyCS"]
 
@@ -28,7 +28,7 @@ __all__ = ["KDEyCS"]
     group="matching",
     needs="posteriors, validation part",
 )
-class KDEyCS(SumsQuantifier):
+class KDEyCS(MeansToItems):
     r"""Match the kernel density of a sample's posteriors with a mixture of the classes' densities (Cauchy-Schwarz divergence).
 
     The integral of the product of two Gaussian kernels of bandwidth h is a Gaussian kernel of bandwidth :math:`\sqrt 2 h`, so that
@@ -82,6 +82,7 @@ class KDEyCS(SumsQuantifier):
     """
 
     solver = CauchySchwarz()
+    value_with_itself = 1.0
     adjusts_for_shift = True
     points_: FloatArray
     ends_: IntArray
@@ -96,7 +97,7 @@ class KDEyCS(SumsQuantifier):
         check_points(self.points_, self.ends_, self.validation_codes_)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SumsQuantifier._parameter_constraints,
+        **MeansToItems._parameter_constraints,
         "bandwidth": BANDWIDTH,
     }
 
@@ -123,10 +124,3 @@ class KDEyCS(SumsQuantifier):
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)
         self.points_, self.ends_ = sorted_points(outputs.need("posteriors"), codes, len(self.classes_))
-
-    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
-        super()._learn_profiles(outputs, codes, folds)
-        if not self.solver.is_possible(self.M_):
-            # Few items may give mean kernels that no classes could have. With each item's kernel with itself they are possible.
-            own = (1.0 - self.M_.diagonal()) / np.bincount(codes)
-            self.M_ = self.M_ + np.diag(own)

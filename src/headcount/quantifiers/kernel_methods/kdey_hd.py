@@ -30,6 +30,8 @@ _POINTS_PER_BLOCK = 64
 _ITEMS_PER_CHUNK = 1024
 _SAMPLES_PER_CHUNK = 8
 _TOL = 1e-7
+_GAP = 1e-8
+"""How far the distance may be from the least over the simplex."""
 _START_EVERY, _START_TOL = 10, 1e-3
 """The search begins where that over every tenth point ends: a few steps over all points are left."""
 
@@ -150,11 +152,12 @@ class LeastHellinger(Solver):
         def match(a: int, b: int) -> None:
             W = np.sqrt(densities(q[a:b])) * weights
             if k == 2:
-                _kernels.nearest_of_two(F[0], F[1] - F[0], linear[1] - linear[0], W, _TOL, shares[a:b])
+                _kernels.nearest_of_two(F[0], F[1] - F[0], linear[1] - linear[0], W, _TOL, _GAP, shares[a:b])
             else:
                 few = np.ascontiguousarray(W[:, ::_START_EVERY])
-                _kernels.nearest_by_hellinger(F_few, F_few @ weights[::_START_EVERY], few, _START_TOL, shares[a:b])
-                _kernels.nearest_by_hellinger(F, linear, W, _TOL, shares[a:b])
+                linear_few = F_few @ weights[::_START_EVERY]
+                _kernels.nearest_by_hellinger(F_few, linear_few, few, _START_TOL, np.inf, shares[a:b])
+                _kernels.nearest_by_hellinger(F, linear, W, _TOL, _GAP, shares[a:b])
 
         with one_blas_thread():
             in_chunks(match, len(q), _SAMPLES_PER_CHUNK)

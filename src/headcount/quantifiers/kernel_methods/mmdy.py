@@ -11,10 +11,10 @@ from headcount.exceptions import DataError
 from headcount.learners import Fits, Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
+from headcount.quantifiers.kernel_methods.base import MeansToItems
 from headcount.quantifiers.kernel_methods.class_means import MadeOfItems
 from headcount.quantifiers.kernel_methods.points import BANDWIDTH, require_two_each
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
-from headcount.quantifiers.sums import SumsQuantifier
 
 __all__ = ["MMDy", "RandomFeatures"]
 
@@ -65,7 +65,7 @@ def features(P: FloatArray, frequencies: FloatArray) -> FloatArray:
     group="matching",
     needs="posteriors, validation part",
 )
-class MMDy(SumsQuantifier):
+class MMDy(MeansToItems):
     r"""Match a sample's mean random Fourier features of posteriors with a mixture of the classes' (maximum mean discrepancy).
 
     With m the number of features, :math:`\omega_t \sim N(0, h^{-2} I)` drawn at fit, and
@@ -76,7 +76,8 @@ class MMDy(SumsQuantifier):
     .. math:: \lVert \bar z - \sum_j p_j \bar z_j \rVert^2 = p'Bp - 2 q'p + \text{const}
 
     where :math:`q_j` are mean products of the sample's items with those of class j, and B those between classes; within a class,
-    between different items, so that a class's own noise is not taken for a difference.
+    between different items, so that a class's own noise is not taken for a difference; where few items would make the programme
+    not convex, each item's product with itself counts too.
 
     When to use it: as EDy, with a cost for each item that does not grow with the number of validation items; it has an interval.
     When not: if shares must not depend on a seed at all, or if the bandwidth can't be chosen: take EDy or PACC.
@@ -128,6 +129,7 @@ class MMDy(SumsQuantifier):
     """
 
     solver = QuadraticMatch()
+    value_with_itself = 1.0
     adjusts_for_shift = True
     frequencies_: FloatArray
     means_: FloatArray
@@ -146,7 +148,7 @@ class MMDy(SumsQuantifier):
             raise DataError("the mean features are not those of the frequencies and the validation items of each class")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SumsQuantifier._parameter_constraints,
+        **MeansToItems._parameter_constraints,
         "bandwidth": BANDWIDTH,
         "n_features": integers_from(1),
     }

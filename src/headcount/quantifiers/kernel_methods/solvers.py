@@ -51,6 +51,11 @@ class QuadraticMatch(Solver):
         values, vectors = np.linalg.eigh((H + H.T) / 2.0)
         return H, values, vectors
 
+    def is_possible(self, M: FloatArray) -> bool:
+        """Whether the means are those of classes that differ in all directions, or in none: otherwise p'Bp is not convex."""
+        _, values, _ = self._curvature(M)
+        return bool(values[0] > _LEAST * values[-1] or values[-1] <= 0.0)
+
     def estimating_matrix(self, M: FloatArray) -> FloatArray:
         """Return D', as often as M has matrices."""
         rows = sum_zero_basis(M.shape[-1]).T

@@ -110,7 +110,7 @@ def _slopes(
 
 
 @kernel(error_model="numpy")
-def _least_quadratic(
+def least_quadratic(
     H: FloatArray,
     b: FloatArray,
     x: FloatArray,
@@ -264,7 +264,7 @@ def nearest(M: FloatArray, Q: FloatArray, distance: int, max_iter: int, P: Float
                 for j in range(k):
                     b[i] += H[i, j] * p[j]
                 new[i] = p[i]
-            _least_quadratic(H, b, new, free, A, L, z, y)
+            least_quadratic(H, b, new, free, A, L, z, y)
             slope, change, total = 0.0, 0.0, 0.0
             for j in range(k):
                 total += new[j]

@@ -80,13 +80,17 @@ class Ensemble(MembersQuantifier):
     training_shares_ : array of shape (n_members, n_classes)
         Shares of the classes among the items that each of these was trained on.
 
-    References ---------- Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in
-    data distribution: A case study on quantification. Information Fusion 34. Pérez-Gállego, Castaño, Quevedo and del Coz (2019).
-    Dynamic ensemble selection for quantification tasks. Information Fusion 45.
+    References
+    ----------
+    Pérez-Gállego, Quevedo and del Coz (2017). Using ensembles for problems with characterizable changes in data distribution: A
+    case study on quantification. Information Fusion 34.
+    Pérez-Gállego, Castaño, Quevedo and del Coz (2019). Dynamic ensemble selection for quantification tasks. Information Fusion 45.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
+    >>> from headcount import PACC
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
     >>> q = Ensemble(PACC(), n_members=8, random_state=0)

@@ -62,6 +62,8 @@ class MedianQuantifier(MembersQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from headcount import PACC, NewtonLogisticRegression
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)

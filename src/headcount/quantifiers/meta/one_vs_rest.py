@@ -60,6 +60,8 @@ class OneVsRest(MembersQuantifier):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from headcount import HDy
     >>> y = np.arange(3000) % 3
     >>> X = np.eye(3)[y] + 0.4 * np.random.default_rng(0).standard_normal((3000, 3))
     >>> q = OneVsRest(HDy(), random_state=0).fit(X[:1500], y[:1500])

@@ -50,6 +50,9 @@ class QuaNet(TrainingParameters, Quantifier):
     The labelled items are split: 40 % train the classifier, 40 % the network, and 20 % are for early stopping and the rates of ACC
     and PACC.
 
+    **When to use it.** With thousands of labelled items, and new samples like those that it is trained on; it has no interval.
+    Otherwise `PACC` or `SLD`.
+
     Parameters
     ----------
     classifier : estimator, default=None
@@ -106,6 +109,7 @@ class QuaNet(TrainingParameters, Quantifier):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> class Linear(LogisticRegression):

@@ -45,21 +45,29 @@ class MedianOfThresholds(Solver):
 
     def solve(self, q: FloatArray, M: FloatArray) -> FloatArray:
         """Return the shares of each sample; where no rates differ, the unadjusted share above the middle threshold."""
+        return self._medians(np.ascontiguousarray(q), np.ones(len(q)), M)
+
+    def solve_counts(self, sums: IntArray, sizes: IntArray, M: FloatArray) -> FloatArray:
+        """Return the shares out of counts: integers are added up and compared without being divided first."""
+        return self._medians(np.ascontiguousarray(sums), 1.0 / sizes, M)
+
+    def _medians(self, cells: AnyArray, parts: FloatArray, M: FloatArray) -> FloatArray:
+        """Return the shares out of cells, which each sample's part makes shares of."""
         fpr, tpr = _above(M.T)
         differences = tpr - fpr
         if np.abs(differences).max() <= EQUAL_RATES:
-            positive = np.clip(_above(q)[:, len(fpr) // 2], 0.0, 1.0)
+            positive = np.clip(_above(cells)[:, len(fpr) // 2] * parts, 0.0, 1.0)
             return np.column_stack([1.0 - positive, positive])
         from headcount.quantifiers.thresholds import _kernels
 
         counted = self._counted(differences)
-        q, fpr, inverse = np.ascontiguousarray(q), fpr[counted], 1.0 / differences[counted]
-        positive = np.empty(len(q))
+        fpr, inverse = fpr[counted], 1.0 / differences[counted]
+        positive = np.empty(len(cells))
 
         def match(start: int, stop: int) -> None:
-            _kernels.median_adjusted(q[start:stop], counted, fpr, inverse, positive[start:stop])
+            _kernels.median_adjusted(cells[start:stop], parts[start:stop], counted, fpr, inverse, positive[start:stop])
 
-        in_chunks(match, len(q), max(1, _NUMBERS_PER_CHUNK // q.shape[1]))
+        in_chunks(match, len(cells), max(1, _NUMBERS_PER_CHUNK // cells.shape[1]))
         return np.column_stack([1.0 - positive, positive])
 
     def estimating_matrix(self, M: FloatArray) -> FloatArray:
@@ -134,7 +142,7 @@ class MedianSweep(SumsQuantifier):
         return left_out_scores(self, A)
 
 
-def _above(cells: FloatArray) -> FloatArray:
-    """Return the shares above each threshold out of those in the cells, row by row."""
-    above: FloatArray = np.cumsum(cells[:, :0:-1], axis=1)[:, ::-1]
+def _above(cells: AnyArray) -> AnyArray:
+    """Return the shares or counts above each threshold out of those in the cells, row by row."""
+    above: AnyArray = np.cumsum(cells[:, :0:-1], axis=1)[:, ::-1]
     return above
