@@ -58,18 +58,19 @@ def test_perfect_predictions_give_nearly_the_true_shares(aligned: bool) -> None:
     assert (result.high - result.low < 0.09).all()  # 0.25 for the labels alone
 
 
-@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize(("aligned", "n_noise"), [(False, 1), (True, 1), (True, 4)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool, weighted: bool) -> None:
+def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool, n_noise: int, weighted: bool) -> None:
     y, answers, generator = _population(200, 3)
     rows = generator.choice(200, 24, replace=False)
     strata = np.arange(200) % 2 if weighted else None
     design = sampling_design(rows, 200, generator.uniform(0.1, 0.5, 200) if weighted else None, strata)
-    noise = generator.standard_normal((200, 3))
-    features = np.stack([np.eye(3)[answers], noise], axis=1) if aligned else np.hstack([np.eye(3)[answers], noise])
+    noise = [generator.standard_normal((200, 3)) for _ in range(n_noise)]  # fewer and more predictors than classes
+    features = np.stack([np.eye(3)[answers], *noise], axis=1) if aligned else np.hstack([np.eye(3)[answers], *noise])
     Y = np.eye(3)[y[rows]]
     fit = (fit_aligned if aligned else fit_free)(Y, features, design)
-    assert 0.0 < fit.penalty < np.inf
+    assert 0.0 < fit.tuning < 1.0
+    penalty = 1.0 / fit.tuning - 1.0
     for i in range(24):
         keep = np.arange(24) != i
         d, h = design.weights[keep], design.strata[keep]
@@ -83,10 +84,10 @@ def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool
         if aligned:
             gram = np.einsum("i,ijk,ilk->jl", d, X, X)
             all_gram = np.einsum("i,ijk,ilk->jl", design.weights, design.centre(F[rows]), design.centre(F[rows]))
-            A = gram + fit.penalty * np.diag(all_gram).mean() * np.eye(2)
+            A = gram + penalty * np.diag(all_gram).mean() * np.eye(1 + n_noise)
             predicted = np.linalg.solve(A, np.einsum("i,ijk,ik->j", d, X, T)) @ x
         else:
-            predicted = x @ np.linalg.solve((X.T * d) @ X + fit.penalty * 200 * np.eye(6), (X.T * d) @ T)
+            predicted = x @ np.linalg.solve((X.T * d) @ X + penalty * 200 * np.eye(6), (X.T * d) @ T)
         leverage = design.weights[i] / design.sizes[design.strata[i]]
         np.testing.assert_allclose(fit.residuals[i], (t - predicted) * (1 - leverage), atol=1e-10)
 

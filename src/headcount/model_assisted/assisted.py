@@ -7,7 +7,7 @@ import numpy as np
 from headcount._typing import FloatArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.model_assisted.regression import Fit, fit_aligned, fit_free, fit_nothing
+from headcount.model_assisted.regression import Fit, fit_free, fit_nothing, fit_stacked
 from headcount.model_assisted.result import AssistedShares
 from headcount.model_assisted.sampling import SamplingDesign, sampling_design
 from headcount.model_assisted.score_intervals import design_effects, score_intervals
@@ -87,7 +87,7 @@ def assisted_shares(
     if matrix is None or alone.residuals.any(axis=0).sum() == 0:
         fit = alone
     else:
-        fit = (fit_aligned if matrix.ndim == 3 else fit_free)(indicators, matrix, design)
+        fit = (fit_stacked if matrix.ndim == 3 else fit_free)(indicators, matrix, design)
     found = {
         name: _with_intervals(f, indicators, design, finite_population, level)
         for name, f in (("", fit), ("_alone", alone))
@@ -102,7 +102,7 @@ def assisted_shares(
         variance_alone=spread,
         item_variances=_item_variances(fit.predictions, float(left.sum())),
         predictions=fit.predictions,
-        tuning=1.0 / (1.0 + fit.penalty),
+        tuning=fit.tuning,
         degrees=fit.degrees,
         finite_population=finite_population,
     )
