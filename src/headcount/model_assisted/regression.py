@@ -61,7 +61,9 @@ def fit_stacked(indicators: FloatArray, predictions: FloatArray, design: Samplin
     design : SamplingDesign
     """
     aligned = fit_aligned(indicators, predictions, design)
-    free = fit_free(indicators, predictions.reshape(len(predictions), -1), design, standardise=False)
+    # What is lacking to a sum of one is 1 where a predictor abstains: an answer of its own.
+    cells = np.concatenate([predictions, 1.0 - predictions.sum(axis=2, keepdims=True)], axis=2)
+    free = fit_free(indicators, cells.reshape(len(predictions), -1), design, standardise=False)
     difference = aligned.residuals - free.residuals
     spread = float(design.variance_weights @ (difference**2).sum(axis=1))
     gain = float(design.variance_weights @ (aligned.residuals * difference).sum(axis=1))
@@ -107,7 +109,9 @@ def fit_free(indicators: FloatArray, features: FloatArray, design: SamplingDesig
     for relative in PENALTIES if s2.size else PENALTIES[:1]:
         tried = s2 / (s2 + relative * unit) if np.isfinite(relative) else np.zeros_like(s2)
         left = 1.0 - intercept - (U**2) @ tried
-        residuals = (Y - U @ (tried[:, None] * projected) / root) * ((1.0 - intercept) / np.maximum(left, 1e-9))[:, None]
+        residuals = (Y - U @ (tried[:, None] * projected) / root) * ((1.0 - intercept) / np.maximum(left, 1e-9))[
+            :, None
+        ]
         loss = float(design.variance_weights @ (residuals**2).sum(axis=1))
         if loss < lowest * (1.0 - _GAIN):
             lowest, chosen, factors = loss, (residuals, float(tried.sum()), 1.0 / (1.0 + float(relative))), tried
@@ -132,9 +136,10 @@ def fit_aligned(indicators: FloatArray, predictions: FloatArray, design: Samplin
     ----------
     indicators : array of shape (n, K)
     predictions : array of shape (N, J, K)
-        What each of J predictors gives each class, such as a posterior.
+        What each of J predictors gives each class, such as a posterior; as much for each where it abstains.
     design : SamplingDesign
     """
+    predictions = predictions - predictions.mean(axis=2, keepdims=True)  # so that fitted indicators sum to 1
     Z, Y = design.centre(predictions[design.rows]), design.centre(indicators)
     weights = design.weights
     gram = np.tensordot(Z * weights[:, None, None], Z, axes=([0, 2], [0, 2]))
@@ -149,7 +154,9 @@ def fit_aligned(indicators: FloatArray, predictions: FloatArray, design: Samplin
     shrunk = s2 + PENALTIES[1:, None] * s2.mean()
     W = right / shrunk
     tried = _without_own_label(Y - np.tensordot(W, rotated, axes=(1, 1)), rotated, shrunk, weights, left)
-    losses = np.concatenate([[design.variance_weights @ (Y**2).sum(axis=1)], (tried**2).sum(axis=2) @ design.variance_weights])
+    losses = np.concatenate(
+        [[design.variance_weights @ (Y**2).sum(axis=1)], (tried**2).sum(axis=2) @ design.variance_weights]
+    )
     best = int(np.argmax(losses <= losses.min() * (1.0 + _GAIN)))  # the largest penalty, if several are as good
     if best == 0:
         return fit_nothing(indicators, design)
