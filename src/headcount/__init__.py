@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
     from headcount.intervals import Estimate, difference, differences, estimate
+    from headcount.judges import JudgeCorrection
     from headcount.learners import (
         CNNClassifier,
         NewtonLinearSVC,
@@ -80,6 +81,7 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
+    "judges": ("JudgeCorrection",),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": (
         "ArtificialPrevalence",
@@ -173,6 +175,7 @@ __all__ = [
     "Evaluation",
     "HDx",
     "HDy",
+    "JudgeCorrection",
     "KDEyCS",
     "KDEyHD",
     "KDEyML",
