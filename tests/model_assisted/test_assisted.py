@@ -210,8 +210,8 @@ def test_groups_have_the_mean_error_of_their_own_labels() -> None:
     one = assisted_group_shares(y[rows], rows, features, 3, np.zeros(900, int))[0]
     np.testing.assert_allclose(one.shares, assisted_shares(y[rows], rows, features, 3).shares)
     np.testing.assert_allclose(one.low, assisted_shares(y[rows], rows, features, 3).low)
+    few = np.r_[np.arange(0, 60, 3), 1, 4, 7, np.arange(2, 62, 3)]
     with pytest.raises(DataError, match="3 labelled items in group 1: at least 10"):
-        few = np.r_[np.arange(0, 60, 3), 1, 4, 7, np.arange(2, 62, 3)]
         assisted_group_shares(y[few], few, features, 3, groups)
 
 

@@ -161,8 +161,8 @@ def _print_groups(result: Any, by: str) -> None:
     echo()
     print_table("", [*heads, *figures], rows)
     echo(
-        "\nFrom labels: holds whatever the judges are worth in the group. Label shift: takes the judges to err in all groups alike, "
-        "and needs no label of the group."
+        "\nFrom labels: holds whatever the judges are worth in the group. Label shift: takes the judges to err in all groups "
+        "alike, and needs no label of the group."
     )
 
 

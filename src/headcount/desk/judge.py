@@ -37,7 +37,7 @@ def judge_tables(
     estimand: str = "sample",
     progress: Callable[[int], None] | None = None,
 ) -> JudgedShares:
-    r"""Estimate class shares from tables with a column of each judge's answers and one of human labels, which is empty for most rows.
+    r"""Estimate class shares from tables with columns of judges' answers and one of human labels, empty in most rows.
 
     Parameters
     ----------

@@ -248,7 +248,7 @@ def _scores(name: str, values: Any, k: int) -> tuple[IntArray, FloatArray, dict[
         raise DataError(
             f"The judge {name!r} has {P.shape[1]} scores for each item; {k} are needed, one for each class."
         )
-    missing: AnyArray = np.isnan(P).any(axis=1)
+    missing: AnyArray = np.asarray(np.isnan(P).any(axis=1))
     if missing.all():
         raise DataError(f"The judge {name!r} has no scores.")
     bad: AnyArray = ~missing & ((P < -_TOLERANCE).any(axis=1) | (np.abs(P.sum(axis=1) - 1.0) > 1e-3))

@@ -238,8 +238,8 @@ class JudgeCorrection(BaseEstimator):
         few = [group.label for group in result if group.n_labelled < FEWEST_LABELS]
         if few:
             notes.append(
-                f"{len(few):,} of {len(result):,} groups have fewer than {FEWEST_LABELS} human labels and no answer from their own "
-                f"labels: {quoted(few, 6)}."
+                f"Fewer than {FEWEST_LABELS} human labels, so no answer from labels, in {len(few):,} of {len(result):,} groups: "
+                f"{quoted(few, 6)}."
             )
         apart = [group.label for group in result if group.answers_disagree]
         if apart:

@@ -1,11 +1,13 @@
 """Shares of groups under label shift: what judges answer for items of a class is taken to be the same in all groups."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from headcount._typing import FloatArray, IntArray
+from headcount.exceptions import IdentifiabilityWarning
 from headcount.intervals import Estimate, estimate
 from headcount.judges.answers import JudgeAnswers
 from headcount.learners import BlackBox
@@ -45,7 +47,13 @@ def label_shift_estimate(
         items = _posteriors(whole.predictions)
         labelled_items = _posteriors(np.eye(k)[human[labelled]] - whole.residuals)
         method = PACC
-    quantifier = method(FrozenEstimator(BlackBox(tuple(range(k))).fit())).fit(labelled_items, human[labelled])
+    quantifier = method(FrozenEstimator(BlackBox(tuple(range(k))).fit()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IdentifiabilityWarning)
+        try:
+            quantifier.fit(labelled_items, human[labelled])
+        except IdentifiabilityWarning:
+            return "There is no answer under label shift: the judges' answers do not tell the classes apart."
     order = np.argsort(groups, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
     return estimate(quantifier, items, Samples(order, indptr), level=level, estimand=estimand)
