@@ -481,3 +481,24 @@ def test_labels_of_one_class_are_enough_if_the_classes_are_named():
     np.testing.assert_allclose(result.total.shares, [1.0, 0.0, 0.0])
     assert (result.total.high - result.total.low > 0.05).all()
     assert any("No human label is 'fair', 'good'" in text for text in result.warnings)
+
+
+def test_the_label_shift_answer_does_not_know_the_groups_of_labels():
+    """The answer of a group under label shift depends on labels of all groups alike, not on where they are."""
+    generator = np.random.default_rng(20)
+    groups = np.arange(1200) % 2
+    truth = generator.choice(CLASSES, 1200)
+    judge = np.where(generator.random(1200) < 0.8, truth, generator.choice(CLASSES, 1200))
+    answers = {"a": judge, "b": np.where(generator.random(1200) < 0.3, None, judge)}
+    human = with_labels(truth, 200, generator)
+    result = JudgeCorrection().fit(answers, human, by=groups).result_
+    moved = (
+        JudgeCorrection()
+        .fit(answers, human, by=["x" if g == 1 and h is None else "y" for g, h in zip(groups, human, strict=True)])
+        .result_
+    )
+    unlabelled = groups == 1
+    assert not np.isnan(result.groups[1].shares).any()
+    assert np.isnan(moved.groups[0].shares).all()
+    np.testing.assert_allclose(result.groups[1].shifted, moved.groups[0].shifted, atol=0.06)
+    assert unlabelled.sum() == result.groups[1].n_items

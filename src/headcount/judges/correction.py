@@ -171,7 +171,7 @@ class JudgeCorrection(BaseEstimator):
         of_groups: tuple[CorrectedGroup, ...] = ()
         warnings = _warnings(read, human, self.classes_, groups, all_labelled)
         if names is not None:
-            of_groups, notes = self._groups(read, human, total, names, groups, counts)
+            of_groups, notes = self._groups(read, human, names, groups, counts)
             warnings += notes
             if not stratified:
                 warnings += _uneven(counts, np.bincount(groups))
@@ -193,7 +193,6 @@ class JudgeCorrection(BaseEstimator):
         self,
         read: JudgeAnswers,
         human: IntArray,
-        total: AssistedShares,
         names: list[Any],
         groups: IntArray,
         counts: IntArray,
@@ -215,7 +214,9 @@ class JudgeCorrection(BaseEstimator):
                 level=self.level,
             )
             answers = dict(zip(usable.tolist(), found, strict=True))
-        shifted = label_shift_estimate(read, human, total, groups, self.estimand, self.level)
+        # Without groups: the predictions of a stratified regression would tell them apart.
+        pooled = assisted_shares(human[human >= 0], human >= 0, read.predictors, k, level=self.level)
+        shifted = label_shift_estimate(read, human, pooled, groups, self.estimand, self.level)
         if isinstance(shifted, str):
             notes.append(shifted)
             moved: Any = None
