@@ -148,10 +148,10 @@ def _report(results: list[dict[str, Any]]) -> None:
                 )
             ]
             table = np.array(cells)
-            held = table[:, 0] >= COVERS
+            finite = ~np.isnan(table[:, 1])  # ppi-python has no interval with a constant judge
+            held = (table[:, 0] >= COVERS) & finite
             ours_all += table[held, 3].tolist()
             theirs_all += table[held, 1].tolist()
-            finite = ~np.isnan(table[:, 1])  # ppi-python has no interval with a constant judge
             ratio = table[held, 3].mean() / table[held, 1].mean() if held.any() else np.nan
             print(
                 f"| {result['task']} | {100 * table[:, 0].mean():.1f} % | {100 * table[:, 0].min():.1f} % | "

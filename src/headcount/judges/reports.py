@@ -99,7 +99,7 @@ def accuracy_interval(confusion: Any, unsampled: float, level: float) -> Interva
     """Return the share of agreement and its score interval (Wilson, 1927), for a finite number of items.
 
     >>> [round(value, 3) for value in accuracy_interval([[40, 5, 0], [5, 50, 0]], 1.0, 0.95)]
-    [0.9, 0.824, 0.945]
+    [0.9, 0.825, 0.945]
     """
     table = np.asarray(confusion, dtype=np.float64)
     n = table.sum()
@@ -115,7 +115,7 @@ def kappa_interval(confusion: Any, unsampled: float, level: float) -> Interval:
     the share of agreement whose design effect gives that variance, on the scale of kappa.
 
     >>> [round(value, 2) for value in kappa_interval([[40, 5, 0], [5, 50, 0]], 1.0, 0.95)]
-    [0.8, 0.64, 0.89]
+    [0.8, 0.65, 0.89]
     """
     counts = np.asarray(confusion, dtype=np.float64)
     n, k = float(counts.sum()), counts.shape[0]
