@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from headcount import JudgeCorrection
 from headcount.exceptions import DataError
+from headcount.judges.reports import kappa_interval
 
 CLASSES = np.array(["bad", "fair", "good"])
 
@@ -214,6 +215,25 @@ def test_reports_of_judges_by_hand():
     assert result.confusion_frame().equals(frame)
     with pytest.raises(DataError, match="There is no judge 'x'; the judges are 'j0', 'j1'"):
         result.confusion_frame("x")
+
+
+def test_the_variance_of_kappa_by_hand():
+    """Fleiss, Cohen and Everitt (1969), as a delta method over the cells of the table, with numerical derivatives."""
+    counts = np.array([[50.0, 12.0, 3.0], [8.0, 30.0, 6.0], [2.0, 9.0, 40.0]])
+    n, steps = counts.sum(), 1e-6
+
+    def kappa(p):
+        chance = p.sum(axis=1) @ p.sum(axis=0)
+        return (np.trace(p) - chance) / (1.0 - chance)
+
+    p = counts / n
+    moves = [np.reshape(row, (3, 3)) for row in np.eye(9) * steps]
+    slopes = np.array([(kappa(p + move) - kappa(p - move)) / (2.0 * steps) for move in moves])
+    variance = (slopes**2 @ p.ravel() - (slopes @ p.ravel()) ** 2) / n
+    table = np.column_stack([counts, np.zeros(3)])
+    value, low, high = kappa_interval(table, 1.0, 0.95)
+    assert value == pytest.approx(kappa(p))
+    assert (high - low) / 2.0 == pytest.approx(1.96 * np.sqrt(variance), rel=0.03)
 
 
 def test_kappas_interval_covers():
@@ -487,7 +507,8 @@ def test_the_label_shift_answer_does_not_know_the_groups_of_labels():
     """The answer of a group under label shift depends on labels of all groups alike, not on where they are."""
     generator = np.random.default_rng(20)
     groups = np.arange(1200) % 2
-    truth = generator.choice(CLASSES, 1200)
+    first = generator.choice(CLASSES, 1200, p=[0.8, 0.1, 0.1])
+    truth = np.where(groups == 0, first, generator.choice(CLASSES, 1200, p=[0.1, 0.1, 0.8]))
     judge = np.where(generator.random(1200) < 0.8, truth, generator.choice(CLASSES, 1200))
     answers = {"a": judge, "b": np.where(generator.random(1200) < 0.3, None, judge)}
     human = with_labels(truth, 200, generator)
@@ -501,4 +522,7 @@ def test_the_label_shift_answer_does_not_know_the_groups_of_labels():
     assert not np.isnan(result.groups[1].shares).any()
     assert np.isnan(moved.groups[0].shares).all()
     np.testing.assert_allclose(result.groups[1].shifted, moved.groups[0].shifted, atol=0.06)
+    np.testing.assert_allclose(
+        result.groups[1].shifted, [(truth[unlabelled] == label).mean() for label in CLASSES], atol=0.12
+    )
     assert unlabelled.sum() == result.groups[1].n_items

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from headcount.exceptions import DataError
-from headcount.model_assisted import assisted_group_shares, assisted_shares
-from headcount.model_assisted.regression import fit_aligned, fit_free
+from headcount.model_assisted import assisted_group_shares, assisted_shares, regression
+from headcount.model_assisted.regression import fit_aligned, fit_free, fit_nothing, fit_stacked
 from headcount.model_assisted.sampling import sampling_design
 
 
@@ -180,6 +180,19 @@ def test_fitted_shares_sum_to_one_where_predictors_abstain() -> None:
         result = assisted_shares(y[rows], rows, one_hot[:, None], 3)
         np.testing.assert_allclose(result.predictions.sum(axis=1), 1.0)
         assert result.effective_labels > 90
+
+
+def test_an_abstention_is_a_cell_like_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the free regression a judge that abstains is one that names a class that it never named else."""
+    monkeypatch.setattr(regression, "fit_aligned", lambda Y, _, design: fit_nothing(Y, design))
+    y, answers, generator = _population(400, 7)
+    answers = np.where(y == 2, 2, answers % 2)
+    rows = generator.choice(400, 60, replace=False)
+    named, silent = np.eye(3)[answers], np.vstack([np.eye(3)[:2], np.zeros(3)])[answers]
+    design, Y = sampling_design(rows, 400), np.eye(3)[y[rows]]
+    one, other = (fit_stacked(Y, features[:, None], design) for features in (named, silent))
+    np.testing.assert_allclose(other.predictions, one.predictions, atol=1e-12)
+    np.testing.assert_allclose(other.residuals, one.residuals, atol=1e-12)
 
 
 def test_an_abstention_that_says_something_is_learnt_from() -> None:
