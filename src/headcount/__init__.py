@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
     from headcount.intervals import Estimate, LabelledEstimate, difference, differences, estimate
+    from headcount.judges import JudgeCorrection
     from headcount.learners import (
         CNNClassifier,
         NewtonLinearSVC,
@@ -82,6 +83,7 @@ _HOME = {
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "LabelledEstimate", "difference", "differences", "estimate"),
+    "judges": ("JudgeCorrection",),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
     "protocols": (
         "ArtificialPrevalence",
@@ -175,6 +177,7 @@ __all__ = [
     "Evaluation",
     "HDx",
     "HDy",
+    "JudgeCorrection",
     "KDEyCS",
     "KDEyHD",
     "KDEyML",

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from headcount.cli.app import app
 from headcount.data.examples import EXAMPLES
+from headcount.data.examples.conversations import conversation_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
 from headcount.data.examples.survey import survey_files
@@ -131,3 +132,18 @@ def test_examples_that_can_not_be_written(tmp_path, monkeypatch, arguments, word
     result, files = written(tmp_path, *arguments)
     assert words in str(result.exception)
     assert files == ["new_answers.csv", "taken"]
+
+
+def test_judged_conversations_are_the_same_each_time_and_humans_know_the_truth():
+    files = made("judges")
+    assert conversation_files(20) == conversation_files(20)
+    assert conversation_files(20) != conversation_files(20, seed=1)
+    assert list(files) == list(EXAMPLES["judges"].contents)
+    rows, truth = read(files["judged.csv"]), read(files["true_answers.csv"])
+    assert len(rows) == 1800
+    assert Counter(row["month"] for row in rows if row["human"]) == {"2025-01": 60, "2025-02": 60, "2025-03": 60}
+    counts = Counter((row["group"], int(row["true_count"])) for row in truth)
+    assert sum(n * times for (group, n), times in counts.items() if group == "all") == 1800
+    labelled = [row for row in rows if row["human"]]
+    assert sum(row["large"] == row["human"] for row in labelled) / len(labelled) > 0.7
+    assert {row["small"] for row in rows} == {row["answer"] for row in read(files["phrases.csv"])}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from headcount.exceptions import DataError
-from headcount.model_assisted import assisted_shares
-from headcount.model_assisted.regression import fit_aligned, fit_free
+from headcount.model_assisted import assisted_group_shares, assisted_shares, regression
+from headcount.model_assisted.regression import fit_aligned, fit_free, fit_nothing, fit_stacked
 from headcount.model_assisted.sampling import sampling_design
 
 
@@ -58,18 +58,22 @@ def test_perfect_predictions_give_nearly_the_true_shares(aligned: bool) -> None:
     assert (result.high - result.low < 0.09).all()  # 0.25 for the labels alone
 
 
-@pytest.mark.parametrize("aligned", [False, True])
+@pytest.mark.parametrize(("aligned", "n_noise"), [(False, 1), (True, 1), (True, 4)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool, weighted: bool) -> None:
+def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool, n_noise: int, weighted: bool) -> None:
     y, answers, generator = _population(200, 3)
     rows = generator.choice(200, 24, replace=False)
     strata = np.arange(200) % 2 if weighted else None
     design = sampling_design(rows, 200, generator.uniform(0.1, 0.5, 200) if weighted else None, strata)
-    noise = generator.standard_normal((200, 3))
-    features = np.stack([np.eye(3)[answers], noise], axis=1) if aligned else np.hstack([np.eye(3)[answers], noise])
+    noise = [generator.standard_normal((200, 3)) for _ in range(n_noise)]  # fewer and more predictors than classes
+    noise = [part - part.mean(axis=1, keepdims=True) for part in noise]
+    features = (
+        np.stack([np.eye(3)[answers] - 1 / 3, *noise], axis=1) if aligned else np.hstack([np.eye(3)[answers], *noise])
+    )
     Y = np.eye(3)[y[rows]]
     fit = (fit_aligned if aligned else fit_free)(Y, features, design)
-    assert 0.0 < fit.penalty < np.inf
+    assert 0.0 < fit.tuning < 1.0
+    penalty = 1.0 / fit.tuning - 1.0
     for i in range(24):
         keep = np.arange(24) != i
         d, h = design.weights[keep], design.strata[keep]
@@ -83,10 +87,10 @@ def test_residuals_are_those_of_models_that_have_not_seen_the_item(aligned: bool
         if aligned:
             gram = np.einsum("i,ijk,ilk->jl", d, X, X)
             all_gram = np.einsum("i,ijk,ilk->jl", design.weights, design.centre(F[rows]), design.centre(F[rows]))
-            A = gram + fit.penalty * np.diag(all_gram).mean() * np.eye(2)
+            A = gram + penalty * np.diag(all_gram).mean() * np.eye(1 + n_noise)
             predicted = np.linalg.solve(A, np.einsum("i,ijk,ik->j", d, X, T)) @ x
         else:
-            predicted = x @ np.linalg.solve((X.T * d) @ X + fit.penalty * 200 * np.eye(6), (X.T * d) @ T)
+            predicted = x @ np.linalg.solve((X.T * d) @ X + penalty * 200 * np.eye(6), (X.T * d) @ T)
         leverage = design.weights[i] / design.sizes[design.strata[i]]
         np.testing.assert_allclose(fit.residuals[i], (t - predicted) * (1 - leverage), atol=1e-10)
 
@@ -165,3 +169,77 @@ def test_bad_input_is_a_sentence(change: dict[str, Any], message: str) -> None:
     options = {name: given.pop(name) for name in ("probabilities", "strata") if name in given}
     with pytest.raises(DataError, match=re.escape(message)):
         assisted_shares(given["codes"], given["labelled"], given["features"], 3, **options)
+
+
+def test_fitted_shares_sum_to_one_where_predictors_abstain() -> None:
+    y, answers, generator = _population(500, 4)
+    one_hot = np.eye(3)[answers]
+    one_hot[generator.random(500) < 0.3] = 0.0
+    for seed in range(5):
+        rows = np.random.default_rng(seed).choice(500, 80, replace=False)
+        result = assisted_shares(y[rows], rows, one_hot[:, None], 3)
+        np.testing.assert_allclose(result.predictions.sum(axis=1), 1.0)
+        assert result.effective_labels > 90
+
+
+def test_an_abstention_is_a_cell_like_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the free regression a judge that abstains is one that names a class that it never named else."""
+    monkeypatch.setattr(regression, "fit_aligned", lambda Y, _, design: fit_nothing(Y, design))
+    y, answers, generator = _population(400, 7)
+    answers = np.where(y == 2, 2, answers % 2)
+    rows = generator.choice(400, 60, replace=False)
+    named, silent = np.eye(3)[answers], np.vstack([np.eye(3)[:2], np.zeros(3)])[answers]
+    design, Y = sampling_design(rows, 400), np.eye(3)[y[rows]]
+    one, other = (fit_stacked(Y, features[:, None], design) for features in (named, silent))
+    np.testing.assert_allclose(other.predictions, one.predictions, atol=1e-12)
+    np.testing.assert_allclose(other.residuals, one.residuals, atol=1e-12)
+
+
+def test_an_abstention_that_says_something_is_learnt_from() -> None:
+    y, answers, generator = _population(2000, 5)
+    silent = y == 2  # the judge refuses to answer for items of the last class
+    one_hot = np.where(silent[:, None], 0.0, np.eye(3)[answers])
+    rows = generator.choice(2000, 200, replace=False)
+    with_silence = assisted_shares(y[rows], rows, one_hot[:, None], 3)
+    assert with_silence.residual_variance[2] < 0.3 * with_silence.variance_alone[2]
+
+
+def test_groups_have_the_mean_error_of_their_own_labels() -> None:
+    y, answers, generator = _population(900, 6)
+    groups = np.arange(900) % 3
+    y = np.where(
+        (groups == 2) & (y == 0), 1, y
+    )  # of the first class in that group there is nothing: the judge is wrong there
+    rows = np.sort(generator.choice(900, 240, replace=False))
+    features = np.eye(3)[answers][:, None]
+    found = assisted_group_shares(y[rows], rows, features, 3, groups)
+    for g, result in enumerate(found):
+        labelled = rows[groups[rows] == g]
+        assert (result.n_items, result.n_labelled) == (300, len(labelled))
+        np.testing.assert_allclose(result.shares_alone, np.bincount(y[labelled], minlength=3) / len(labelled))
+        truth = np.bincount(y[groups == g], minlength=3) / 300
+        assert (result.low - 0.02 <= truth).all()
+        assert (truth <= result.high + 0.02).all()
+    one = assisted_group_shares(y[rows], rows, features, 3, np.zeros(900, int))[0]
+    np.testing.assert_allclose(one.shares, assisted_shares(y[rows], rows, features, 3).shares)
+    np.testing.assert_allclose(one.low, assisted_shares(y[rows], rows, features, 3).low)
+    few = np.r_[np.arange(0, 60, 3), 1, 4, 7, np.arange(2, 62, 3)]
+    with pytest.raises(DataError, match="3 labelled items in group 1: at least 10"):
+        assisted_group_shares(y[few], few, features, 3, groups)
+
+
+def test_averaging_helps_where_a_judge_confuses_classes_and_costs_little_elsewhere() -> None:
+    generator = np.random.default_rng(8)
+    y = generator.choice(3, 3000, p=[0.4, 0.4, 0.2])
+    swapped = np.eye(3)[np.array([1, 2, 0])[y]][:, None]  # always wrong, always in the same way
+    rows = generator.choice(3000, 100, replace=False)
+    assert assisted_shares(y[rows], rows, swapped, 3).effective_labels > 1000
+    noise = np.eye(3)[generator.integers(0, 3, (3000, 5))]
+    errors, errors_alone = [], []
+    truth = np.bincount(y) / 3000
+    for _ in range(200):
+        rows = generator.choice(3000, 100, replace=False)
+        result = assisted_shares(y[rows], rows, noise, 3)
+        errors.append(result.shares - truth)
+        errors_alone.append(result.shares_alone - truth)
+    assert np.var(errors_alone, axis=0).sum() / np.var(errors, axis=0).sum() > 0.93

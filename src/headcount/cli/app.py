@@ -20,6 +20,7 @@ from headcount.cli.compare import compare
 from headcount.cli.deferred import defer_slow_imports
 from headcount.cli.estimate import estimate
 from headcount.cli.fit import fit, inspect
+from headcount.cli.judge import judge
 from headcount.cli.methods import methods
 from headcount.cli.open import open_page
 from headcount.cli.output import echo, in_command_words
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 
 
-for command in (fit, estimate, compare, check, sql, inspect, methods):
+for command in (fit, estimate, compare, check, judge, sql, inspect, methods):
     app.command()(command)
 app.command("open")(open_page)
 app.add_typer(data.app, name="data")

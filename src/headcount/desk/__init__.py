@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headcount.desk.database import scoring_sql, statistics_sql
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
+    from headcount.desk.judge import judge_tables, read_answer_map
     from headcount.desk.trend import trend_tables
 
 _HOME = {
@@ -24,7 +25,9 @@ _HOME = {
     "confusion_model": "black_box",
     "estimate_tables": "estimate",
     "fit_table": "fit",
+    "judge_tables": "judge",
     "provenance": "estimate",
+    "read_answer_map": "judge",
     "scored_model": "black_box",
     "scoring_sql": "database",
     "statistics_sql": "database",
@@ -40,7 +43,9 @@ __all__ = [
     "confusion_model",
     "estimate_tables",
     "fit_table",
+    "judge_tables",
     "provenance",
+    "read_answer_map",
     "scored_model",
     "scoring_sql",
     "statistics_sql",

@@ -4,7 +4,7 @@ The estimates hold whatever the predictions are worth: they rest on how the labe
 knows a classifier, a quantifier or a table.
 """
 
-from headcount.model_assisted.assisted import assisted_shares
+from headcount.model_assisted.assisted import FEWEST_LABELS, assisted_group_shares, assisted_shares
 from headcount.model_assisted.result import AssistedShares
 
-__all__ = ["AssistedShares", "assisted_shares"]
+__all__ = ["FEWEST_LABELS", "AssistedShares", "assisted_group_shares", "assisted_shares"]

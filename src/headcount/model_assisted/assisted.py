@@ -1,4 +1,4 @@
-"""`assisted_shares`: class shares from labels drawn at random and predictions for all items, with intervals."""
+"""`assisted_shares`, `assisted_group_shares`: class shares from labels drawn at random and predictions for all items."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import numpy as np
 from headcount._typing import FloatArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
-from headcount.model_assisted.regression import Fit, fit_aligned, fit_free, fit_nothing
+from headcount.model_assisted.regression import Fit, fit_free, fit_nothing, fit_stacked
 from headcount.model_assisted.result import AssistedShares
 from headcount.model_assisted.sampling import SamplingDesign, sampling_design
 from headcount.model_assisted.score_intervals import design_effects, score_intervals
 
-__all__ = ["FEWEST_LABELS", "assisted_shares"]
+__all__ = ["FEWEST_LABELS", "assisted_group_shares", "assisted_shares"]
 
 FEWEST_LABELS = 10
 """With fewer labels neither the variance nor the tuning can be estimated."""
@@ -52,8 +52,9 @@ def assisted_shares(
         Which items are labelled, or their positions.
     features : array of shape (N, p) or (N, J, n_classes), or None
         Of all items. Two-dimensional: any numbers, whose scale does not matter. Three-dimensional: J predictors, each of which
-        gives every class a number (a posterior, a one-hot answer), in the order of the classes; each needs but one coefficient,
-        which is better with few labels. None: the labels alone.
+        gives every class a number (a posterior, a one-hot answer), in the order of the classes; zeros where it abstains. Two
+        regressions are averaged: one with a single coefficient for each predictor, which few labels can tell, and one that also
+        learns which classes it confuses. None: the labels alone.
     n_classes : int
     probabilities : array of shape (N,) or (n,), optional
         Inclusion probabilities, above 0 and at most 1. By default the labelled items are a simple random sample (of each stratum).
@@ -83,11 +84,85 @@ def assisted_shares(
     matrix, n_items = _features(features, labelled, n_classes)
     design = sampling_design(labelled, n_items, probabilities, strata)
     indicators = _indicators(given, len(design.rows), n_classes)
+    return _answer(_fit(indicators, matrix, design), indicators, design, finite_population, level)
+
+
+def assisted_group_shares(
+    codes: Any,
+    labelled: Any,
+    features: Any,
+    n_classes: int,
+    groups: Any,
+    *,
+    finite_population: bool = True,
+    level: float = 0.95,
+) -> list[AssistedShares]:
+    r"""Estimate class shares of each of several groups of items, with one regression for all of them.
+
+    Which answers go with which classes is learnt from the labels of all groups, its mean error from those of each group alone:
+
+    .. math:: \hat p_g = \frac1{N_g} \sum_{i \in g} m(x_i) + \frac1{n_g} \sum_{i \in s_g} (y_i - m(x_i))
+
+    So the answer of a group holds whatever the answers are worth there. Labels were drawn at random in each group, in one at a
+    higher rate than in another if need be.
+
+    Parameters
+    ----------
+    codes, labelled, features, n_classes, finite_population, level
+        As in `assisted_shares`.
+    groups : array of int of shape (N,)
+        Group of each item, 0 to G - 1; at least ten items of each are labelled.
+
+    Returns
+    -------
+    list of AssistedShares
+        One for each group, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> groups = np.repeat([0, 1], 1000)
+    >>> y = (generator.random(2000) < np.array([0.2, 0.6])[groups]).astype(int)
+    >>> answers = np.where(generator.random(2000) < 0.9, y, 1 - y)
+    >>> labelled = generator.choice(2000, 200, replace=False)
+    >>> found = assisted_group_shares(y[labelled], labelled, np.eye(2)[answers][:, None], 2, groups)
+    >>> [bool(abs(result.shares[1] - share) < 0.08) for result, share in zip(found, (0.2, 0.6))]
+    [True, True]
+    """
+    given = np.asarray(codes)
+    matrix, n_items = _features(features, labelled, n_classes)
+    design = sampling_design(labelled, n_items, strata=groups)
+    indicators = _indicators(given, len(design.rows), n_classes)
+    few = np.flatnonzero(design.counts < FEWEST_LABELS)
+    if few.size:
+        raise DataError(
+            f"{int(design.counts[few[0]])} labelled items in group {few[0]}: at least {FEWEST_LABELS} are needed in each."
+        )
+    fit = _fit(indicators, matrix, design)
+    answers = []
+    for g in range(len(design.sizes)):
+        part, rows = design.of_stratum(g), design.strata == g
+        of_group = Fit(
+            fit.predictions[design.all_strata == g],
+            fit.residuals[rows],
+            fit.degrees * float(design.counts[g]) / len(design.rows),
+            fit.tuning,
+        )
+        answers.append(_answer(of_group, indicators[rows], part, finite_population, level))
+    return answers
+
+
+def _fit(indicators: FloatArray, matrix: FloatArray | None, design: SamplingDesign) -> Fit:
+    if matrix is None or not design.centre(indicators).any():
+        return fit_nothing(indicators, design)
+    return (fit_stacked if matrix.ndim == 3 else fit_free)(indicators, matrix, design)
+
+
+def _answer(
+    fit: Fit, indicators: FloatArray, design: SamplingDesign, finite_population: bool, level: float
+) -> AssistedShares:
     alone = fit_nothing(indicators, design)
-    if matrix is None or alone.residuals.any(axis=0).sum() == 0:
-        fit = alone
-    else:
-        fit = (fit_aligned if matrix.ndim == 3 else fit_free)(indicators, matrix, design)
     found = {
         name: _with_intervals(f, indicators, design, finite_population, level)
         for name, f in (("", fit), ("_alone", alone))
@@ -97,12 +172,13 @@ def assisted_shares(
         **{f"{key}{name}": value for name, values in found.items() for key, value in values.items()},
         level=level,
         n_labelled=len(design.rows),
-        n_items=n_items,
+        n_items=design.n_items,
         residual_variance=left,
         variance_alone=spread,
         item_variances=_item_variances(fit.predictions, float(left.sum())),
         predictions=fit.predictions,
-        tuning=1.0 / (1.0 + fit.penalty),
+        residuals=fit.residuals,
+        tuning=fit.tuning,
         degrees=fit.degrees,
         finite_population=finite_population,
     )

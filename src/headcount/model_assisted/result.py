@@ -30,6 +30,8 @@ class AssistedShares:
         Expected square of what the predictions leave of an item, summed over the classes: where a further label helps most.
     predictions : array of shape (n_items, n_classes)
         Fitted indicators; their mean is the estimate before it is kept within [0, 1].
+    residuals : array of shape (n_labelled, n_classes)
+        Indicators of the labelled items less those fitted without the item's own label, with mean about 0.
     tuning : float
         How much of the features' power was kept, from 0 (the labels alone) to 1 (no shrinkage).
     degrees : float
@@ -53,6 +55,7 @@ class AssistedShares:
     variance_alone: FloatArray
     item_variances: FloatArray
     predictions: FloatArray
+    residuals: FloatArray
     tuning: float
     degrees: float
     finite_population: bool

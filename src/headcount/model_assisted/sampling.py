@@ -45,6 +45,19 @@ class SamplingDesign:
         """Number of all items."""
         return len(self.all_strata)
 
+    def of_stratum(self, h: int) -> "SamplingDesign":
+        """Return the design of one stratum by itself, its items numbered anew."""
+        within, chosen = self.all_strata == h, self.strata == h
+        return SamplingDesign(
+            (np.cumsum(within) - 1)[self.rows[chosen]],
+            self.weights[chosen],
+            self.unsampled[chosen],
+            np.zeros(int(chosen.sum()), dtype=np.int64),
+            np.zeros(int(within.sum()), dtype=np.int64),
+            self.sizes[[h]],
+            self.counts[[h]],
+        )
+
     def centre(self, values: FloatArray) -> FloatArray:
         """Subtract from values of the labelled items their weighted mean in each stratum."""
         return np.asarray(values - self.stratum_means(values)[self.strata], dtype=np.float64)

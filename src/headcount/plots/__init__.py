@@ -17,6 +17,7 @@ Examples
 
 from headcount.plots.evaluations import bias_by_prevalence, diagonal, error_by_shift
 from headcount.plots.intervals import intervals
+from headcount.plots.judges import judged
 from headcount.plots.ranks import critical_difference
 from headcount.plots.reliability import reliability
 from headcount.plots.ternary import ternary
@@ -27,6 +28,7 @@ __all__ = [
     "diagonal",
     "error_by_shift",
     "intervals",
+    "judged",
     "reliability",
     "ternary",
 ]

@@ -12,7 +12,7 @@ from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
 from headcount.stream.groups import group_label
 
-__all__ = ["COLOURS", "plot_shares"]
+__all__ = ["COLOURS", "OMITTED_METADATA", "plot_shares"]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666", "#b5434d", "#5a8f2e")
 """Distinguishable by colour-blind readers, on light and dark backgrounds (after Okabe and Ito 2008)."""
@@ -30,7 +30,7 @@ _DRAWN_OFFSET = 0.06
 DRAWN = "drawn towards the other groups"
 _MAX_NAME = 24
 """Characters of the name of a group or class."""
-_OMITTED_METADATA = {
+OMITTED_METADATA = {
     "svg": ("Date", "Creator", "Format", "Type"),
     "pdf": ("CreationDate", "Producer"),
     "png": ("Software",),
@@ -67,7 +67,7 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
             figure.suptitle(printable(title), x=0.01, ha="left", color=_GREY)
         figure.axes[-1].set_xlabel(printable(x_label), color=_GREY)
         picture = BytesIO()
-        metadata: dict[str, Any] = dict.fromkeys(_OMITTED_METADATA[format])
+        metadata: dict[str, Any] = dict.fromkeys(OMITTED_METADATA[format])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
             figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)

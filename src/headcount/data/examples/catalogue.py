@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headcount.data.examples.conversations import conversation_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
 from headcount.data.examples.survey import survey_files
@@ -85,6 +86,20 @@ EXAMPLES = {
         (
             "headcount estimate --confusion confusion.csv counts.csv --by week",
             "headcount fit study.csv --features fever,cough,smell_loss,signal --label pcr -o infected.headcount",
+        ),
+    ),
+    "judges": Example(
+        "support conversations that three language models judged, and people some of them",
+        conversation_files,
+        {
+            "judged.csv": "1,800 conversations of three months, 180 with a human label (conversation, month, large, small, tiny, "
+            "human)",
+            "phrases.csv": "what the small model writes, and the class that it means (answer, class)",
+            "true_answers.csv": "the true shares, of all and by month",
+        },
+        (
+            "headcount judge judged.csv --human human --judge large,small,tiny --map phrases.csv",
+            "headcount judge judged.csv --human human --judge large,small,tiny --map phrases.csv --by month --html judges.html",
         ),
     ),
 }
