@@ -1,0 +1,100 @@
+"""What a model's predictions will leave of items that are not labelled yet, learnt from labelled items that it has not seen."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from headcount._typing import FloatArray, IntArray
+
+__all__ = ["ResidualModel", "moved_posteriors"]
+
+_PRIOR_LABELS = 8.0
+"""Labels of the target that the residual variance of the labelled source counts for."""
+
+
+def moved_posteriors(posteriors: FloatArray, prior: FloatArray, shares: FloatArray) -> FloatArray:
+    r"""Return posteriors under other shares than the prior that they hold for.
+
+    .. math:: P'_j(x) \propto P_j(x) \frac{p_j}{\pi_j}
+
+    >>> moved_posteriors(np.array([[0.8, 0.2]]), np.array([0.5, 0.5]), np.array([0.2, 0.8])).tolist()
+    [[0.5, 0.5]]
+    """
+    joint = posteriors * (shares / np.maximum(prior, 1e-300))
+    totals = joint.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(totals > 0.0, joint / np.where(totals > 0.0, totals, 1.0), shares), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualModel:
+    r"""Expected squares of the residuals of each class's indicator, as a line in what the posterior says of its variance.
+
+    .. math:: v_k(x) = a_k + b_k \, m_k(x) (1 - m_k(x)), \quad a_k, b_k \ge 0
+
+    with :math:`m` the posteriors under the shares of the target. Posteriors that are too sure leave more where they are near 0 or 1
+    than they say: :math:`a_k` is above 0.
+
+    Attributes
+    ----------
+    constant, slope : arrays of shape (K,)
+    """
+
+    constant: FloatArray
+    slope: FloatArray
+
+    @classmethod
+    def fit(cls, predictions: FloatArray, codes: IntArray, shares: FloatArray) -> "ResidualModel":
+        """Learn from labelled items of the source, weighted such that their classes have the shares of the target.
+
+        Parameters
+        ----------
+        predictions : array of shape (n, K)
+            Posteriors under the shares of the target, by a classifier that was not trained on the items.
+        codes : array of int of shape (n,)
+        shares : array of shape (K,)
+        """
+        k = predictions.shape[1]
+        counts = np.bincount(codes, minlength=k)
+        weights = (np.where(counts > 0, shares / np.maximum(counts, 1), 0.0))[codes]
+        weights = weights / weights.sum()
+        Y = np.eye(k)[codes]
+        y, m = Y - weights @ Y, predictions - weights @ predictions
+        power = float(weights @ (m**2).sum(axis=1))
+        coefficient = max(float(weights @ (m * y).sum(axis=1)) / power, 0.0) if power > 0.0 else 0.0
+        squares = (y - coefficient * m) ** 2
+        constant, slope = np.empty(k), np.empty(k)
+        root = np.sqrt(weights)[:, None]
+        for j in range(k):
+            spread = predictions[:, j] * (1.0 - predictions[:, j])
+            design = np.column_stack([np.ones(len(spread)), spread])
+            (constant[j], slope[j]), _ = nnls(root * design, root[:, 0] * squares[:, j])
+        return cls(constant, slope)
+
+    def variances(self, predictions: FloatArray) -> FloatArray:
+        """Return the expected squares for items with these posteriors, shape (n, K)."""
+        m = np.clip(predictions, 0.0, 1.0)
+        return np.asarray(self.constant + self.slope * m * (1.0 - m), dtype=np.float64)
+
+    def scaled_to(self, predictions: FloatArray, squares: FloatArray, weights: FloatArray) -> "ResidualModel":
+        """Return the model whose level is that of labelled items of the target, drawn towards this one's by a few labels.
+
+        Parameters
+        ----------
+        predictions : array of shape (n, K)
+            Of labelled items of the target.
+        squares : array of shape (n, K)
+            Of their residuals, by models that have not seen the item.
+        weights : array of shape (n,)
+            One over the inclusion probabilities, up to a factor.
+        """
+        scaled = weights / weights.mean()
+        expected = self.variances(predictions)
+        # The common factor first: a class of few items says little about its own.
+        prior = _PRIOR_LABELS * float(expected.sum(axis=1).mean())
+        common = (float(scaled @ squares.sum(axis=1)) + prior) / max(
+            float(scaled @ expected.sum(axis=1)) + prior, 1e-300
+        )
+        own = _PRIOR_LABELS * common * expected.mean(axis=0)
+        factors = common * (scaled @ squares + own) / np.maximum(common * (scaled @ expected) + own, 1e-300)
+        return replace(self, constant=self.constant * factors, slope=self.slope * factors)
