@@ -40,6 +40,8 @@ class LabelPlan:
     half_width : float or None
         Asked for.
     level : float
+    target : int or None
+        Position of the class that was asked for.
     """
 
     n_items: int
@@ -55,6 +57,17 @@ class LabelPlan:
     shares: FloatArray
     half_width: float | None
     level: float
+    target: int | None = None
+
+    @property
+    def widest(self) -> int:
+        """Position of the class that the plan is made for: the one asked for, or that with the widest interval."""
+        return int(self.half_widths.argmax()) if self.target is None else self.target
+
+    @property
+    def reached(self) -> bool:
+        """Whether the half-width asked for is expected to be reached."""
+        return self.half_width is None or float(self.half_widths[self.widest]) <= self.half_width
 
 
 def plan_labels(
@@ -67,6 +80,7 @@ def plan_labels(
     uniform: bool = False,
     uniform_part: float = UNIFORM_PART,
     first: FirstRound | None = None,
+    finite_population: bool = True,
     level: float = 0.95,
     random_state: RandomState = None,
 ) -> LabelPlan:
@@ -98,6 +112,8 @@ def plan_labels(
         :math:`\lambda`.
     first : FirstRound, optional
         Items that are labelled already: further ones are drawn out of the others. How both count is told in `Design`.
+    finite_population : bool, default=True
+        Whether the shares of these N items are meant, not those of what they were drawn from.
     level : float, default=0.95
     random_state : int or generator, optional
 
@@ -122,7 +138,11 @@ def plan_labels(
 
     def widths(n: int, sizes: FloatArray, v: FloatArray, predictors: float) -> FloatArray:
         V, effect = design.sampling_variances(v, design.chances(sizes, n), n)
-        return expected_half_widths(p, V, effect, design.n_first + n, n_items, predictors, level)
+        n_all = design.n_first + n
+        if finite_population:
+            return expected_half_widths(p, V, effect, n_all, n_items, predictors, level)
+        V = V + p * (1.0 - p) / n_items
+        return expected_half_widths(p, V, effect + n_all / n_items, n_all, np.inf, predictors, level)
 
     def needed(sizes: FloatArray, v: FloatArray, predictors: float) -> int | None:
         if half_width is None:
@@ -146,6 +166,7 @@ def plan_labels(
         shares=p,
         half_width=half_width,
         level=level,
+        target=target,
     )
 
 

@@ -6,6 +6,10 @@ import numpy as np
 from scipy.optimize import nnls
 
 from headcount._typing import FloatArray, IntArray
+from headcount.model_assisted import assisted_shares
+from headcount.model_assisted.regression import fit_aligned
+from headcount.model_assisted.sampling import sampling_design
+from headcount.planning.rounds import FirstRound
 
 __all__ = ["ResidualModel", "moved_posteriors"]
 
@@ -71,10 +75,35 @@ class ResidualModel:
             (constant[j], slope[j]), _ = nnls(root * design, root[:, 0] * squares[:, j])
         return cls(constant, slope)
 
+    @classmethod
+    def trusting(cls, n_classes: int) -> "ResidualModel":
+        """Return the model by which posteriors are right, for classifiers without labelled items to learn it from."""
+        return cls(np.zeros(n_classes), np.ones(n_classes))
+
     def variances(self, predictions: FloatArray) -> FloatArray:
         """Return the expected squares for items with these posteriors, shape (n, K)."""
         m = np.clip(predictions, 0.0, 1.0)
         return np.asarray(self.constant + self.slope * m * (1.0 - m), dtype=np.float64)
+
+    def with_first_round(
+        self, predictions: FloatArray, first: FirstRound, codes: IntArray
+    ) -> "tuple[ResidualModel, FloatArray]":
+        """Return the model scaled to labels of a first round, and the shares that these give together with the predictions.
+
+        Parameters
+        ----------
+        predictions : array of shape (N, K)
+            Of all items.
+        first : FirstRound
+        codes : array of int of shape (n1,)
+        """
+        k = predictions.shape[1]
+        features = predictions[:, None, :]
+        answer = assisted_shares(codes, first.rows, features, k, probabilities=first.probabilities)
+        design = sampling_design(first.rows, len(predictions), first.probabilities)
+        residuals = fit_aligned(np.eye(k)[codes], features, design).residuals
+        scaled = self.scaled_to(predictions[first.rows], residuals**2, design.weights)
+        return scaled, answer.shares
 
     def scaled_to(self, predictions: FloatArray, squares: FloatArray, weights: FloatArray) -> "ResidualModel":
         """Return the model whose level is that of labelled items of the target, drawn towards this one's by a few labels.
