@@ -41,7 +41,7 @@ def allocation_sizes(variances: Any, uniform_part: float = UNIFORM_PART) -> Floa
 
 
 def inclusion_probabilities(sizes: Any, n: int, most: float = 1.0) -> FloatArray:
-    """Return probabilities proportional to sizes whose sum is n; those that would exceed the most are it, the rest share what is left.
+    """Return probabilities proportional to sizes, with sum n; those that would exceed the most are cut, and the rest raised for it.
 
     Parameters
     ----------

@@ -86,8 +86,8 @@ def plan_labels(
 ) -> LabelPlan:
     r"""Plan which of N items to label, so that shares from these labels and the predictions have a half-width.
 
-    The half-width is that of the interval of `headcount.model_assisted.assisted_shares`, of the class with the widest one. The number
-    of labels is found by bisection over Hajek's variance of the design,
+    The half-width is that of the interval of `headcount.model_assisted.assisted_shares`, of the class with the widest one. The
+    number of labels is found by bisection over Hajek's variance of the design,
 
     .. math:: V_k(n) = \frac{1}{N^2} \sum_i \frac{1 - \pi_i(n)}{\pi_i(n)} v_{ik}
 
@@ -184,7 +184,9 @@ def check_half_width(half_width: float) -> float:
 def check_labels(n: int, least: int, most: int) -> int:
     """Return a number of labels, or raise if there are not so many items or they are too few."""
     if n > most:
-        raise DataError(f"{n:,} labels are more than the {most:,} items to label: name at most as many, which labels all.")
+        raise DataError(
+            f"{n:,} labels are more than the {most:,} items to label: name at most as many, which labels all."
+        )
     if n < min(least, most):
         raise DataError(f"{n:,} labels are too few: at least {min(least, most)} are needed.")
     return n

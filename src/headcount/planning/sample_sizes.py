@@ -68,8 +68,8 @@ class ScoreModel:
 def binormal_scores(auc: float) -> ScoreModel:
     r"""Return the posteriors of a calibrated classifier of two classes with this AUC, whose scores are normal in both classes.
 
-    With equal variances the classes' means are :math:`d = \sqrt2 \, \Phi^{-1}(\mathrm{AUC})` standard deviations apart, and the log odds
-    of an item with score s are :math:`d s - d^2 / 2` under equal shares (Green and Swets, 1966).
+    With equal variances the classes' means are :math:`d = \sqrt2 \, \Phi^{-1}(\mathrm{AUC})` standard deviations apart, and the log
+    odds of an item with score s are :math:`d s - d^2 / 2` under equal shares (Green and Swets, 1966).
 
     Parameters
     ----------
@@ -147,7 +147,8 @@ def sample_sizes(
 ) -> SampleSizes:
     r"""Return how many labels the shares of new items take for a half-width, before any of these are there.
 
-    With m labelled items of the source, n new items and :math:`\sigma_{lj}^2` the variance in class l of what PACC makes of an item,
+    With m labelled items of the source, n new items and :math:`\sigma_{lj}^2` the variance in class l of what PACC makes of an
+    item for the share of class j,
 
     .. math:: V_j = \frac1n \Bigl(\sum_l p_l \sigma_{lj}^2 + p_j (1 - p_j)\Bigr) + \sum_l \frac{p_l^2 \sigma_{lj}^2}{m_l}
 
@@ -172,7 +173,7 @@ def sample_sizes(
     --------
     >>> sizes = sample_sizes(binormal_scores(0.85), [0.8, 0.2], 0.03)
     >>> sizes.labels_assisted < sizes.labels_alone, sizes.labels_alone
-    (True, 69...)
+    (True, 684)
     """
     check_half_width(half_width)
     p = np.asarray(shares, dtype=np.float64)

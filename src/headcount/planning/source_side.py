@@ -41,7 +41,7 @@ def source_items_needed(
 ) -> SourceNeed:
     r"""Return how many labelled items the label-shift route needs.
 
-    The variance of a share has two parts, :math:`V = T + S`: that of the sample's own items, and that of the profiles of the classes,
+    The variance of a share has two parts, :math:`V = T + S`: that of the sample's items, and that of the profiles of the classes,
 
     .. math:: S_j = \sum_l p_l^2 \frac{\sigma_{lj}^2}{m_l}
 
