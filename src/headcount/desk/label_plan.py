@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._distributions import normal_quantile
 from headcount._labels import class_positions, label_text
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted, seed_sequence
@@ -15,7 +16,7 @@ from headcount.exceptions import DataError
 from headcount.modelfile import Model
 from headcount.planning import FirstRound, LabelPlan, ResidualModel, SourceNeed, plan_labels, source_items_needed
 from headcount.planning.plan import check_half_width
-from headcount.planning.residuals import moved_posteriors
+from headcount.planning.residuals import source_predictions, steadied_shares
 from headcount.stream import GroupShares, Reading, Recipe, estimate_groups
 from headcount.stream.groups import group_label
 from headcount.stream.scored_items import ScoredItems, scored_items
@@ -205,6 +206,7 @@ def plan_table(
             plan, from_labels = plan_group(
                 items.posteriors[members],
                 shares.shares[g],
+                (shares.high[g] - shares.low[g]) / (2.0 * float(normal_quantile((1.0 - level) / 2.0))),
                 held_out,
                 first,
                 codes,
@@ -234,20 +236,34 @@ def plan_table(
 def plan_group(
     P: FloatArray,
     shares: FloatArray,
+    errors: FloatArray,
     held_out: tuple[FloatArray, IntArray] | None,
     first: FirstRound | None,
     codes: IntArray | None,
     **settings: Any,
 ) -> tuple[LabelPlan, bool]:
-    """Return the plan of one group, and whether labels of a first round stand behind it."""
+    """Return the plan of one group, and whether labels of a first round stand behind it.
+
+    Parameters
+    ----------
+    P : array of shape (N, K)
+        Posteriors of its items.
+    shares, errors : arrays of shape (K,)
+        Estimated without labels, with their standard errors; NaN where these are not known.
+    held_out : posteriors and classes of labelled items of the source, or None
+    first, codes : FirstRound and classes of its items, or None
+    settings
+        Of `plan_labels`.
+    """
     k = P.shape[1]
     p = 0.98 * shares + 0.02 / k  # an estimate of 0 must not rule a class out for every item
     if held_out is None:
         predictions, residuals = P, ResidualModel.trusting(k)
     else:
         prior = np.bincount(held_out[1], minlength=k) / len(held_out[1])
-        predictions = moved_posteriors(P, prior, p)
-        residuals = ResidualModel.fit(moved_posteriors(held_out[0], prior, p), held_out[1], p)
+        p = steadied_shares(p, errors, prior)
+        predictions, of_source = source_predictions(P, *held_out, p)
+        residuals = ResidualModel.fit(of_source, held_out[1], p)
     from_labels = first is not None and codes is not None and len(first.rows) >= _FEWEST_FIRST
     if from_labels and first is not None and codes is not None:
         residuals, p = residuals.with_first_round(predictions, first, codes)

@@ -11,8 +11,10 @@ from headcount.model_assisted.regression import fit_aligned
 from headcount.model_assisted.sampling import sampling_design
 from headcount.planning.rounds import FirstRound
 
-__all__ = ["ResidualModel", "moved_posteriors"]
+__all__ = ["ResidualModel", "moved_posteriors", "source_predictions", "steadied_shares"]
 
+_SHIFT = 0.2
+"""Standard deviation of shares from those of the source, where an estimate says nothing."""
 _PRIOR_LABELS = 8.0
 """Labels of the target that the residual variance of the labelled source counts for."""
 
@@ -28,6 +30,53 @@ def moved_posteriors(posteriors: FloatArray, prior: FloatArray, shares: FloatArr
     joint = posteriors * (shares / np.maximum(prior, 1e-300))
     totals = joint.sum(axis=1, keepdims=True)
     return np.asarray(np.where(totals > 0.0, joint / np.where(totals > 0.0, totals, 1.0), shares), dtype=np.float64)
+
+
+def source_predictions(
+    posteriors: FloatArray, labelled: FloatArray, codes: IntArray, shares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return posteriors of new items and of labelled ones under the shares of the new items.
+
+    Of a classifier that only decides, the posterior is that of the decision d by Bayes' theorem, with half an item added to each
+    cell: :math:`P'_j \propto p_j \, \hat P(d \mid j)`.
+
+    Parameters
+    ----------
+    posteriors : array of shape (N, K)
+        Of the new items.
+    labelled : array of shape (n, K)
+        Of the labelled items of the source.
+    codes : array of int of shape (n,)
+        Their classes.
+    shares : array of shape (K,)
+    """
+    k = posteriors.shape[1]
+    counts = np.bincount(codes, minlength=k).astype(np.float64)
+    prior = counts / counts.sum()
+    if ((labelled == 0.0) | (labelled == 1.0)).all():
+        cells = labelled.T @ np.eye(k)[codes] + 0.5  # row d, column j
+        rates = cells / cells.sum(axis=0)
+        return tuple(  # type: ignore[return-value]
+            moved_posteriors(P @ rates, np.ones(k), shares) for P in (posteriors, labelled)
+        )
+    return moved_posteriors(posteriors, prior, shares), moved_posteriors(labelled, prior, shares)
+
+
+def steadied_shares(
+    shares: FloatArray, standard_errors: FloatArray, prior: FloatArray, spread: float = _SHIFT
+) -> FloatArray:
+    r"""Draw estimated shares towards those of the source, the more the less sure they are.
+
+    .. math:: \tilde p_j \propto \frac{p_j / s_j^2 + \pi_j / \tau^2}{1 / s_j^2 + 1 / \tau^2}
+
+    A classifier that hardly tells classes apart gives shares anywhere from 0 to 1, which would make a plan too bold or too timid.
+
+    >>> steadied_shares(np.array([1.0, 0.0]), np.array([0.2, 0.2]), np.array([0.5, 0.5])).tolist()
+    [0.75, 0.25]
+    """
+    s2 = np.where(np.isfinite(standard_errors), standard_errors, 0.0) ** 2
+    mixed = (shares * spread**2 + prior * s2) / (spread**2 + s2)
+    return np.asarray(mixed / mixed.sum(), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
