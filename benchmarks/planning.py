@@ -220,7 +220,7 @@ def main() -> None:
     simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     part = sys.argv[2] if len(sys.argv) > 2 else ""
     print(f"{simulations} simulations of each row, seed {SEED}; shares of exactly these items, level 95 %", flush=True)
-    kinds = [judge_tasks] if part.startswith("judges") else [judge_tasks, text_tasks]
+    kinds = [judge_tasks] if part.startswith("judges") else [text_tasks, judge_tasks]
     tasks = [task for kind in kinds for task in kind() if part in task.name]
     jobs = [
         (task, w, rounds) for task in tasks for w in task.half_widths for rounds in ((2,) if task.drifted else (1, 2))

@@ -183,7 +183,7 @@ def _plan_items(
         "seed": seed,
         "labels": result.n_labels,
         "groups": records,
-        "sentences": _sentences(result, title),
+        "sentences": _sentences(result, settings["labels"]),
     }
 
     def print_plan() -> None:
@@ -232,7 +232,7 @@ def _points(half_width: float) -> str:
     return f"± {100 * half_width:.1f}"
 
 
-def _sentences(result: Any, title: str) -> list[str]:
+def _sentences(result: Any, labels_asked: int | None) -> list[str]:
     """Return what the table means, in words."""
     from headcount.cli.output import listed
 
@@ -268,6 +268,11 @@ def _sentences(result: Any, title: str) -> list[str]:
         sentences.append(
             f"Not reached even with all items labelled{': ' + listed(missed) if several else ''}. The items themselves are too few to "
             "tell the shares of their source; for exactly these items it is possible (--sample)."
+        )
+    fewer = [group.name for group, plan in planned if (labels_asked or 0) > plan.n_labels]
+    if fewer:
+        sentences.append(
+            f"{labels_asked:,} labels are more than there are items{': ' + listed(fewer) if several else ''}. Label all of them."
         )
     everything = [
         group.name for group, plan in planned if plan.n_labels + plan.n_labelled == group.n_items and plan.reached

@@ -153,7 +153,7 @@ def plan_table(
     half_width : float, optional
         To reach in each group; or else
     labels : int, optional
-        how many items to label in each group.
+        how many items to label in each group; all of a group that has fewer.
     target : str, optional
         The class whose share matters; by default all, and the widest interval counts.
     uniform : bool, default=False
@@ -211,7 +211,9 @@ def plan_table(
                 first,
                 codes,
                 half_width=half_width,
-                labels=labels,
+                labels=None
+                if labels is None
+                else min(labels, len(members) - (0 if first is None else len(first.rows))),
                 target=chosen,
                 uniform=uniform,
                 finite_population=estimand == "sample",
@@ -227,7 +229,7 @@ def plan_table(
     if not any(group.plan is not None for group in plans):
         raise DataError(
             f"The {'groups have' if len(plans) > 1 else 'table has'} too few items to plan labels for: "
-            f"{max(group.n_items for group in plans):,} at most, and {min_items} are asked for (--min-items)."
+            f"{max(group.n_items for group in plans):,} at most, and {min_items:,} are asked for (--min-items)."
         )
     rows = _rows_to_label(paths, items, drawn, id_column)
     return TablePlan(plans, classes, rows, half_width, level, estimand, held_out is not None, min_items)
