@@ -207,10 +207,11 @@ def _row(task: Task, half_width: float, rounds: int, simulations: int) -> str:
     even = mean(lambda r: r["even"]["achieved"])
     return (
         f"{task.name:32s} {len(shares)} classes, ± {100 * half_width:g} points, {'first round' if rounds == 2 else 'model alone'}"
-        f"{', drift' if task.drifted else ''}: labels {mean(lambda r: r['plan']['n']):.0f} (evenly {mean(lambda r: r['uniform_needs']):.0f}); "
+        f"{', drift' if task.drifted else ''}: labels {mean(lambda r: r['plan']['n']):.0f} "
+        f"(evenly {mean(lambda r: r['uniform_needs']):.0f}); "
         f"promised {100 * promised:.2f}, achieved {100 * achieved:.2f}, ratio {achieved / promised:.3f} (± {spread:.3f}); coverage "
-        f"{100 * coverage['plan']:.1f}, evenly {100 * coverage['even']:.1f} (± {100 * error:.1f}); against as many evenly drawn: width "
-        f"{achieved / even:.3f}, labels by width {(achieved / even) ** 2:.2f}, squared error "
+        f"{100 * coverage['plan']:.1f}, evenly {100 * coverage['even']:.1f} (± {100 * error:.1f}); against as many evenly drawn: "
+        f"width {achieved / even:.3f}, labels by width {(achieved / even) ** 2:.2f}, squared error "
         f"{mean(lambda r: r['plan']['errors']) / mean(lambda r: r['even']['errors']):.2f}; against the labels alone: width "
         f"{achieved / mean(lambda r: r['even']['alone']):.2f}"
     )

@@ -38,7 +38,9 @@ def test_probabilities_sum_to_n_and_items_are_drawn_with_them() -> None:
     sizes = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 90.0])
     chances = inclusion_probabilities(sizes, 3)
     np.testing.assert_allclose(chances, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    np.testing.assert_allclose(inclusion_probabilities(sizes, 2, most=0.5), [0, 0.25, 0.25 + 0.0, 0.5, 0.5, 0.5], atol=0.1)
+    np.testing.assert_allclose(
+        inclusion_probabilities(sizes, 2, most=0.5), [0, 0.25, 0.25 + 0.0, 0.5, 0.5, 0.5], atol=0.1
+    )
     assert inclusion_probabilities(sizes, 2, most=0.5).sum() == pytest.approx(2.0)
     generator = np.random.default_rng(0)
     draws = np.zeros(6)
@@ -85,7 +87,9 @@ def test_posteriors_of_decisions_are_those_of_their_rates() -> None:
     y = np.repeat([0, 1], 1000)
     decided = np.eye(2)[np.concatenate([np.repeat([0, 1], [900, 100]), np.repeat([0, 1], [200, 800])])]
     m, _ = source_predictions(np.eye(2), decided, y, np.array([0.8, 0.2]))
-    np.testing.assert_allclose(m[:, 1], [0.2 * 0.2 / (0.8 * 0.9 + 0.2 * 0.2), 0.2 * 0.8 / (0.8 * 0.1 + 0.2 * 0.8)], atol=2e-3)
+    np.testing.assert_allclose(
+        m[:, 1], [0.2 * 0.2 / (0.8 * 0.9 + 0.2 * 0.2), 0.2 * 0.8 / (0.8 * 0.1 + 0.2 * 0.8)], atol=2e-3
+    )
 
 
 def test_an_unsure_estimate_is_drawn_to_the_source() -> None:
@@ -111,7 +115,9 @@ def test_the_promise_is_kept_and_unequal_probabilities_help(share: float, finite
     widths, held, even = [], [], []
     for _ in range(80):
         rows = draw_items(plan.probabilities, generator)
-        answer = assisted_shares(y[rows], rows, m[:, None], 2, probabilities=plan.probabilities, finite_population=finite)
+        answer = assisted_shares(
+            y[rows], rows, m[:, None], 2, probabilities=plan.probabilities, finite_population=finite
+        )
         widths.append((answer.high[1] - answer.low[1]) / 2)
         held.append(answer.low[1] <= truth <= answer.high[1])
         rows = generator.choice(3000, plan.n_labels, replace=False)
@@ -250,7 +256,7 @@ def test_sample_sizes_of_scores_that_tell_nothing_apart() -> None:
 
 @pytest.mark.parametrize("auc", [0.5, 1.0, 85.0, float("nan")])
 def test_an_auc_that_can_not_be_is_refused(auc: float) -> None:
-    with pytest.raises(DataError, match="AUC must be above 0.5"):
+    with pytest.raises(DataError, match="AUC must be above"):
         binormal_scores(auc)
 
 

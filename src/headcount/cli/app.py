@@ -23,8 +23,8 @@ from headcount.cli.fit import fit, inspect
 from headcount.cli.methods import methods
 from headcount.cli.open import open_page
 from headcount.cli.output import echo, in_command_words
-from headcount.cli.plan import plan
 from headcount.cli.plain_values import take_plain_values
+from headcount.cli.plan import plan
 from headcount.cli.sql import sql
 from headcount.exceptions import HeadcountError, HeadcountWarning
 

@@ -102,8 +102,8 @@ def plan(
         given = [name for name, value in later.items() if value is not None]
         if model is not None or given:
             raise DataError(
-                f"{'A model' if model is not None else given[0]} goes without --auc and --pilot, which are for the time before there "
-                "is a model."
+                f"{'A model' if model is not None else given[0]} goes without --auc and --pilot, which are for the time before "
+                "there is a model."
             )
         if auc is not None and pilot is not None:
             raise DataError("Name either a guess of the AUC (--auc) or a pilot (--pilot), not both.")
@@ -253,21 +253,21 @@ def _sentences(result: Any, labels_asked: int | None) -> list[str]:
     else:
         reached = "in each group " if several else ""
         sentences = [
-            f"Label {count}{' in all' if several else ''}, for {level} intervals of ± {100 * result.half_width:g} points {reached}for "
-            f"{about}."
+            f"Label {count}{' in all' if several else ''}, for {level} intervals of ± {100 * result.half_width:g} points {reached}"
+            f"for {about}."
         ]
     even = sum(plan.labels_uniform or 0 for _, plan in planned)
     alone = sum(plan.labels_alone or 0 for _, plan in planned)
     if result.half_width is not None and n:
         sentences.append(
-            f"Drawn evenly it would take {even:,}, and {alone:,} without the model's predictions. Items whose class is less certain are "
-            "drawn more often; their probabilities are in the file, so that this does not bias the shares."
+            f"Drawn evenly it would take {even:,}, and {alone:,} without the model's predictions. Items whose class is less certain "
+            "are drawn more often; their probabilities are in the file, so that this does not bias the shares."
         )
     missed = [group.name for group, plan in planned if not plan.reached]
     if missed:
         sentences.append(
-            f"Not reached even with all items labelled{': ' + listed(missed) if several else ''}. The items themselves are too few to "
-            "tell the shares of their source; for exactly these items it is possible (--sample)."
+            f"Not reached even with all items labelled{': ' + listed(missed) if several else ''}. The items themselves are too few "
+            "to tell the shares of their source; for exactly these items it is possible (--sample)."
         )
     fewer = [group.name for group, plan in planned if (labels_asked or 0) > plan.n_labels]
     if fewer:
@@ -287,15 +287,15 @@ def _sentences(result: Any, labels_asked: int | None) -> list[str]:
             "" if result.learnt else " The model has no labelled items to check its posteriors with: they are trusted."
         )
         sentences.append(
-            "The half-widths are a forecast: they take the model to be as good on the new items as on the labelled ones. If it is not, "
-            "the intervals still hold, but are wider. Label a part first (--labels 50), and plan the rest with --labels-from."
+            "The half-widths are a forecast: they take the model to be as good on the new items as on the labelled ones. If it "
+            "is not, the intervals still hold, but are wider. Label a part first (--labels 50), and plan the rest with --labels-from."
             + trusted
         )
     doubted = [group.name for group, _ in planned if group.verdict == "do not trust" and not group.from_labels]
     if doubted:
         sentences.append(
-            f"The check says that the model does not fit{' ' + listed(doubted) if several else ' the new items'}: the forecast may be "
-            "too good there, and the label-shift route is not to be trusted."
+            f"The check says that the model does not fit{' ' + listed(doubted) if several else ' the new items'}: the forecast may "
+            "be too good there, and the label-shift route is not to be trusted."
         )
     return sentences + _route_sentences(result, several)
 
@@ -317,8 +317,8 @@ def _route_sentences(result: Any, several: bool) -> list[str]:
             else (f"it takes {most:,} labelled items of the old kind, where the model has {now:,}")
         )
         sentences.append(
-            f"Without labels of the new items{' (groups for which it is possible)' if len(needs) < len(sources) else ''}, {enough}, if "
-            "only the shares have changed."
+            f"Without labels of the new items{' (groups for which it is possible)' if len(needs) < len(sources) else ''}, {enough}, "
+            "if only the shares have changed."
         )
     for reason in dict.fromkeys(source.reason for _, source in sources if source.needed is None):
         names = [name for name, source in sources if source.reason == reason]
@@ -418,8 +418,8 @@ def _plan_early(
         f"\nLabels for {100 * precision.level:g} % intervals of ± {100 * half_width:g} points, of new items that are {many}."
     )
     echo(
-        "Labels of new items hold whatever has changed: alone, or with a model that predicts all of them. Labels of old items, as many "
-        "of each class, serve every new group, if only the shares change (PACC)."
+        "Labels of new items hold whatever has changed: alone, or with a model that predicts all of them. Labels of old items, as "
+        "many of each class, serve every new group, if only the shares change (PACC)."
     )
     if any(size.source_labels is None for size in sizes):
         echo("No number: the new items themselves are too few, or the scores do not tell the classes apart.")

@@ -356,7 +356,8 @@ def _first_labels(
                 )
             if numbers is not None and not 0.0 < numbers[row] <= 1.0:
                 raise DataError(
-                    f"{batch.place(row, PROBABILITY)}: the inclusion probability must be above 0 and at most 1; got {numbers[row]:g}."
+                    f"{batch.place(row, PROBABILITY)}: the inclusion probability must be above 0 and at most 1; "
+                    f"got {numbers[row]:g}."
                 )
             positions.append(position_of[name])
             codes.append(code)
