@@ -260,8 +260,8 @@ def _sentences(result: Any, labels_asked: int | None) -> list[str]:
     alone = sum(plan.labels_alone or 0 for _, plan in planned)
     if result.half_width is not None and n:
         sentences.append(
-            f"Drawn evenly it would take {even:,}, and {alone:,} without the model's predictions. Items whose class is less certain "
-            "are drawn more often; their probabilities are in the file, so that this does not bias the shares."
+            f"Drawn evenly it would take {even:,}, and {alone:,} without the model's predictions. Items whose class is less "
+            "certain are drawn more often; their probabilities are in the file, so that this does not bias the shares."
         )
     missed = [group.name for group, plan in planned if not plan.reached]
     if missed:
@@ -287,15 +287,15 @@ def _sentences(result: Any, labels_asked: int | None) -> list[str]:
             "" if result.learnt else " The model has no labelled items to check its posteriors with: they are trusted."
         )
         sentences.append(
-            "The half-widths are a forecast: they take the model to be as good on the new items as on the labelled ones. If it "
-            "is not, the intervals still hold, but are wider. Label a part first (--labels 50), and plan the rest with --labels-from."
-            + trusted
+            "The half-widths are a forecast: they take the model to be as good on the new items as on the labelled ones. If it is "
+            "not, the intervals still hold, but are wider. Label a part first (--labels 50), and plan the rest with "
+            "--labels-from." + trusted
         )
     doubted = [group.name for group, _ in planned if group.verdict == "do not trust" and not group.from_labels]
     if doubted:
         sentences.append(
-            f"The check says that the model does not fit{' ' + listed(doubted) if several else ' the new items'}: the forecast may "
-            "be too good there, and the label-shift route is not to be trusted."
+            f"The check says that the model does not fit{' ' + listed(doubted) if several else ' the new items'}: the forecast "
+            "may be too good there, and the label-shift route is not to be trusted."
         )
     return sentences + _route_sentences(result, several)
 
@@ -317,8 +317,8 @@ def _route_sentences(result: Any, several: bool) -> list[str]:
             else (f"it takes {most:,} labelled items of the old kind, where the model has {now:,}")
         )
         sentences.append(
-            f"Without labels of the new items{' (groups for which it is possible)' if len(needs) < len(sources) else ''}, {enough}, "
-            "if only the shares have changed."
+            f"Without labels of the new items{' (groups for which it is possible)' if len(needs) < len(sources) else ''}, {enough},"
+            " if only the shares have changed."
         )
     for reason in dict.fromkeys(source.reason for _, source in sources if source.needed is None):
         names = [name for name, source in sources if source.reason == reason]
