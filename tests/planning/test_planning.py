@@ -77,10 +77,11 @@ def test_residual_model_learns_what_posteriors_leave() -> None:
     m, _ = source_predictions(P, P, y, np.array([0.5, 0.5]))
     model = ResidualModel.fit(m, y, np.array([0.5, 0.5]))
     assert model.variances(m).mean() == pytest.approx(((y - P[:, 1]) ** 2).mean(), rel=0.02)
-    assert (model.constant < 0.01).all()
-    np.testing.assert_allclose(model.slope, 1.0, atol=0.05)
+    assert (model.coefficients[0] < 0.01).all()
+    honest = m * (1.0 - m)
+    assert np.abs(model.variances(m) - honest).mean() < 0.05 * honest.mean()
     sure = P**3 / (P**3).sum(axis=1, keepdims=True)  # too sure: more is left where it is near 0 or 1 than it says
-    assert (ResidualModel.fit(sure, y, np.array([0.5, 0.5])).constant > 0.03).all()
+    assert (ResidualModel.fit(sure, y, np.array([0.5, 0.5])).coefficients[0] > 0.03).all()
 
 
 def test_posteriors_of_decisions_are_those_of_their_rates() -> None:

@@ -1,6 +1,6 @@
 """What a model's predictions will leave of items that are not labelled yet, learnt from labelled items that it has not seen."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
@@ -81,20 +81,19 @@ def steadied_shares(
 
 @dataclass(frozen=True, eq=False)
 class ResidualModel:
-    r"""Expected squares of the residuals of each class's indicator, as a line in what the posterior says of its variance.
+    r"""Expected squares of the residuals of each class's indicator, as a parabola in what the posterior says of its variance.
 
-    .. math:: v_k(x) = a_k + b_k \, m_k(x) (1 - m_k(x)), \quad a_k, b_k \ge 0
+    .. math:: v_k(x) = a_k + b_k u_k(x) + c_k u_k(x)^2, \quad u_k = m_k (1 - m_k), \quad a_k, b_k, c_k \ge 0
 
     with :math:`m` the posteriors under the shares of the target. Posteriors that are too sure leave more where they are near 0 or 1
-    than they say: :math:`a_k` is above 0.
+    than they say: :math:`a_k` is above 0. Of those that are not sure enough, :math:`c_k` is.
 
     Attributes
     ----------
-    constant, slope : arrays of shape (K,)
+    coefficients : array of shape (3, K)
     """
 
-    constant: FloatArray
-    slope: FloatArray
+    coefficients: FloatArray
 
     @classmethod
     def fit(cls, predictions: FloatArray, codes: IntArray, shares: FloatArray) -> "ResidualModel":
@@ -116,23 +115,21 @@ class ResidualModel:
         power = float(weights @ (m**2).sum(axis=1))
         coefficient = max(float(weights @ (m * y).sum(axis=1)) / power, 0.0) if power > 0.0 else 0.0
         squares = (y - coefficient * m) ** 2
-        constant, slope = np.empty(k), np.empty(k)
+        coefficients = np.empty((3, k))
         root = np.sqrt(weights)[:, None]
         for j in range(k):
-            spread = predictions[:, j] * (1.0 - predictions[:, j])
-            design = np.column_stack([np.ones(len(spread)), spread])
-            (constant[j], slope[j]), _ = nnls(root * design, root[:, 0] * squares[:, j])
-        return cls(constant, slope)
+            coefficients[:, j], _ = nnls(root * _powers(predictions[:, j]), root[:, 0] * squares[:, j])
+        return cls(coefficients)
 
     @classmethod
     def trusting(cls, n_classes: int) -> "ResidualModel":
         """Return the model by which posteriors are right, for classifiers without labelled items to learn it from."""
-        return cls(np.zeros(n_classes), np.ones(n_classes))
+        return cls(np.array([[0.0], [1.0], [0.0]]) * np.ones(n_classes))
 
     def variances(self, predictions: FloatArray) -> FloatArray:
         """Return the expected squares for items with these posteriors, shape (n, K)."""
-        m = np.clip(predictions, 0.0, 1.0)
-        return np.asarray(self.constant + self.slope * m * (1.0 - m), dtype=np.float64)
+        columns = [_powers(predictions[:, j]) @ self.coefficients[:, j] for j in range(predictions.shape[1])]
+        return np.asarray(np.column_stack(columns), dtype=np.float64)
 
     def with_first_round(
         self, predictions: FloatArray, first: FirstRound, codes: IntArray
@@ -175,4 +172,11 @@ class ResidualModel:
         )
         own = _PRIOR_LABELS * common * expected.mean(axis=0)
         factors = common * (scaled @ squares + own) / np.maximum(common * (scaled @ expected) + own, 1e-300)
-        return replace(self, constant=self.constant * factors, slope=self.slope * factors)
+        return ResidualModel(self.coefficients * factors)
+
+
+def _powers(posteriors: FloatArray) -> FloatArray:
+    """Return 1, u and u² of what posteriors say of the variance, u, side by side."""
+    m = np.clip(posteriors, 0.0, 1.0)
+    u = m * (1.0 - m)
+    return np.column_stack([np.ones(len(u)), u, u**2])
