@@ -25,6 +25,7 @@ from headcount.cli.methods import methods
 from headcount.cli.open import open_page
 from headcount.cli.output import echo, in_command_words
 from headcount.cli.plain_values import take_plain_values
+from headcount.cli.plan import plan
 from headcount.cli.sql import sql
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 
 
-for command in (fit, estimate, compare, check, judge, sql, inspect, methods):
+for command in (fit, estimate, compare, plan, check, judge, sql, inspect, methods):
     app.command()(command)
 app.command("open")(open_page)
 app.add_typer(data.app, name="data")

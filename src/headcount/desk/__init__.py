@@ -11,21 +11,27 @@ if TYPE_CHECKING:
     from headcount.desk.changes import Comparison, Comparisons, TrendOfGroups
     from headcount.desk.compare import compare_tables
     from headcount.desk.database import scoring_sql, statistics_sql
+    from headcount.desk.early_plan import early_plan
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
     from headcount.desk.judge import judge_tables, read_answer_map
+    from headcount.desk.label_plan import GroupPlan, TablePlan, plan_table
     from headcount.desk.trend import trend_tables
 
 _HOME = {
     "Comparison": "changes",
     "Comparisons": "changes",
+    "GroupPlan": "label_plan",
+    "TablePlan": "label_plan",
     "TrendOfGroups": "changes",
     "check_tables": "estimate",
     "compare_tables": "compare",
     "confusion_model": "black_box",
+    "early_plan": "early_plan",
     "estimate_tables": "estimate",
     "fit_table": "fit",
     "judge_tables": "judge",
+    "plan_table": "label_plan",
     "provenance": "estimate",
     "read_answer_map": "judge",
     "scored_model": "black_box",
@@ -37,13 +43,17 @@ _HOME = {
 __all__ = [
     "Comparison",
     "Comparisons",
+    "GroupPlan",
+    "TablePlan",
     "TrendOfGroups",
     "check_tables",
     "compare_tables",
     "confusion_model",
+    "early_plan",
     "estimate_tables",
     "fit_table",
     "judge_tables",
+    "plan_table",
     "provenance",
     "read_answer_map",
     "scored_model",
