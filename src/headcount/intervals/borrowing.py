@@ -110,8 +110,8 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
     .. math:: \mu + W_g (c_g - \mu), \quad W_g = A^+ (A^+ + T_g)^{-1},
 
     back on the simplex, where :math:`A^+` is the estimate of A plus four of its standard errors: how groups differ is known from
-    few of them. Three limits keep groups that are unlike the others from harm. Where they would be drawn by less than a few tenths of
-    the way, they are drawn by less still. Groups farther than 2.5 standard errors from the mean are drawn by less, as the inverse
+    few of them. Three limits keep groups that are unlike the others from harm. Groups that would be drawn by less than a few tenths
+    of the way are drawn by less still. Groups farther than 2.5 standard errors from the mean are drawn by less, as the inverse
     square of the distance. No share is moved by more than its own standard error (limited translation, Efron and Morris 1972).
 
     The intervals hold the true shares at the level on average over groups, whatever the distribution of their true shares: they
