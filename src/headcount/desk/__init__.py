@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
     from headcount.desk.trend import trend_tables
+    from headcount.desk.watch import Watched, watch_tables
 
 _HOME = {
     "Comparison": "changes",
@@ -29,12 +30,15 @@ _HOME = {
     "scoring_sql": "database",
     "statistics_sql": "database",
     "trend_tables": "trend",
+    "Watched": "watch",
+    "watch_tables": "watch",
 }
 
 __all__ = [
     "Comparison",
     "Comparisons",
     "TrendOfGroups",
+    "Watched",
     "check_tables",
     "compare_tables",
     "confusion_model",
@@ -45,6 +49,7 @@ __all__ = [
     "scoring_sql",
     "statistics_sql",
     "trend_tables",
+    "watch_tables",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Shares of a stream of batches that are watched: confidence sequences, alarms with one error rate for all looks, and their state."""
+"""Watch the shares of a stream of batches: confidence sequences, and alarms with one error rate for all looks."""
 
 from headcount.monitor.batch import Batch
 from headcount.monitor.late_labels import LabelledShares

@@ -68,6 +68,8 @@ class Monitor:
         Of each batch so far, the last ones.
     alarms : list of Alarm
     n_batches, n_items : int
+    settings : dict
+        What was asked for, and of which model, as plain values.
 
     Notes
     -----
@@ -137,7 +139,7 @@ class Monitor:
         self._items = None if self.cells is None else CellBlocks(self.cells)
         self._late = LateLabels(self.scores, self.scale)
         self._sequence = ConfidenceSequence(self.scores, self.level, self.scale)
-        self._settings = {
+        self.settings: dict[str, Any] = {
             "model": self.scores.fingerprint,
             "level": self.level,
             "move": self.scale,
@@ -221,7 +223,7 @@ class Monitor:
         return result
 
     def add_labels(self, batch_id: str, X: Items, y: Labels) -> LabelledShares:
-        """Add labels of some items of a batch that was seen, drawn at random from its items; return the shares by all labels so far.
+        """Add labels of items that were drawn at random from a batch; return the shares by all labels so far.
 
         Parameters
         ----------
@@ -358,15 +360,15 @@ class Monitor:
             return (
                 worst,
                 False,
-                f"A move by less than {100 * limits[0]:.1f} points from the beginning on can't be found with so few labelled items. "
-                "Label more, or take the first items of the stream for the reference.",
+                f"A move by less than {100 * limits[0]:.1f} points from the beginning on can't be found with so few labelled "
+                "items. Label more, or take the first items of the stream for the reference.",
             )
         return worst, False, ""
 
     def state(self) -> dict[str, Any]:
         """Return all that later batches need, as plain values."""
         return {
-            "settings": self._settings,
+            "settings": self.settings,
             "seen": self.seen,
             "results": self.results,
             "alarms": [vars(alarm) for alarm in self.alarms],
@@ -416,14 +418,14 @@ class Monitor:
         monitor = cls(
             quantifier, settings["level"], reference, band, settings["move"], check and settings["checked"], cells=cells
         )
-        if monitor._settings["model"] != settings["model"]:
+        if monitor.settings["model"] != settings["model"]:
             raise DataError(
                 f"{path} is the state of another model: shares by different models can't be compared. Use that model, or name "
                 "another file to start afresh."
             )
         if (monitor.cells is not None) != settings["checked"]:
             raise DataError(f"{path} was made with a check of the items, which this model can't make.")
-        monitor.reference_title = monitor._settings["reference_title"] = settings["reference_title"]
+        monitor.reference_title = monitor.settings["reference_title"] = settings["reference_title"]
         monitor.seen, monitor.results = dict(body["seen"]), list(body["results"])
         monitor.alarms = [Alarm(**alarm) for alarm in body["alarms"]]
         monitor.n_batches, monitor.n_items = int(body["n_batches"]), int(body["n_items"])

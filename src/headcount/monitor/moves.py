@@ -4,15 +4,16 @@ Numbers x have the mean e until the change and e + theta after it. The error e o
 stream: e ~ N(0, s^2). For a change after the first N_k numbers, the ratio of the two marginal likelihoods, with e integrated out
 of both, is
 
-    E_k(theta) = exp(a theta - b theta^2 / 2),   a = (S_1 - c (n_1 / v) S) / v,   b = n_1 / v - c n_1^2 / v^2,   1 / c = 1 / s^2 + N / v,
+    E_k(theta) = exp(a theta - b theta^2 / 2),
+    a = (S_1 - c (n_1 / v) S) / v,   b = n_1 / v - c n_1^2 / v^2,   1 / c = 1 / s^2 + N / v,
 
 with the variance v of a number, the sum S of all N numbers and the sum S_1 of the n_1 numbers after the change. What came before
 the change tells what e is, so that even a large s costs little once the stream has been watched for a while. theta is mixed over
-N(0, tau^2), or over its positive half: Robbins (1970), Statistical methods related to the law of the iterated logarithm. The
-process is sum_k w_k E_k with weights that add up to 1, those that have not begun counted as 1. It is a martingale that starts at
-1 where all is unchanged, so that it ever exceeds 1 / alpha with a probability of at most alpha (Ville 1939). That is a bound on
-the whole series of looks, rather than on their average number before a false alarm; compare Shin, Ramdas and Rinaldo (2024),
-E-detectors.
+N(tau, tau^2 / 4) and N(-tau, tau^2 / 4), or over the positive part of the former: Robbins (1970), Statistical methods related to
+the law of the iterated logarithm. The process is sum_k w_k E_k with weights that add up to 1, those that have not begun counted
+as 1. It is a martingale that starts at 1 where all is unchanged, so that it ever exceeds 1 / alpha with a probability of at most
+alpha (Ville 1939). That is a bound on the whole series of looks, rather than on their average number before a false alarm;
+compare Shin, Ramdas and Rinaldo (2024), E-detectors.
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +25,12 @@ from headcount._typing import FloatArray, IntArray
 
 __all__ = ["MoveProcess"]
 
-FIRST_WEIGHT = 0.3
+FIRST_WEIGHT = 0.25
 """Weight of a change before the first item: that the share was another one from the beginning."""
+_TAIL = 0.3
+"""Of the other weight, the part (1 + units)^-0.3 is for changes after so many units: small powers cost late changes least."""
+_RELATIVE_SPREAD = 0.5
+"""Standard deviation of moves under each half of the mixture, relative to their mean."""
 _DELAY_UNIT = 8.0
 """Weights of starts spread over units of this many v / tau^2 items: about what a fixed test needs for a move by tau."""
 _THIN = 0.25
@@ -119,14 +124,16 @@ class MoveProcess:
         return np.where(np.isinf(information), 0.0, self._found(finite, log_threshold))
 
     def _found(self, b: FloatArray, log_threshold: float) -> FloatArray:
-        cost = log_threshold + 0.5 * np.log1p(b * self.scale**2) - np.log(FIRST_WEIGHT)
-        found: FloatArray = np.sqrt(2.0 * (b + 1.0 / self.scale**2) * cost) / np.maximum(b, 1e-300)
-        return found
+        """Return the size of a move from the beginning on whose evidence, at its mean, is the threshold."""
+        m, w2 = self.scale, (_RELATIVE_SPREAD * self.scale) ** 2
+        cost = log_threshold + np.log(2.0) - np.log(FIRST_WEIGHT) + 0.5 * np.log1p(b * w2) + 0.5 * m**2 / w2
+        root: FloatArray = np.sqrt(2.0 * (b + 1.0 / w2) * cost) - m / w2  # a = b theta
+        return root / np.maximum(b, 1e-300)
 
     def _start(self) -> None:
         """Add a start before the next batch, with the weight of the items since the last one."""
         units = self.n * self.scale**2 / (_DELAY_UNIT * self.variance)
-        spent = FIRST_WEIGHT + (1.0 - FIRST_WEIGHT) * (1.0 - 1.0 / (1.0 + np.log1p(units)))
+        spent = FIRST_WEIGHT + (1.0 - FIRST_WEIGHT) * (1.0 - (1.0 + units) ** -_TAIL)
         weights = np.maximum(spent - self.started, 1e-300)
         self.started = spent
         self.at_batch = np.append(self.at_batch, self.batch)
@@ -149,11 +156,15 @@ class MoveProcess:
         after = self.n - self.at_n[None, :]
         b = self._information(after)
         a = ((self.total[:, None] - self.at_total) - c * after / v * self.total[:, None]) / v
-        spread = b + 1.0 / self.scale**2
-        log_ratios: FloatArray = 0.5 * a**2 / spread - 0.5 * np.log1p(b * self.scale**2)
-        if self.one_sided:
-            log_ratios = log_ratios + _log_twice_normal_cdf(a / np.sqrt(spread))
-        return log_ratios
+        # Of moves theta ~ N(m, w^2): (a + m / w^2)^2 / (2 (b + 1 / w^2)) - m^2 / (2 w^2) - log(1 + b w^2) / 2.
+        m, w2 = self.scale, (_RELATIVE_SPREAD * self.scale) ** 2
+        spread = b + 1.0 / w2
+        least = -0.5 * m**2 / w2 - 0.5 * np.log1p(b * w2)
+        upwards: FloatArray = least + 0.5 * (a + m / w2) ** 2 / spread
+        if self.one_sided:  # of positive moves alone
+            return upwards + _log_normal_cdf((a + m / w2) / np.sqrt(spread)) - _log_normal_cdf(m / np.sqrt(w2))
+        downwards: FloatArray = least + 0.5 * (a - m / w2) ** 2 / spread
+        return np.logaddexp(upwards, downwards) - np.log(2.0)
 
     def _thin(self) -> None:
         """Merge old starts into their nearer neighbour. The first and the last one stay."""
@@ -217,8 +228,7 @@ class MoveProcess:
         )
 
 
-def _log_twice_normal_cdf(x: FloatArray) -> FloatArray:
-    """Return log(2 Phi(x))."""
+def _log_normal_cdf(x: Any) -> FloatArray:
     from scipy.special import log_ndtr
 
-    return np.asarray(log_ndtr(x) + np.log(2.0), dtype=np.float64)
+    return np.asarray(log_ndtr(x), dtype=np.float64)

@@ -2,7 +2,8 @@ r"""`ConfidenceSequence`: intervals of the mean shares of a stream that hold aft
 
 A share t is in the interval while the mean score is within two radii of it,
 
-.. math:: |\bar y_n - t| \le \sqrt{\frac{v(t)}{n}\Bigl(1 + \frac{\eta}{n}\Bigr)\Bigl(\log\frac{n + \eta}{\eta} + 2 \log\frac{2}{\alpha}\Bigr)}
+.. math:: |\bar y_n - t| \le
+   \sqrt{\frac{v(t)}{n}\Bigl(1 + \frac{\eta}{n}\Bigr)\Bigl(\log\frac{n + \eta}{\eta} + 2 \log\frac{2}{\alpha}\Bigr)}
    + \chi_{k, 1 - \alpha / 2} \sqrt{s^2(t)}.
 
 The first is Robbins's normal mixture boundary (1970) with eta = v / tau^2; the second, that of the labelled side, is a region for

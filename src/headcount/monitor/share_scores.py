@@ -1,5 +1,4 @@
-r"""`ShareScores`: a number for each item and class whose mean over a batch is the class's share, and how far both are to be
-trusted.
+r"""`ShareScores`: a number for each item and class whose mean over a batch is the class's share, and the errors of that mean.
 
 An item with the vector v gets the scores y = p + B (v - G p), the shares that solve the method's equation for that item alone (see
 `headcount.intervals.evidence`). Their mean over items of class l is 1 for class l and 0 for the others, up to the error of the
@@ -28,7 +27,7 @@ from headcount.quantifiers import Quantifier, SampleItems, Statistics
 
 __all__ = ["ShareScores"]
 
-_TILTS = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
+_TILTS = np.array([-1.5, -1.0, -0.5, 0.5, 1.0, 1.5])
 """Moves, in units of the scale, for which the variance must bound the cumulants."""
 _KNOTS = 21
 """Shares of a class at which its variance is computed; between them it is interpolated."""
@@ -116,7 +115,7 @@ class ShareScores:
         """Return a variance for each class that bounds the cumulants of an item's score in a mixture with these shares.
 
         That is the smallest v of at least the variance for which log E exp(t (y - E y)) <= v t^2 / 2 at t = theta / v, for moves
-        theta of up to twice the scale: the scores of a good classifier are skewed where a share is near 0 or 1.
+        theta of up to 1.5 times the scale: the scores of a good classifier are skewed where a share is near 0 or 1.
         """
         plain_variance = shares @ self.spread + shares * (1.0 - shares)
         return np.array([self._bound(j, shares, scale, v) for j, v in enumerate(plain_variance)])

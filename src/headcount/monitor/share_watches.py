@@ -1,4 +1,4 @@
-"""What a monitor asks of shares: whether they have moved from a reference (`MovedWatch`), and whether they are in a band (`BandWatch`)."""
+"""Whether shares have moved from a reference (`MovedWatch`), and whether they are in a band (`BandWatch`)."""
 
 from dataclasses import dataclass, field
 from typing import Any
