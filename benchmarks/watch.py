@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 
 import headcount as hc
-from headcount._distributions import normal_tail
+from benchmarks._watch_kernel import batch_sums, first_alarm, misses
+from headcount._distributions import normal_quantile, normal_tail
 from headcount.monitor import MoveProcess, ShareScores
 from headcount.monitor.cell_blocks import CellBlocks
 from headcount.monitor.sequence import labelled_radius
-from headcount.monitor.share_watches import BandWatch
 
 CELLS, LABELLED, MOVE, LEVEL = 24, 2_000, 0.05, 0.95
 EDGES = np.concatenate([[-np.inf], np.linspace(-3.0, 3.0, CELLS - 1), [np.inf]])
@@ -129,7 +129,7 @@ class Streams:
         return cls(scores, np.array(values), np.array(variances), np.array(errors))
 
     def fixed_size(self) -> float:
-        """Items of a fixed test at 5 % with 80 % power for the move, the labelled items' error counted; infinite if there is none."""
+        """Items of a fixed test at 5 % with 80 % power, the labelled items' error counted; infinite if there is no such number."""
         errors = float(np.median(self.errors))
 
         def spread(p: Any) -> float:
@@ -146,40 +146,45 @@ class Streams:
 
 
 def false_alarms(looks: int = 10_000, simulations: int = 2_000, worlds: Any = WORLDS) -> None:
-    """Alarms of unchanged streams at any of the looks: of a reference, of a band whose end is the share, and sequences that miss it."""
+    """Unchanged streams: alarms of a reference and of a band whose end is the share, and sequences that miss it, at any look."""
     print(f"{simulations:,} streams of {looks:,} looks each, {LABELLED:,} labelled items drawn again in each")
-    for seed, world in enumerate(worlds):
-        began = time.process_time()
-        streams, generator = Streams.of(world, simulations, seed), np.random.default_rng([seed, 10**6])
+    print(f"largest difference between the compiled process and the monitor's: {_difference():.1e}")
+    for world in worlds:
+        seed, began = WORLDS.index(world), time.process_time()
+        streams = Streams.of(world, simulations, seed)
         sizes = np.random.default_rng([seed, 1]).integers(world.sizes[0], world.sizes[1] + 1, looks)
-        moved = MoveProcess(streams.variance, streams.errors, MOVE)
-        band, widened = _band_process(world, streams)
-        tables = [one.tables(1, MOVE) for one in streams.scores]
-        v = np.array([np.interp(world.share, at, values) for at, values, _ in tables])
-        s = np.sqrt([np.interp(world.share, at, values) for at, _, values in tables])
-        eta, radius = v / MOVE**2, labelled_radius(2, (1.0 - LEVEL) / 2.0)
-        alarm = {name: np.zeros(simulations, dtype=bool) for name in ("reference", "band", "sequence", "fixed")}
-        for n in sizes.tolist():
-            sums = np.einsum("sc,sc->s", world.counts(generator, n, world.share, simulations), streams.values)
-            moved.update(n, sums)
-            band.update(n, sums - n * widened)
-            N, mean = moved.n, moved.total / moved.n
-            target = np.sqrt(v / N * (1.0 + eta / N) * (np.log1p(N / eta) + 2.0 * np.log(2.0 / (1.0 - LEVEL))))
-            alarm["reference"] |= moved.log_evidence >= -np.log(ALPHA_OF_SHARES)
-            alarm["band"] |= band.log_evidence >= np.log(2.0 / ALPHA_OF_SHARES)
-            alarm["sequence"] |= np.abs(mean) > target + radius * s
-            alarm["fixed"] |= np.abs(mean) > 1.959964 * np.sqrt(v / N + streams.errors)
-        rates = ", ".join(f"{name} {100 * values.mean():.2f} %" for name, values in alarm.items())
+        cumulated = np.cumsum(np.array([1.0 - world.share, world.share]) @ world.profiles)
+        cumulated[-1] = 1.0
+        radius, part = labelled_radius(2, (1.0 - LEVEL) / 2.0), normal_quantile(ALPHA_OF_SHARES / 2.0)
+        nothing, counts = np.empty(0), dict.fromkeys(("reference", "band", "sequence", "fixed intervals"), 0)
+        for s in range(simulations):
+            v, errors = float(streams.variance[s]), float(streams.errors[s])
+            sums = batch_sums(sizes, cumulated, streams.values[s], 10_000 * seed + s)
+            logs = -np.log(ALPHA_OF_SHARES)
+            counts["reference"] += first_alarm(sizes, sums, v, errors, MOVE, False, logs, nothing) >= 0
+            # A band from 0 to the share: its variance is at most that of its upper end where shares are below one half.
+            widened = sums - sizes * part * np.sqrt(errors)
+            counts["band"] += first_alarm(sizes, widened, v, 0.0, MOVE, True, logs + np.log(2.0), nothing) >= 0
+            sequence, fixed = misses(sizes, sums, v, v / MOVE**2, 1.0 - LEVEL, radius * np.sqrt(errors), errors)
+            counts["sequence"] += sequence
+            counts["fixed intervals"] += fixed
+        rates = ", ".join(f"{name} {100 * count / simulations:.2f} %" for name, count in counts.items())
         n_text = "-".join(map(str, sorted(set(world.sizes))))
         print(f"{world.title}, batches of {n_text}: {rates} ({time.process_time() - began:.0f} s)", flush=True)
 
 
-def _band_process(world: World, streams: Streams) -> Any:
-    """Return the process of bands that end at the share, and by how much each is widened."""
-    watches = [BandWatch(one, MOVE, {1: (0.0, world.share)}, ALPHA_OF_SHARES) for one in streams.scores]
-    variance = np.array([watch.processes[0].variance[0] for watch in watches])
-    widened = np.array([watch.sides[0][2] - world.share for watch in watches])
-    return MoveProcess(variance, np.zeros(len(variance)), MOVE, one_sided=True), widened
+def _difference() -> float:
+    """Compare the compiled process with `MoveProcess` over 400 looks."""
+    generator, largest = np.random.default_rng(0), 0.0
+    for one_sided, errors in ((False, 1e-4), (True, 0.0)):
+        sizes, record = generator.integers(10, 200, 400), np.empty(400)
+        sums = generator.normal(0.0, np.sqrt(0.3 * sizes)) + 0.03 * sizes * (np.arange(400) > 300)
+        first_alarm(sizes, sums, 0.3, errors, MOVE, one_sided, 3.0, record)
+        process = MoveProcess(np.array([0.3]), np.array([errors]), MOVE, one_sided)
+        for look, (n, total) in enumerate(zip(sizes.tolist(), sums, strict=True)):
+            process.update(n, np.array([total]))
+            largest = max(largest, abs(float(process.log_evidence[0]) - record[look]))
+    return largest
 
 
 def delays(simulations: int = 2_000, worlds: Any = WORLDS, size: int = 25) -> None:
@@ -187,23 +192,30 @@ def delays(simulations: int = 2_000, worlds: Any = WORLDS, size: int = 25) -> No
     print(
         f"{simulations:,} streams in batches of {size}, {LABELLED:,} labelled items drawn again in each; moves by {MOVE:g}"
     )
-    for seed, world in enumerate(worlds):
+    for world in worlds:
+        seed = WORLDS.index(world)
         streams = Streams.of(world, simulations, seed)
         fixed = streams.fixed_size()
         texts = []
         for before in (0, 2_000, 20_000):
-            generator = np.random.default_rng([seed, before, 2])
-            process, first = MoveProcess(streams.variance, streams.errors, MOVE), np.full(simulations, np.inf)
-            most = before + int(8 * min(fixed, 4_000))
-            while process.n < most and np.isinf(first).mean() > 0.4:
-                share = world.share + MOVE * (process.n >= before)
-                sums = np.einsum("sc,sc->s", world.counts(generator, size, share, simulations), streams.values)
-                process.update(size, sums)
-                new = (process.log_evidence >= -np.log(ALPHA_OF_SHARES)) & np.isinf(first)
-                first[new] = process.n
+            parts = []
+            for items_of_part, share in ((before, world.share), (int(8 * fixed), world.share + MOVE)):
+                cumulated = np.cumsum(np.array([1.0 - share, share]) @ world.profiles)
+                cumulated[-1] = 1.0
+                parts.append((np.full(items_of_part // size, size), cumulated))
+            sizes, first = np.concatenate([part for part, _ in parts]), np.full(simulations, np.inf)
+            for s in range(simulations):
+                sums = np.concatenate(
+                    [
+                        batch_sums(part, cumulated, streams.values[s], 100 * s + i)
+                        for i, (part, cumulated) in enumerate(parts)
+                    ]
+                )
+                v, errors = float(streams.variance[s]), float(streams.errors[s])
+                look = first_alarm(sizes, sums, v, errors, MOVE, False, -np.log(ALPHA_OF_SHARES), np.empty(0))
+                first[s] = (look + 1) * size if look >= 0 else np.inf
             after = first[first > before] - before
-            delay = float(np.median(after))
-            early = (first <= before).mean()
+            delay, early = float(np.median(after)), (first <= before).mean()
             texts.append(f"after {before:,}: {delay:,.0f} ({delay / fixed:.2f} x, {100 * early:.1f} % before)")
         print(f"{world.title}: fixed test {fixed:,.0f}; {'; '.join(texts)}", flush=True)
 

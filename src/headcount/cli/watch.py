@@ -23,10 +23,13 @@ def watch(
     model: options.MODEL,
     files: options.FILES,
     *,
-    state: Annotated[Path, options.option("--state", help="The state of the stream: made by the first run, then replaced.")],
+    state: Annotated[
+        Path, options.option("--state", help="The state of the stream: made by the first run, then replaced.")
+    ],
     rows: Rows,
     batch_id: Annotated[
-        str | None, options.option("--id", help="The name of the batch, which is counted once [default: by its content].")
+        str | None,
+        options.option("--id", help="The name of the batch, which is counted once [default: by its content]."),
     ] = None,
     reference: Annotated[
         str | None,

@@ -103,11 +103,13 @@ def watch_tables(
     if by is not None and batch_id is not None:
         raise DataError("--id names one batch, and with --by each group is a batch with its own name: use one of them.")
     sources = listed_paths(files)
-    lock = FileLock(Path(tempfile.gettempdir(), f"headcount-watch-{sha256(str(target).encode()).hexdigest()[:24]}.lock"))
+    lock = FileLock(
+        Path(tempfile.gettempdir(), f"headcount-watch-{sha256(str(target).encode()).hexdigest()[:24]}.lock")
+    )
     try:
         with lock.acquire(timeout=_SECONDS_TO_WAIT):
-            name = batch_id if by is not None or batch_id is not None else _digest_of(sources)
             tally = tally_of(model, sources, by, counts, None, progress, where, statistics)
+            name = batch_id if by is not None or batch_id is not None else _digest_of(sources)
             asked = {"level": level, "reference": reference, "band": band, "move": move}
             monitor = _monitor_of(model, path, target, tally, asked)
             results = _add(monitor, tally, by, name)
@@ -177,9 +179,13 @@ def _digest_of(sources: Sequence[Any]) -> str:
     """Return the digest of files, by which their batch is known."""
     digest = sha256()
     for source in sources:
-        paths = [Path(file) for file in files_of(source)] if isinstance(source, str | Path) and str(source) != "-" else []
+        paths = (
+            [Path(file) for file in files_of(source)] if isinstance(source, str | Path) and str(source) != "-" else []
+        )
         if not paths or not all(path.is_file() for path in paths):
-            raise DataError("A batch that is not made of files needs a name: give one with --id, or name a column with --by.")
+            raise DataError(
+                "A batch that is not made of files needs a name: give one with --id, or name a column with --by."
+            )
         for path in paths:
             with path.open("rb") as file:
                 while block := file.read(1 << 20):

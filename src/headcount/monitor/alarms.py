@@ -1,9 +1,14 @@
 """How alpha is divided among the kinds of alarms, and what these say."""
 
-__all__ = ["THRESHOLD_PARTS", "alarm_text", "share_text"]
+__all__ = ["LASTING", "THRESHOLD_PARTS", "alarm_text", "share_text"]
 
 THRESHOLD_PARTS = {"moved": 0.7, "band": 0.7, "items": 0.2, "labels": 0.1}
 """Parts of alpha of each kind of alarm; those that can't be raised leave theirs to the others."""
+LASTING = {
+    "items": "The items have changed, so that neither shares nor their alarms can be trusted until a model is fitted to such ones.",
+    "labels": "Labels contradict the shares, which can't be trusted until a model is fitted with them.",
+}
+"""What stays to be said after an alarm that does not end with a new period."""
 
 
 def share_text(share: float) -> str:

@@ -14,7 +14,7 @@ from headcount.checks import LabelledCells
 from headcount.checks.label_shift import labelled_scores
 from headcount.exceptions import DataError
 from headcount.intervals.result import check_level
-from headcount.monitor.alarms import THRESHOLD_PARTS, alarm_text, share_text
+from headcount.monitor.alarms import LASTING, THRESHOLD_PARTS, alarm_text, share_text
 from headcount.monitor.batch import Batch
 from headcount.monitor.cell_blocks import CellBlocks
 from headcount.monitor.late_labels import LabelledShares, LateLabels
@@ -75,8 +75,8 @@ class Monitor:
     -----
     A share that stays at its reference makes a normal martingale of the mean scores of batches. For batches of few items and skewed
     scores the normal distribution is an approximation, for which the variance is increased; false alarms are measured by ``python
-    -m benchmarks.watch``. An alarm of a share ends the period over which items are added up, and a new one begins, again with the
-    same error rate.
+    -m benchmarks.watch``. An alarm of the items or of later labels lasts: the model does not fit them any more. An alarm of a
+    share ends the period over which items are added up, and a new one begins, again with the same error rate.
 
     References
     ----------
@@ -286,7 +286,7 @@ class Monitor:
     def _raise(self, alarms: Sequence[Alarm]) -> None:
         """Record alarms. One of a share ends the period; one about the items stays, since its evidence only grows."""
         self.alarms += alarms
-        self._raised |= {alarm.kind for alarm in alarms if alarm.kind in ("items", "labels")}
+        self._raised |= {alarm.kind for alarm in alarms if alarm.kind in LASTING}
         if any(alarm.kind in ("moved", "band") for alarm in alarms):
             self._begun, self._period_n = self.n_batches, 0.0
             self._period_total = np.zeros(len(self.classes))
@@ -313,7 +313,10 @@ class Monitor:
         if self._items is not None:
             evidence["items"] = self._items.evidence
         resolution, too_early, note = self._resolution(float((high - low).max() / 2.0))
-        status = ALARM if alarms else TOO_EARLY if too_early else QUIET
+        lasting = self._raised | {alarm.kind for alarm in alarms} & set(LASTING)
+        if lasting:
+            note = " ".join([*(LASTING[kind] for kind in sorted(lasting)), note]).strip()
+        status = ALARM if alarms or lasting else TOO_EARLY if too_early else QUIET
         return WatchResult(
             name,
             n,

@@ -65,6 +65,7 @@ class WatchResult:
     alarms : tuple of Alarm
         Raised by this batch.
     status : {"alarm", "quiet", "too early"}
+        An alarm of a share is that of its batch; one of the items or of later labels lasts.
     resolution : float
         The move from the reference that would have been found by now; NaN without a reference.
     note : str

@@ -88,10 +88,14 @@ def page_of_watch(monitor: Monitor, last: WatchResult, *, title: str, facts: Map
 
 def _lead(monitor: Monitor, last: WatchResult, status: str) -> str:
     if status == "alarm":
-        return next(alarm.text for alarm in reversed(monitor.alarms) if alarm.batch == last.batch)
+        return next((alarm.text for alarm in reversed(monitor.alarms) if alarm.batch == last.batch), last.note)
     if status == "too early":
         return last.note
-    return "Nothing to report: nothing speaks for a change since the last alarm." if monitor.alarms else "Nothing to report."
+    return (
+        "Nothing to report: nothing speaks for a change since the last alarm."
+        if monitor.alarms
+        else "Nothing to report."
+    )
 
 
 def _questions(monitor: Monitor, classes: list[str]) -> list[str]:
@@ -127,7 +131,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _row(entry: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +164,9 @@ def _figure(monitor: Monitor, j: int, label: str) -> dict[str, Any]:
     marks = [value for value in (reference, *(band or ())) if value is not None]
     # Intervals of the first batches are as wide as the plane, which shows nothing.
     narrow = high - low <= max(0.4, 1.5 * float((high - low).min()))
-    seen = np.concatenate([shares, means, low[narrow], high[narrow], marks])
+    sizes = np.array([entry["n"] for entry in results])
+    large = sizes >= 0.1 * np.median(sizes)  # shares of a handful of items lie anywhere, and are drawn at the edge
+    seen = np.concatenate([shares[large], means[large], low[narrow], high[narrow], marks])
     bottom, top = _axis(float(seen.min()), float(seen.max()))
 
     def y(value: float) -> float:
@@ -188,10 +194,18 @@ def _figure(monitor: Monitor, j: int, label: str) -> dict[str, Any]:
         "areas": areas,
         "lines": lines,
         "points": [
-            {"x": round(x[i], 1), "y": y(shares[i]), "text": f"{entry['batch']}: {share_text(shares[i])}, {entry['n']:,} items"}
+            {
+                "x": round(x[i], 1),
+                "y": y(shares[i]),
+                "text": f"{entry['batch']}: {share_text(shares[i])}, {entry['n']:,} items",
+            }
             for i, entry in enumerate(results)
         ],
-        "alarms": [{"x": round(x[i], 1), "text": entry["batch"]} for i, entry in enumerate(results) if entry["batch"] in alarmed],
+        "alarms": [
+            {"x": round(x[i], 1), "text": entry["batch"]}
+            for i, entry in enumerate(results)
+            if entry["batch"] in alarmed
+        ],
         "reference": None if reference is None else y(reference),
         "band": None if band is None else (y(band[1]), y(band[0])),
         "ticks": [{"y": y(float(tick)), "text": f"{100 * tick:.0f} %"} for tick in ticks],
