@@ -102,7 +102,7 @@ def check_outputs(files: Sequence[Path], folders: Sequence[Path] = (), inputs: S
         raise DataError(f"{file} can't be written: {reason}.") from error
 
 
-def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -> None:
+def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = (), flush: bool = False) -> None:
     """Write all files or none: each is written under a temporary name, then all are renamed.
 
     Symbolic links are followed: the file that they lead to is replaced. What is not a regular file is refused (`output_target`).
@@ -112,6 +112,8 @@ def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -
     contents : mapping of path to text or bytes
     make : sequence of paths
         Folders to create first, if they do not exist.
+    flush : bool, default=False
+        Flush each file to the disk before it is renamed, so that a power failure leaves the old or the new one.
     """
     renames: list[tuple[Path, Path]] = []
     path = Path()
@@ -126,6 +128,9 @@ def write_all(contents: Mapping[Path, bytes | str], make: Sequence[Path] = ()) -
             renames.append((Path(name), target))
             with os.fdopen(handle, "wb") as file:
                 file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+                if flush:
+                    file.flush()
+                    os.fsync(file.fileno())
             Path(name).chmod(_mode_of(target))
         for temporary, path in renames:
             temporary.replace(path)

@@ -27,6 +27,7 @@ from headcount.cli.output import echo, in_command_words
 from headcount.cli.plain_values import take_plain_values
 from headcount.cli.plan import plan
 from headcount.cli.sql import sql
+from headcount.cli.watch import watch
 from headcount.exceptions import HeadcountError, HeadcountWarning
 
 __all__ = ["app", "main"]
@@ -41,13 +42,13 @@ app = typer.Typer(
 )
 
 
-for command in (fit, estimate, compare, plan, check, judge, sql, inspect, methods):
+for command in (fit, estimate, compare, watch, plan, check, judge, sql, inspect, methods):
     app.command()(command)
 app.command("open")(open_page)
 app.add_typer(data.app, name="data")
 app.add_typer(study_results.app, name="study")
 
-_QUICK = ("check", "compare", "estimate")
+_QUICK = ("check", "compare", "estimate", "watch")
 """Commands that read a model and a table, and need neither pandas nor ``scipy.stats``."""
 _MAX_MESSAGE = 4_000
 """Characters of a message; some quote what other libraries say, who quote a whole row."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headcount.desk.judge import judge_tables, read_answer_map
     from headcount.desk.label_plan import GroupPlan, TablePlan, plan_table
     from headcount.desk.trend import trend_tables
+    from headcount.desk.watch import Watched, watch_tables
 
 _HOME = {
     "Comparison": "changes",
@@ -38,6 +39,8 @@ _HOME = {
     "scoring_sql": "database",
     "statistics_sql": "database",
     "trend_tables": "trend",
+    "Watched": "watch",
+    "watch_tables": "watch",
 }
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "GroupPlan",
     "TablePlan",
     "TrendOfGroups",
+    "Watched",
     "check_tables",
     "compare_tables",
     "confusion_model",
@@ -60,6 +64,7 @@ __all__ = [
     "scoring_sql",
     "statistics_sql",
     "trend_tables",
+    "watch_tables",
 ]
 
 

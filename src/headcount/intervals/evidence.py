@@ -10,7 +10,7 @@ from headcount.intervals.item_vectors import ItemVectors, item_vectors, outer_pr
 from headcount.quantifiers import Quantifier, SampleItems, Statistics
 from headcount.simplex import sum_zero_basis
 
-__all__ = ["Evidence", "evidence_of_vectors", "gather_evidence"]
+__all__ = ["Evidence", "evidence_at", "evidence_of_vectors", "gather_evidence"]
 
 _ADDED_RATE, _LEAST_ITEMS = 0.12, 1.0
 """Items that stand for what few items of a class do not show: that the next one may look like another class's.
@@ -114,6 +114,11 @@ def evidence_of_vectors(vectors: ItemVectors, shares: FloatArray, effective: Flo
     """Return the evidence of samples for item vectors."""
     evidence = _evidence(vectors, shares, effective, within)
     return evidence if within else replace(evidence, n=effective / _excess_spread(evidence))
+
+
+def evidence_at(quantifier: Quantifier, statistics: Statistics | SampleItems, inside: FloatArray) -> Evidence:
+    """Return the evidence of one sample with its ratio vectors taken at these shares, shape (1, n_classes), and not at its own."""
+    return _evidence(item_vectors(quantifier, statistics, inside), inside, np.ones(1), False)
 
 
 def _evidence(vectors: ItemVectors, shares: FloatArray, n: FloatArray, within: bool) -> Evidence:

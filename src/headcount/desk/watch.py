@@ -1,0 +1,193 @@
+"""From a model, a state and tables of new batches to what is known of the stream now."""
+
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from headcount._validation import plain, quoted
+from headcount._writing import output_target
+from headcount.desk.estimate import listed_paths, loaded_model, tally_of
+from headcount.exceptions import DataError, HeadcountWarning
+from headcount.modelfile import Model
+from headcount.monitor import Alarm, Batch, Monitor, WatchResult
+from headcount.monitor.questions import as_bands, as_reference
+from headcount.stream import Tally
+from headcount.stream.groups import group_label, parse_groupings
+from headcount.tables.tablefile import files_of
+
+__all__ = ["Watched", "watch_tables"]
+
+_SECONDS_TO_WAIT = 600.0
+"""For another run over the same state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """What a run found.
+
+    Attributes
+    ----------
+    monitor : Monitor
+    results : list of WatchResult
+        Of each batch of the run, in order; those that were counted before have ``counted=False``.
+    alarms : tuple of Alarm
+        Raised by batches that are counted for the first time, or by the last batch of the run, so that a run that is repeated says
+        what it said before.
+    """
+
+    monitor: Monitor
+    results: list[WatchResult]
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def last(self) -> WatchResult:
+        """The result of the last batch."""
+        return self.results[-1]
+
+
+def watch_tables(
+    model: Model | str | Path,
+    files: str | Path | Sequence[str | Path],
+    state: str | Path,
+    *,
+    by: str | None = None,
+    where: Sequence[str] = (),
+    batch_id: str | None = None,
+    level: float | None = None,
+    reference: Any = None,
+    band: Mapping[Any, Sequence[Any]] | None = None,
+    move: float | None = None,
+    counts: bool = False,
+    statistics: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Watched:
+    r"""Add tables as batches to a state file, and say what is known of the stream now (`headcount.monitor.Monitor`).
+
+    Parameters
+    ----------
+    model, files, where, counts, statistics, progress
+        As in `headcount.desk.estimate_tables`.
+    state : path
+        The state of the stream, made by the first run; later runs read it and replace it as a whole.
+    by : str, optional
+        A column whose groups are batches, in order, such as ``date:week``. By default all rows are one batch.
+    batch_id : str, optional
+        The name of the batch; by default the digest of the files. A batch is counted once.
+    level, reference, band, move
+        As in `Monitor`, when the state is new; later they may be omitted, and must be the same.
+
+    Examples
+    --------
+    >>> from headcount.desk import confusion_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     matrix, months = Path(folder, "confusion.csv"), Path(folder, "counts.csv")
+    ...     _ = matrix.write_text("true,neg,pos\nneg,800,200\npos,100,900\n")
+    ...     _ = months.write_text("month,class,count\n1,neg,650\n1,pos,350\n2,neg,640\n2,pos,360\n3,neg,400\n3,pos,600\n")
+    ...     found = watch_tables(
+    ...         confusion_model(matrix), months, Path(folder, "state.json"), by="month", counts=True, reference={"pos": 0.2}
+    ...     )
+    >>> [result.status for result in found.results], found.alarms[0].since
+    (['quiet', 'quiet', 'alarm'], '3')
+    """
+    model, path = loaded_model(model), Path(state)
+    target = output_target(path)
+    if not target.parent.is_dir():
+        raise DataError(f"{path} can't be written: there is no folder {target.parent}.")
+    if by is not None and batch_id is not None:
+        raise DataError("--id names one batch, and with --by each group is a batch with its own name: use one of them.")
+    sources = listed_paths(files)
+    lock = FileLock(
+        Path(tempfile.gettempdir(), f"headcount-watch-{sha256(str(target).encode()).hexdigest()[:24]}.lock")
+    )
+    try:
+        with lock.acquire(timeout=_SECONDS_TO_WAIT):
+            tally = tally_of(model, sources, by, counts, None, progress, where, statistics)
+            name = batch_id if by is not None or batch_id is not None else _digest_of(sources)
+            asked = {"level": level, "reference": reference, "band": band, "move": move}
+            monitor = _monitor_of(model, path, target, tally, asked)
+            results = _add(monitor, tally, by, name)
+            if any(result.counted for result in results) or not target.exists():
+                monitor.save(path)
+    except Timeout as error:
+        raise DataError(f"{path} is in use by another run: try again later.") from error
+    names = {result.batch for result in results if result.counted} | {results[-1].batch}
+    return Watched(monitor, results, tuple(alarm for alarm in monitor.alarms if alarm.batch in names))
+
+
+def _monitor_of(model: Model, path: Path, target: Path, tally: Tally, asked: dict[str, Any]) -> Monitor:
+    cells, quantifier = tally.recipe.cells, model.quantifier
+    if not target.exists():
+        given = {key: value for key, value in asked.items() if value is not None}
+        return Monitor(quantifier, cells=cells, check=cells is not None, **given)
+    monitor = Monitor.load(path, quantifier, cells=cells, check=cells is not None)
+    _require_same(monitor, path, asked)
+    return monitor
+
+
+def _require_same(monitor: Monitor, path: Path, asked: dict[str, Any]) -> None:
+    """Raise if something else is asked for than what the state was made with."""
+    reference = as_reference(asked["reference"], monitor.classes, monitor.scores.labelled_shares)
+    settings, different = monitor.settings, []
+    for name, value in (("level", asked["level"]), ("move", asked["move"])):
+        if value is not None and value != settings[name]:
+            different.append(name)
+    if reference is not None:
+        shares = None if reference.shares is None else reference.shares.tolist()
+        if (shares, reference.first) != (settings["reference"], settings["first"]):
+            different.append("reference")
+    if asked["band"] is not None and as_bands(asked["band"], monitor.classes) != monitor.bands:
+        different.append("band")
+    if different:
+        raise DataError(
+            f"{path} was made with another {' and another '.join(different)}, which can't be changed on the way: omit "
+            f"{', '.join('--' + name for name in different)}, or name another file with --state to start afresh."
+        )
+
+
+def _add(monitor: Monitor, tally: Tally, by: str | None, batch_id: str | None) -> list[WatchResult]:
+    rows = tally.in_order()
+    missing = [row for row in rows if by is not None and tally.names[row] is None]
+    if missing:
+        columns = quoted(grouping.column for grouping in parse_groupings(by, ()))
+        warnings.warn(
+            f"{int(tally.n[missing].sum()):,} items without a value in {columns} belong to no batch and are left out.",
+            HeadcountWarning,
+            stacklevel=3,
+        )
+    rows = [row for row in rows if row not in missing]
+    if not rows or tally.n_items == 0:
+        raise DataError("There are no items in these files, so there is no batch to add.")
+    recipe, results = tally.recipe, []
+    for row in rows:
+        one = np.array([row])
+        cells = None if recipe.cells is None else tally.sums["cells"][one].sums[0]
+        sums = None if recipe.cells is None else tally.sums[recipe.check_sums][one].sums[0]
+        batch = Batch.of_sums(monitor.scores, int(tally.n[row]), tally.statistics(one), cells, sums)
+        name = batch_id if by is None else group_label(plain(tally.names[row]))
+        results.append(monitor.update(batch, batch_id=name))
+    return results
+
+
+def _digest_of(sources: Sequence[Any]) -> str:
+    """Return the digest of files, by which their batch is known."""
+    digest = sha256()
+    for source in sources:
+        paths = (
+            [Path(file) for file in files_of(source)] if isinstance(source, str | Path) and str(source) != "-" else []
+        )
+        if not paths or not all(path.is_file() for path in paths):
+            raise DataError(
+                "A batch that is not made of files needs a name: give one with --id, or name a column with --by."
+            )
+        for path in paths:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return digest.hexdigest()[:16]
