@@ -77,8 +77,13 @@ class SurveyDesign:
 
     def take(self, rows: IntArray) -> "SurveyDesign":
         """Return the design of some of the items; the population stays the same."""
-        arrays = (None if given is None else given[rows] for given in (self.weights, self.strata, self.clusters))
-        return SurveyDesign._coded(*arrays, self.population_size, len(rows))
+        return SurveyDesign._coded(
+            None if self.weights is None else self.weights[rows],
+            None if self.strata is None else self.strata[rows],
+            None if self.clusters is None else self.clusters[rows],
+            self.population_size,
+            len(rows),
+        )
 
     @classmethod
     def _coded(

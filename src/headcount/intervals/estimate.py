@@ -237,8 +237,8 @@ def estimate(
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            items = (None, None) if design is None else target.items()
-            errors = design_errors(evidence, *items, design)
+            outputs, drawn_samples = (None, None) if design is None else target.items()
+            errors = design_errors(evidence, outputs, drawn_samples, design)
             _warn_of_few_clusters(errors)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"

@@ -150,7 +150,7 @@ class Estimate:
                 "The covariance is that of one sample, of a method with an analytic interval or a posterior."
             )
         if self.design is not None:
-            return self.design.covariance[0]
+            return np.asarray(self.design.covariance[0], dtype=np.float64)
         evidence, p = self.evidence, self.shares
         B, S, n = evidence.B[0], evidence.S[0], float(evidence.n[0])
         weights = p / n + p**2 / evidence.sizes  # of the sample's items, and of the labelled ones

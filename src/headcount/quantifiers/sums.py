@@ -90,20 +90,24 @@ class SumsQuantifier(Quantifier):
             self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
         else:
             weights = self.validation_design_.weights
-            self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
+            self._set_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         """Learn what the representation is made of from validation items; by default nothing."""
 
-    def _learn_profiles(
-        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
-    ) -> None:
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         """Learn the profile of each class from validation items, by the same reduction that samples go through.
 
         Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
-        the class a fold has. Weighted items have weighted means.
+        the class a fold has.
         """
         self._learn_representation(outputs, codes)
+        self._set_profiles(outputs, codes, folds, None)
+
+    def _set_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray | None
+    ) -> None:
+        """Set the profiles to means over validation items, with the weights of these if they have some."""
         n_folds = 1 if folds is None else int(folds.max()) + 1
         cells, cell = np.unique(codes * n_folds + (0 if folds is None else folds), return_inverse=True)
         samples = Samples._grouped(cell, len(cells))
@@ -146,7 +150,7 @@ class SumsQuantifier(Quantifier):
         counts = statistics.counts() if type(self.solver).solve_counts is not Solver.solve_counts else None
         shares: FloatArray | None = None
         if counts is not None:
-            require_items(counts[1])
+            require_items(counts[1].astype(np.float64))
             shares = self.solver.solve_counts(*counts, M)
         if shares is None:
             shares = self.solver.solve(self._means(statistics), M)

@@ -76,14 +76,8 @@ def _of_groups(
         return groups
     rows = [np.flatnonzero(codes == g) for g in large]
     samples = Samples.from_lists(rows, names=[groups.names[g] for g in large])
-    answer = estimate(
-        quantifier,
-        outputs,
-        samples,
-        level=groups.level,
-        estimand=groups.estimand,
-        design=design,  # type: ignore[arg-type]
-    )
+    estimand: Any = groups.estimand
+    answer = estimate(quantifier, outputs, samples, level=groups.level, estimand=estimand, design=design)
     shares, low, high = groups.shares.copy(), groups.low.copy(), groups.high.copy()
     shares[large], low[large], high[large] = answer.shares, answer.low, answer.high
     changed: dict[str, Any] = {"shares": shares, "low": low, "high": high, "estimate": answer}
