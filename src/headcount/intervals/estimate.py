@@ -198,7 +198,7 @@ def estimate(
 
     >>> some = {i: y[2000 + i] for i in range(0, 2000, 40)}
     >>> answer = estimate(q, X[2000:], labels=some)
-    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1]), bool(answer.contradiction.p_value[0] > 0.05)
+    >>> bool(answer.low[1] < y[2000:].mean() < answer.high[1]), bool(answer.contradiction.p_value[0] > 0.01)
     (True, True)
     """
     if labels is not None:
