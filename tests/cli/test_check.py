@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_check_prints_text_and_json(model, run):
     code, out, _ = run("check", "m.headcount", "new.csv", "--by", "day:month")
@@ -18,6 +20,7 @@ def test_check_prints_text_and_json(model, run):
     assert 0.5 < found["separation"] <= 1
 
 
+@pytest.mark.filterwarnings("ignore::headcount.exceptions.IdentifiabilityWarning")
 def test_decisions_for_one_class_alone_on_millions_of_labelled_items(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "confusion.csv").write_text("true,c0,c1\nc0,1000000,0\nc1,1000000,0\n")
