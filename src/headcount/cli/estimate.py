@@ -173,7 +173,8 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
     def ends(g: int, j: int) -> dict[str, float | None]:
         numbers = {"share": groups.shares, "share_low": groups.low, "share_high": groups.high}
         shares = {name: none_if_nan(values[g, j]) for name, values in numbers.items()}
-        return shares | {name: whole_number(values[g, j]) for name, values in counts.items()} | groups.drawn_of(g, j)
+        drawn: dict[str, float | None] = groups.drawn_of(g, j)
+        return shares | {name: whole_number(values[g, j]) for name, values in counts.items()} | drawn
 
     classes = [str(plain(label)) for label in groups.classes]
     by_group: dict[str, dict[str, Any]] = {
