@@ -52,12 +52,14 @@ class DrawnShares(NamedTuple):
     @classmethod
     def of_groups(cls, borrowed: BorrowedStrength, large: IntArray, n_groups: int) -> "DrawnShares":
         """Return the shares of all groups, of which those at the positions ``large`` were drawn."""
-        figures = [np.full((n_groups, len(borrowed.classes)), np.nan) for _ in range(3)]
-        for figure, values in zip(figures, (borrowed.shares, borrowed.low, borrowed.high), strict=True):
-            figure[large] = values
-        part = np.full(n_groups, np.nan)
-        part[large] = borrowed.drawn
-        return cls(*figures, part, borrowed.mean)
+
+        def of_all(values: FloatArray) -> FloatArray:
+            spread = np.full((n_groups, *values.shape[1:]), np.nan)
+            spread[large] = values
+            return spread
+
+        shares, low, high, part = map(of_all, (borrowed.shares, borrowed.low, borrowed.high, borrowed.drawn))
+        return cls(shares, low, high, part, borrowed.mean)
 
     def in_order(self, order: list[int]) -> "DrawnShares":
         """Return the same with the classes at these positions."""
