@@ -176,20 +176,21 @@ def _plan_items(
     title = grouping_title(rows.grouping)
     after = _next_command(model, files, rows, output, settings["id_column"], black_box, result.estimand)
     records = result.records()
-    answer = {
+    sentences = _sentences(result, settings["labels"])
+    answer: dict[str, Any] = {
         "half_width": result.half_width,
         "level": result.level,
         "estimand": result.estimand,
         "seed": seed,
         "labels": result.n_labels,
         "groups": records,
-        "sentences": _sentences(result, settings["labels"]),
+        "sentences": sentences,
     }
 
     def print_plan() -> None:
         _print_groups(result, title)
         echo()
-        for sentence in answer["sentences"]:
+        for sentence in sentences:
             echo(sentence)
         if after:
             echo(f"\nNext: {after}")
