@@ -16,15 +16,17 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
 
 import headcount as hc
 from benchmarks._watch_kernel import batch_sums, first_alarm, misses
 from headcount._distributions import normal_quantile, normal_tail
-from headcount.monitor import MoveProcess, ShareScores
+from headcount.checks.label_shift import labelled_scores
+from headcount.monitor import Monitor, MoveProcess, ShareScores
 from headcount.monitor.cell_blocks import CellBlocks
 from headcount.monitor.sequence import labelled_radius
 
-CELLS, LABELLED, MOVE, LEVEL = 24, 2_000, 0.05, 0.95
+CELLS, LABELLED, MOVE, LEVEL, FIRST = 24, 2_000, 0.05, 0.95, 2_000
 EDGES = np.concatenate([[-np.inf], np.linspace(-3.0, 3.0, CELLS - 1), [np.inf]])
 ALPHA_OF_SHARES = 0.7 * (1.0 - LEVEL)
 """What a monitor with a reference, or bands, and a check of the items spends on shares."""
@@ -227,7 +229,7 @@ def items(simulations: int = 400, blocks: int = 64) -> None:
         for s in range(simulations):
             generator = np.random.default_rng([s, 3])
             quantifier = world.labelled(generator)
-            cells = hc.monitor.monitor._cells_of(quantifier)
+            cells = labelled_scores(quantifier, None).cells()
             outputs = quantifier.outputs(np.arange(CELLS)[:, None])
             codes, P = cells.representation.codes(outputs), outputs.posteriors
             for changed in (False, True):
@@ -247,8 +249,60 @@ def items(simulations: int = 400, blocks: int = 64) -> None:
                     else:
                         alarms += 1
         print(
-            f"items, {world.title}: {alarms} false alarms in {simulations} streams of {blocks * 500:,} items; 5 % unsure items added "
-            f"after 5,000: found in {len(found)} of {simulations}, median after {np.median(found) if found else np.nan:,.0f}",
+            f"items, {world.title}: {alarms} false alarms in {simulations} streams of {blocks * 500:,} items; 5 % unsure items "
+            f"added after 5,000: found in {len(found)} of {simulations}, median after {np.median(found) if found else np.nan:,.0f}",
+            flush=True,
+        )
+
+
+def reviews() -> None:
+    """Amazon_devices by week: with labelled items of the first weeks, of all weeks at random, and of films (imdb)."""
+    import pandas as pd
+
+    from headcount.data import load_set
+    from headcount.data.sets import data_folder
+
+    table = pd.read_csv(data_folder() / "amazon_devices" / "all.tsv.gz", sep="\t")
+    table = table[table.stars != 3].sort_values(["date", "row"], kind="stable")
+    week = pd.to_datetime(table.date).dt.strftime("%G-W%V").to_numpy()
+    texts, y = table.text.astype(str).to_numpy(), (table.stars > 3).to_numpy().astype(int)
+    early = (table.date < "2016-04-01").to_numpy()
+    drawn = np.isin(np.arange(len(y)), np.random.default_rng(0).permutation(len(y))[:6_000])
+    films, _ = load_set("imdb")
+    cases = {
+        "labelled: before April 2016": (texts[early], y[early], ~early, "labelled"),
+        "labelled: drawn from all weeks": (texts[drawn], y[drawn], ~drawn, "labelled"),
+        "labelled: films": (
+            np.asarray(films.items),
+            (np.asarray(films.labels) == films.classes[1]).astype(int),
+            ~early,
+            f"first {FIRST} items",
+        ),
+    }
+    for title, (labelled, labels, chosen, reference) in cases.items():
+        classifier = make_pipeline(hc.TermWeights(), hc.NewtonLogisticRegression())
+        quantifier = hc.PACC(classifier, random_state=0).fit(labelled, labels)
+        outputs, truth, weeks = quantifier.outputs(texts[chosen]), y[chosen], week[chosen]
+        monitor, first = (
+            Monitor(quantifier, reference=reference),
+            hc.estimate(quantifier, outputs.take(np.arange(FIRST))),
+        )
+        off, n, checked = [], 0, 0
+        for name in dict.fromkeys(weeks):
+            rows = np.flatnonzero(weeks == name)
+            monitor.update(outputs.take(rows), batch_id=name)
+            answer, n = hc.estimate(quantifier, outputs.take(rows)), n + len(rows)
+            if reference == "labelled":
+                checked, differs = checked + 1, not answer.low[1] <= labels.mean() <= answer.high[1]
+            elif n > FIRST:
+                checked, differs = checked + 1, bool(hc.difference(first, answer).p_value[1] < 0.05)
+            else:
+                continue
+            off += [name] if differs else []
+        print(
+            f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
+            f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
+            f"{checked} weeks differ\n  monitor against {reference}: {[(a.kind, a.batch, a.since, a.text[:90]) for a in monitor.alarms]}",
             flush=True,
         )
 
@@ -259,7 +313,7 @@ def main() -> None:
     print(f"headcount {hc.__version__}, numpy {np.__version__}")
     parts = sys.argv[1:] or ["delays", "items", "alarms"]
     for part in parts:
-        {"alarms": false_alarms, "delays": delays, "items": items}[part]()
+        {"alarms": false_alarms, "delays": delays, "items": items, "reviews": reviews}[part]()
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def watch(
 
 def _print(found: Any, status: str) -> None:
     """Print the batches, alarms, and what the intervals are."""
-    from headcount.cli.output import print_table
+    from headcount.cli.output import listed, print_table
     from headcount.monitor.alarms import share_text
     from headcount.monitor.result import ALARM
 
@@ -144,11 +144,15 @@ def _print(found: Any, status: str) -> None:
         if len(new) > len(table):
             echo(f"The last {len(table)} of {len(new):,} batches:")
         print_table("", columns, table)
-    again = len(found.results) - len(new)
-    if again:
-        echo(f"{again:,} batch{'' if again == 1 else 'es'} seen before: not counted again.")
+    n_again = len(found.results) - len(new)
+    if n_again:
+        echo(f"{n_again:,} batch{'' if n_again == 1 else 'es'} seen before: not counted again.")
+    by_kind: dict[tuple[str, str], list[Any]] = {}
     for alarm in found.alarms:
-        echo(f"ALARM at {alarm.batch}: {alarm.text}")
+        by_kind.setdefault((alarm.kind, alarm.label), []).append(alarm)
+    for alarms in by_kind.values():
+        again = f" Again at {listed([alarm.batch for alarm in alarms[1:]])}." if len(alarms) > 1 else ""
+        echo(f"ALARM at {alarms[0].batch}: {alarms[0].text}{again}")
     if found.last.note:
         echo(found.last.note)
     elif status != ALARM:

@@ -9,7 +9,7 @@ import numpy as np
 from headcount._typing import FloatArray, Items
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
-from headcount.learners import Outputs
+from headcount.learners import Need, Outputs
 from headcount.monitor.share_scores import ShareScores
 from headcount.protocols import as_samples
 from headcount.quantifiers import Posteriors, Quantifier, SampleItems, Statistics
@@ -43,7 +43,8 @@ class Batch:
     @classmethod
     def of_items(cls, quantifier: Quantifier, X: Items, cells: LabelledCells | None) -> "Batch":
         """Score items and add them up."""
-        needs = quantifier.needs | (frozenset() if cells is None or cells.decided else {"posteriors"})
+        checked: set[Need] = set() if cells is None or cells.decided else {"posteriors"}
+        needs = quantifier.needs | checked
         outputs = quantifier.outputs(X, needs)
         if outputs.n_items == 0:
             raise DataError("The batch holds no items.")
