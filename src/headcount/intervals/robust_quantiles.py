@@ -29,7 +29,7 @@ def robust_quantile(bias: FloatArray, level: float) -> FloatArray:
     Examples
     --------
     >>> robust_quantile(np.array([0.0, 0.5, 1.0, 2.0]), 0.95).round(2).tolist()
-    [1.96, 2.25, 3.26, 7.22]
+    [1.96, 2.23, 3.26, 7.22]
     """
     grid, values = _table(float(level))
     inside = np.interp(np.minimum(bias, _LARGEST), grid, values)
