@@ -55,7 +55,7 @@ def count_codes(codes: IntArray, indices: IntArray, indptr: IntArray, unit: int,
     """Add a unit to ``out[s, c]`` for each item of sample s that has code c."""
     if out.shape[1] == 2:  # the common case: the count stays in a register
         for s in range(out.shape[0]):
-            ones = 0
+            ones = np.int64(0)  # sums of bytes would overflow in plain Python
             for t in range(indptr[s], indptr[s + 1]):
                 ones += np.int64(codes[indices[t]])
             out[s, 0] += unit * (indptr[s + 1] - indptr[s] - ones)
