@@ -214,9 +214,19 @@ def without_a_label(frame):
     return frame.assign(y=frame["y"].where(frame.index != 3))
 
 
+def without_test_rows(frame):
+    return frame[frame["part"] == "train"]
+
+
+def without_rows(frame):
+    return frame[:0]
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (without_test_rows, "bad.parquet has no rows of part 'test'"),
+        (without_rows, "bad.parquet has no rows of part 'train'"),
         (without_part, "has no column 'part'"),
         (of_one_class, "the training part has only the class 1"),
         (with_missing, "columns 'b' have missing or infinite values"),
