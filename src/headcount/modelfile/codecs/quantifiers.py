@@ -8,7 +8,7 @@ tried out: a quantifier that could estimate shares when it was saved must be abl
 import inspect
 import sys
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from functools import cache
@@ -195,9 +195,10 @@ def _check_has(quantifier: Any, needed: Collection[str]) -> None:
 
 
 @cache
-def learnt_names(kind: type[Any]) -> frozenset[str]:
+def learnt_names(kind: Hashable) -> frozenset[str]:
     """Return what each fit of a method of this library learns: what its classes annotate besides the bases of the families."""
-    own = [base for base in kind.__mro__ if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
+    bases: tuple[type[Any], ...] = getattr(kind, "__mro__", ())
+    own = [base for base in bases if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
     names = {name for base in own for name in inspect.get_annotations(base)}
     return frozenset(name for name in names if name.endswith("_") and not name.startswith("_"))
 
