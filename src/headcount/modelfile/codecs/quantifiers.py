@@ -151,7 +151,7 @@ def check_quantifier(quantifier: Any) -> None:
             )
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
     calibration = learnt.get("calibration_")
-    if calibration is not None or "calibration_" in learnt_names(type(quantifier)):
+    if calibration is not None or "calibration_" in _learnt_by(quantifier):
         sound = (
             isinstance(calibration, LogLinearCalibration) and calibration.theta.shape == calibration.no_change(k).shape
         )
@@ -183,7 +183,7 @@ def _check_numbers(quantifier: Any) -> None:
 
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
-    needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    needed = _learnt_by(quantifier) | set(_NEEDED.get(type(quantifier).__name__, ()))
     _check_has(quantifier, needed)
     if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
         _check_has(quantifier, {"M_"})
@@ -192,6 +192,11 @@ def _check_presence(quantifier: Any) -> None:
 def _check_has(quantifier: Any, needed: Collection[str]) -> None:
     missing = sorted(set(needed) - set(vars(quantifier)))
     need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
+
+
+def _learnt_by(quantifier: Any) -> frozenset[str]:
+    kind: Any = type(quantifier)
+    return learnt_names(kind)
 
 
 @cache
