@@ -106,8 +106,9 @@ class Setting:
     def name(self) -> str:
         rare = ", rare" if self.rare else ""
         learner = f" over {self.learner}" if self.learner else ""
+        apart = f", classes {self.separation:g} apart" if self.separation != 2.5 else ""
         return (
-            f"{self.groups}{rare}; {self.k} classes; {self.method}{learner}; {self.labelled:,} labelled; "
+            f"{self.groups}{rare}; {self.k} classes{apart}; {self.method}{learner}; {self.labelled:,} labelled; "
             f"{self.n_groups} groups of {self.sizes}"
         )
 
