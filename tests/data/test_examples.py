@@ -119,7 +119,7 @@ def test_examples_are_written_by_name_and_reviews_without_one(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ticket"], "There is no example 'ticket'; there are reviews, tickets, survey, tests. For a folder"),
+        (["ticket"], "There is no example 'ticket'; there are reviews, tickets, survey, tests, judges. For a folder"),
         (["cats", "."], "There is no example 'cats'"),
         (["tests", "taken"], "taken is a file: name a folder"),
         (["survey", "."], "new_answers.csv would be overwritten: name another folder, or remove the files"),
