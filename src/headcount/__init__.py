@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         SVMperf,
         svmperf_path,
     )
+    from headcount.monitor import Monitor
     from headcount.protocols import (
         ArtificialPrevalence,
         DirichletPrevalence,
@@ -81,6 +82,7 @@ _HOME = {
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "difference", "differences", "estimate"),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
+    "monitor": ("Monitor",),
     "protocols": (
         "ArtificialPrevalence",
         "DirichletPrevalence",
@@ -179,6 +181,7 @@ __all__ = [
     "LogTfidf",
     "MMDy",
     "MedianQuantifier",
+    "Monitor",
     "NaturalPrevalence",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",
