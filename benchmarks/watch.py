@@ -263,7 +263,7 @@ def reviews() -> None:
     from headcount.data.sets import data_folder
 
     table = pd.read_csv(data_folder() / "amazon_devices" / "all.tsv.gz", sep="\t")
-    table = table[table.stars != 3].sort_values(["date", "row"], kind="stable")
+    table = table.dropna(subset=["date"])[lambda t: t.stars != 3].sort_values(["date", "row"], kind="stable")
     week = pd.to_datetime(table.date).dt.strftime("%G-W%V").to_numpy()
     texts, y = table.text.astype(str).to_numpy(), (table.stars > 3).to_numpy().astype(int)
     early = (table.date < "2016-04-01").to_numpy()
@@ -303,7 +303,8 @@ def reviews() -> None:
         print(
             f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
             f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
-            f"{checked} weeks differ\n  monitor against {reference}: {raised}",
+            f"{checked} weeks differ\n  monitor against {reference}: "
+            f"{[(a.kind, a.batch, a.since, a.text[:90]) for a in monitor.alarms]}",
             flush=True,
         )
 

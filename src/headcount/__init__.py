@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SVMperf,
         svmperf_path,
     )
+    from headcount.monitor import Monitor
     from headcount.protocols import (
         ArtificialPrevalence,
         DirichletPrevalence,
@@ -85,6 +86,7 @@ _HOME = {
     "intervals": ("Estimate", "LabelledEstimate", "difference", "differences", "estimate"),
     "judges": ("JudgeCorrection",),
     "learners": ("CNNClassifier", "NewtonLinearSVC", "NewtonLogisticRegression", "Outputs", "SVMperf", "svmperf_path"),
+    "monitor": ("Monitor",),
     "protocols": (
         "ArtificialPrevalence",
         "DirichletPrevalence",
@@ -185,6 +187,7 @@ __all__ = [
     "LogTfidf",
     "MMDy",
     "MedianQuantifier",
+    "Monitor",
     "NaturalPrevalence",
     "NewtonLinearSVC",
     "NewtonLogisticRegression",

@@ -128,7 +128,7 @@ def test_rows_without_a_date_are_left_out_with_a_warning(files):
         ("no rows", ("none.csv",)),
         ("No row of", ("one.csv", "--where", "day=1999-01-01")),
         ("use one of them", ("one.csv", "--by", "day:week", "--id", "x")),
-        ("can't be found", ("nowhere.csv",)),
+        ("no file nowhere.csv", ("nowhere.csv",)),
         ("--html needs a file", ("one.csv", "--html", "-")),
     ],
 )
