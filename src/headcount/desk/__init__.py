@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from headcount.desk.changes import Comparison, Comparisons, TrendOfGroups
     from headcount.desk.compare import compare_tables
     from headcount.desk.database import scoring_sql, statistics_sql
-    from headcount.desk.early_plan import early_plan
+    from headcount.desk.sizes_before_model import early_plan
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
     from headcount.desk.judge import judge_tables, read_answer_map
@@ -28,7 +28,7 @@ _HOME = {
     "check_tables": "estimate",
     "compare_tables": "compare",
     "confusion_model": "black_box",
-    "early_plan": "early_plan",
+    "early_plan": "sizes_before_model",
     "estimate_tables": "estimate",
     "fit_table": "fit",
     "judge_tables": "judge",
