@@ -167,6 +167,12 @@ class Monitor:
         return {kind: (1.0 - self.level) * part / total for kind, part in parts.items()}
 
     @property
+    def reference_shares(self) -> FloatArray | None:
+        """The shares that later ones are compared with; None without a reference, or while it is gathered."""
+        centre = None if self._moved is None else self._moved.centre
+        return None if centre is None else np.clip(centre, 0.0, 1.0)
+
+    @property
     def thresholds(self) -> dict[str, float]:
         """E-values at which each kind of alarm is raised."""
         spent = {kind: 2.0 if kind == "band" else 1.0 for kind in self.alphas}  # half of a band's alpha widens it

@@ -158,8 +158,8 @@ def _figure(monitor: Monitor, j: int, label: str) -> dict[str, Any]:
     x = [1000.0 * (i + 0.5) / n for i in range(n)]
     names = ("shares", "cumulative", "low", "high")
     shares, means, low, high = (np.array([entry[name][j] for entry in results]) for name in names)
-    settings = monitor.settings
-    reference = None if settings["reference"] is None else settings["reference"][j]
+    known = monitor.reference_shares
+    reference = None if known is None else float(known[j])
     band = monitor.bands.get(j)
     marks = [value for value in (reference, *(band or ())) if value is not None]
     # Intervals of the first batches are as wide as the plane, which shows nothing.
@@ -184,7 +184,7 @@ def _figure(monitor: Monitor, j: int, label: str) -> dict[str, Any]:
         areas.append(" ".join(there + back))
         lines.append(" ".join(f"{x[i]:.1f},{y(means[i])}" for i in period))
     alarmed = {alarm.batch for alarm in monitor.alarms if alarm.label in ("", label)}
-    if len(settings["classes"]) == 2:
+    if len(monitor.classes) == 2:
         alarmed |= {alarm.batch for alarm in monitor.alarms}
     ticks = np.linspace(bottom, top, round((top - bottom) / _step(top - bottom)) + 1)
     at = sorted({round(i) for i in np.linspace(0, n - 1, min(_LABELS, n))})
@@ -226,6 +226,6 @@ def _step(span: float) -> float:
     """Return a round distance of ticks, two to five of which make the span.
 
     >>> _step(1.0), _step(0.4), _step(0.1)
-    (0.25, 0.1, 0.02)
+    (0.2, 0.1, 0.02)
     """
     return next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25) if span <= 5.0 * step or step == 0.25)
