@@ -192,7 +192,6 @@ def _check_has(quantifier: Any, needed: Collection[str]) -> None:
     need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
 
 
-@cache
 def learnt_names(kind: type[Any]) -> frozenset[str]:
     """Return what each fit of a method of this library learns: what its classes annotate besides the bases of the families."""
     own = [base for base in kind.__mro__ if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
