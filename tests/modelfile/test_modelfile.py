@@ -282,6 +282,11 @@ def test_a_changed_member_is_refused(model_path):
             "does not say what its columns are",
         ),
         ({"source": None}, "lacks some of"),
+        ({"source": {"fingerprint": 0.5}}, "lacks some of"),
+        ({"source": {"name": ["a"]}}, "lacks some of"),
+        ({"libraries": {"numpy": 2}}, "lacks some of"),
+        ({"headcount": 2}, "lacks some of"),
+        ({"seed": "x"}, "lacks some of"),
         ({"format": "other"}, "not a model file of Headcount"),
     ],
 )

@@ -41,8 +41,9 @@ def check_floats(
 
 
 def check_integers(array: Any, name: str, shape: Sequence[int | None], low: int, high: int) -> None:
-    """Raise unless a value is an array of integers of this shape, from ``low`` to below ``high``."""
-    need(_has_shape(array, "iu", shape), f"{name} is not an array of integers of shape {_shape(shape)}")
+    """Raise unless a value is an array of integers of this shape, of a type within int64, from ``low`` to below ``high``."""
+    sound = _has_shape(array, "iu", shape) and np.can_cast(array.dtype, np.int64)
+    need(sound, f"{name} is not an array of integers of shape {_shape(shape)}")
     need(not array.size or low <= int(array.min()) <= int(array.max()) < high, f"{name} holds numbers out of range")
 
 

@@ -100,8 +100,13 @@ def _sound(manifest: dict[str, Any]) -> bool:
     """Whether the entries that are printed have the expected types."""
     rows = manifest["source"].get("rows", 0)
     shares, trusted = manifest["source"].get("shares", {}), manifest.get("trusted", [])
+    seed, libraries = manifest.get("seed"), manifest["libraries"]
+    texts = [manifest["source"].get(key, "") for key in ("name", "fingerprint")]
+    texts += [manifest.get(key, "") for key in ("headcount", "written")]
     return (
         isinstance(rows, int)
+        and all(isinstance(text, str) for text in [*texts, *libraries.values()])
+        and isinstance(seed, int | None)
         and isinstance(trusted, list)
         and all(isinstance(path, str) for path in trusted)
         and isinstance(shares, dict)

@@ -8,7 +8,7 @@ tried out: a quantifier that could estimate shares when it was saved must be abl
 import inspect
 import sys
 import warnings
-from collections.abc import Collection, Hashable
+from collections.abc import Collection
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from functools import cache
@@ -151,7 +151,7 @@ def check_quantifier(quantifier: Any) -> None:
             )
             need(name != "prior_" or bool((learnt[name] > 0.0).all()), f"{name} holds a share of 0")
     calibration = learnt.get("calibration_")
-    if calibration is not None or "calibration_" in _learnt_by(quantifier):
+    if calibration is not None or "calibration_" in learnt_names(type(quantifier)):
         sound = (
             isinstance(calibration, LogLinearCalibration) and calibration.theta.shape == calibration.no_change(k).shape
         )
@@ -183,7 +183,7 @@ def _check_numbers(quantifier: Any) -> None:
 
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
-    needed = _learnt_by(quantifier) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
     _check_has(quantifier, needed)
     if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
         _check_has(quantifier, {"M_"})
@@ -194,16 +194,9 @@ def _check_has(quantifier: Any, needed: Collection[str]) -> None:
     need(not missing, f"a {type(quantifier).__name__} lacks {', '.join(missing)}, which each fit learns")
 
 
-def _learnt_by(quantifier: Any) -> frozenset[str]:
-    kind: Any = type(quantifier)
-    return learnt_names(kind)
-
-
-@cache
-def learnt_names(kind: Hashable) -> frozenset[str]:
+def learnt_names(kind: type[Any]) -> frozenset[str]:
     """Return what each fit of a method of this library learns: what its classes annotate besides the bases of the families."""
-    bases: tuple[type[Any], ...] = getattr(kind, "__mro__", ())
-    own = [base for base in bases if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
+    own = [base for base in kind.__mro__ if base not in _FAMILIES and f"{base.__module__}.".startswith(_HOME)]
     names = {name for base in own for name in inspect.get_annotations(base)}
     return frozenset(name for name in names if name.endswith("_") and not name.startswith("_"))
 
