@@ -168,7 +168,7 @@ class SampleItems:
         return SampleItems(np.concatenate([self.vectors, other.vectors]), merged, outputs)
 
 
-def require_items(weights: FloatArray) -> None:
+def require_items(weights: FloatArray | IntArray) -> None:
     """Raise if a sample has no items, or only items of weight 0."""
     empty = np.flatnonzero(~(weights > 0.0))
     if empty.size:
