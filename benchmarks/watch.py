@@ -303,8 +303,7 @@ def reviews() -> None:
         print(
             f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
             f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
-            f"{checked} weeks differ\n  monitor against {reference}: "
-            f"{[(a.kind, a.batch, a.since, a.text[:90]) for a in monitor.alarms]}",
+            f"{checked} weeks differ\n  monitor against {reference}: {raised}",
             flush=True,
         )
 

@@ -90,6 +90,7 @@ class Monitor:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from headcount import PACC
     >>> from headcount.monitor import Monitor
     >>> rng = np.random.default_rng(0)
