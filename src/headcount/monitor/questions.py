@@ -77,7 +77,7 @@ def as_reference(given: Any, classes: AnyArray, labelled: FloatArray) -> Referen
     return Reference(shares / shares.sum(), title="the reference")
 
 
-def as_bands(given: Mapping[Any, Sequence[float]] | None, classes: AnyArray) -> dict[int, tuple[float, float]]:
+def as_bands(given: Mapping[Any, Any] | None, classes: AnyArray) -> dict[int, tuple[float, float]]:
     """Return the band of each class that has one, by its position."""
     if not given:
         return {}

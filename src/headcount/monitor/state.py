@@ -49,6 +49,8 @@ def read_state(path: Path) -> dict[str, Any]:
             )
         body = document["body"]
         sealed = sha256(_canonical(body).encode()).hexdigest() == document["seal"]
+    except DataError:
+        raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"{path} is damaged: it is not complete JSON. {advice}") from error
     if not sealed or not isinstance(body, dict):
