@@ -256,7 +256,10 @@ def items(simulations: int = 400, blocks: int = 64) -> None:
 
 
 def reviews() -> None:
-    """Amazon_devices by week: with labelled items of the first weeks, of all weeks at random, and of films (imdb)."""
+    """Amazon_devices by week, with labelled items of the first weeks, of all weeks at random, and of films (imdb).
+
+    In random order nothing changes, so that all alarms are false.
+    """
     import pandas as pd
 
     from headcount.data import load_set
@@ -270,19 +273,31 @@ def reviews() -> None:
     drawn = np.isin(np.arange(len(y)), np.random.default_rng(0).permutation(len(y))[:6_000])
     films, _ = load_set("imdb")
     cases = {
-        "labelled: before April 2016": (texts[early], y[early], ~early, "labelled"),
-        "labelled: drawn from all weeks": (texts[drawn], y[drawn], ~drawn, "labelled"),
+        "labelled: before April 2016": (texts[early], y[early], ~early, "labelled", False),
+        "labelled: drawn from all weeks": (texts[drawn], y[drawn], ~drawn, "labelled", False),
+        "labelled: drawn from all weeks, the others in random order": (
+            texts[drawn],
+            y[drawn],
+            ~drawn,
+            "labelled",
+            True,
+        ),
         "labelled: films": (
             np.asarray(films.items),
             (np.asarray(films.labels) == films.classes[1]).astype(int),
             ~early,
             f"first {FIRST} items",
+            False,
         ),
     }
-    for title, (labelled, labels, chosen, reference) in cases.items():
+    order = np.random.default_rng(1).permutation(np.flatnonzero(~drawn))
+    texts_of_none, y_of_none = texts.copy(), y.copy()
+    texts_of_none[~drawn], y_of_none[~drawn] = texts[order], y[order]
+    for title, (labelled, labels, chosen, reference, is_shuffled) in cases.items():
+        texts_read, truths = (texts_of_none, y_of_none) if is_shuffled else (texts, y)
         classifier = make_pipeline(hc.TermWeights(), hc.NewtonLogisticRegression())
         quantifier = hc.PACC(classifier, random_state=0).fit(labelled, labels)
-        outputs, truth, weeks = quantifier.outputs(texts[chosen]), y[chosen], week[chosen]
+        outputs, truth, weeks = quantifier.outputs(texts_read[chosen]), truths[chosen], week[chosen]
         monitor, first = (
             Monitor(quantifier, reference=reference),
             hc.estimate(quantifier, outputs.take(np.arange(FIRST))),

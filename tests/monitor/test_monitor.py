@@ -13,6 +13,7 @@ from headcount import ACC, CC, PACC, SLD, HDy, Outputs, Samples
 from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.monitor import Monitor, MoveProcess, ShareScores
 from headcount.monitor.cell_blocks import CellBlocks
+from headcount.protocols import as_samples
 
 CLASSES = np.array(["neg", "pos"])
 
@@ -351,7 +352,7 @@ def test_blocks_of_cells_double_and_each_is_tested_once(pacc, monkeypatch):
     outputs = pacc.outputs(drawn(4000, 0.4, 0)[0])
     for part in np.split(np.arange(4000), 16):
         one = Outputs.from_posteriors(outputs.posteriors[part], CLASSES)
-        counts = monitor.cells.representation.reduce(one, Samples.whole(250)).sums[0]
+        counts = monitor.cells.representation.reduce(one, as_samples(None, 250)).sums[0]
         blocks = CellBlocks.from_state(monitor.cells, blocks.state())
         blocks.update(counts, one.posteriors.sum(axis=0))
     assert sorted(sizes) == [500] * 8 + [1000] * 4 + [2000] * 2 + [4000]

@@ -164,8 +164,8 @@ class MoveProcess:
         if self.one_sided:  # of positive moves alone
             return upwards + _log_normal_cdf((a + m / w2) / np.sqrt(spread)) - _log_normal_cdf(m / np.sqrt(w2))
         downwards: FloatArray = least + 0.5 * (a - m / w2) ** 2 / spread
-        either: FloatArray = np.logaddexp(upwards, downwards) - np.log(2.0)
-        return either
+        both: FloatArray = np.logaddexp(upwards, downwards) - np.log(2.0)
+        return both
 
     def _thin(self) -> None:
         """Merge old starts into their nearer neighbour. The first and the last one stay."""
