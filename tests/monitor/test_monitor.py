@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from headcount import ACC, CC, PACC, SLD, HDy, Outputs, Samples
+from headcount import ACC, CC, PACC, SLD, HDy, Outputs
 from headcount.exceptions import DataError, IdentifiabilityWarning
 from headcount.monitor import Monitor, MoveProcess, ShareScores
 from headcount.monitor.cell_blocks import CellBlocks

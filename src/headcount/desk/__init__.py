@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from headcount.desk.changes import Comparison, Comparisons, TrendOfGroups
     from headcount.desk.compare import compare_tables
     from headcount.desk.database import scoring_sql, statistics_sql
-    from headcount.desk.sizes_before_model import early_plan
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
     from headcount.desk.fit import fit_table
     from headcount.desk.judge import judge_tables, read_answer_map
     from headcount.desk.label_plan import GroupPlan, TablePlan, plan_table
+    from headcount.desk.sizes_before_model import early_plan
     from headcount.desk.trend import trend_tables
     from headcount.desk.watch import Watched, watch_tables
 
