@@ -134,7 +134,11 @@ FITTED = "random forest"
         ("linear", change_array("PACC", "validation_codes_", np.zeros_like), "validation_codes_ lacks a class"),
         ("linear", change_array("PACC", "validation_codes_", lambda a: a.astype(float)), "validation_codes_ is not"),
         ("linear", change_array("PACC", "validation_folds_", put(0, 10**12)), "validation_folds_ holds numbers out of"),
-        ("linear", change_array("PACC", "validation_folds_", lambda a: a.astype(np.uint64)), "validation_folds_ is not"),
+        (
+            "linear",
+            change_array("PACC", "validation_folds_", lambda a: a.astype(np.uint64)),
+            "validation_folds_ is not",
+        ),
         ("sld", change_array("SLD", "prior_", lambda a: a[:2]), "prior_ is not an array"),
         ("sld", change_array("SLD", "prior_", put(0, 0.9)), "prior_ does not hold shares"),
         ("text", change_array("log tfidf", "idf_", lambda a: a[:-1]), "idf_ is not an array of floats of shape"),
