@@ -15,7 +15,7 @@ from pathlib import Path
 
 CPU_SECONDS, MOST_BYTES = 20, 2 * 2**30
 """Limits of a command: CPU time, and memory beyond that of the process that it is started from."""
-_LINE = re.compile(r"headcount: .|Written: .|Missing: .|Stopped\. |Failed: |$")
+_LINE = re.compile(r"headcount: .|Written: .|Missing: .|\.\.\. and .|Stopped\. |Failed: |$")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MEMORY = re.compile(r"MemoryError|Unable to allocate|ArrayMemoryError|realloc of size|malloc of size|bad_alloc")
 _TRACEBACK = re.compile(r"Traceback \(most recent|^  File \"|Warning: ", re.MULTILINE)
@@ -161,7 +161,7 @@ def _judge_words(record: dict[str, object], out: Path, err: Path, result: Result
     result.said.append(said.strip()[:200])
     if record["wrong"]:
         result.wrong.append(f"traceback: {at}\n{record['wrong']}")
-    elif record["code"] not in (0, 2):
+    elif record["code"] not in (0, 2) and not _run_failed(record, said):
         result.wrong.append(f"exit code {record['code']}: {at}\n{said[-500:]}")
     elif _TRACEBACK.search(said):
         result.wrong.append(f"traceback in words: {at}\n{said[:1000]}")
@@ -173,6 +173,12 @@ def _judge_words(record: dict[str, object], out: Path, err: Path, result: Result
         result.wrong.append(f"memory: {at}\n{said[:500]}")
     if _CONTROL.search(said) or (_CONTROL.search(words) and "-o" not in at):  # type: ignore[operator]
         result.wrong.append(f"control characters: {at}")
+
+
+def _run_failed(record: dict[str, object], said: str) -> bool:
+    """Whether a study said of each fit that failed what happened: the exit code is 1 then."""
+    of_study = record["command"][:2] == ["study", "run"]  # type: ignore[index]
+    return record["code"] == 1 and of_study and said.lstrip().startswith("Failed: ")
 
 
 def _judge_files(trial: Trial, folder: Path, result: Result) -> None:

@@ -5,10 +5,11 @@ import pytest
 
 from headcount.errors import ErrorMeasure, ae, get_error
 from headcount.errors import registry as error_registry
-from headcount.exceptions import HeadcountError
+from headcount.exceptions import DataError, HeadcountError
 from headcount.report import tables
 from headcount.study import Results, read_plan, run_study
 from headcount.study.overview import overview
+from headcount.study.results import Cell
 from headcount.study.tasks import select_tasks
 from tests.study.conftest import PLAN
 
@@ -106,6 +107,23 @@ def test_measure_may_be_a_path_alone_or_an_error_measure(tmp_path):
     assert get_error("smoothed").needs_sample_size
     assert (get_error("mine").label, get_error("mine").lower_is_better) == ("1 - AE", False)
     assert plan_of(tmp_path, text).measures == ("smoothed", "mine")  # read again
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda true: true, "'own' can't be computed: TypeError: .* takes 1 positional argument"),
+        (lambda true, estimated: ["x"] * len(true), "'own' can't be computed: ValueError"),
+        (lambda true, estimated: 0.5, r"'own' returns numbers of shape \(\) for 2 samples"),
+    ],
+)
+def test_functions_that_are_no_measures_raise_a_sentence(monkeypatch, function, words):
+    monkeypatch.setitem(error_registry._REGISTRY, "own", ErrorMeasure("own", "own", "own", function))
+    P = np.full((2, 2), 0.5)
+    with pytest.raises(DataError, match=words):
+        Cell(
+            method="CC", learner="lr", params={}, run=0, data_set="small", target="ae", estimated=P, true=P, sizes=5
+        ).errors("own")
 
 
 @pytest.mark.parametrize(

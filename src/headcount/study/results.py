@@ -13,7 +13,7 @@ import numpy as np
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.errors import get_error
-from headcount.exceptions import StoreError
+from headcount.exceptions import DataError, StoreError
 from headcount.protocols import Samples
 from headcount.selection import Run
 from headcount.study.choice import choose, distinct
@@ -72,7 +72,21 @@ class Cell(Run):
     def errors(self, measure: str, sample_size: int | None = None) -> FloatArray:
         """Return the error of each test sample; the size of samples matters to some measures, by default their own."""
         sizes = np.full(len(self.true), self.sizes if sample_size is None else sample_size)  # type: ignore[arg-type]
-        return get_error(measure)(self.true, self.estimated, sizes)
+        error = get_error(measure)
+        if (getattr(error.function, "__module__", None) or "").partition(".")[0] == "headcount":
+            return error(self.true, self.estimated, sizes)
+        try:
+            errors = np.asarray(error(self.true, self.estimated, sizes), dtype=np.float64)
+        except Exception as reason:  # of a function that a plan names
+            raise DataError(
+                f"The measure {measure!r} can't be computed: {type(reason).__name__}: {reason}."
+            ) from reason
+        if errors.shape != sizes.shape:
+            raise DataError(
+                f"The measure {measure!r} returns numbers of shape {errors.shape} for {len(sizes)} samples: it must return one for "
+                "each sample."
+            )
+        return errors
 
 
 class Results:
