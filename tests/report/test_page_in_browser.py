@@ -193,6 +193,9 @@ def tip(browser):
 def test_figures_of_tables_show_their_values_on_hover_and_by_keyboard(opened):
     cell = opened.find_element("css selector", "#table-6 td[data-hint]")
     ActionChains(opened).scroll_to_element(cell).move_to_element(cell).perform()
+    WebDriverWait(opened, 10).until(
+        lambda b: tip(b) or ActionChains(b).move_by_offset(1, 1).move_to_element(cell).perform()
+    )
     assert re.match(r"CC svm, optimised for ae, on even: AE 0\.\d{4}", tip(opened))
     assert ".result" not in tip(opened)
     box = opened.execute_script("return document.getElementById('tip').getBoundingClientRect().toJSON()")
@@ -218,10 +221,13 @@ def test_plots_show_their_values_on_hover_and_by_keyboard(opened):
     x, y, text = points[3]["points"][0]
     opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
     size = plot.size
-    ActionChains(opened).move_to_element_with_offset(
-        plot, round((x - 0.5) * size["width"]), round((y - 0.5) * size["height"])
-    ).perform()
-    assert text in tip(opened)
+    offsets = round((x - 0.5) * size["width"]), round((y - 0.5) * size["height"])
+
+    def point(browser):
+        ActionChains(browser).move_by_offset(1, 1).move_to_element_with_offset(plot, *offsets).perform()
+        return text in tip(browser)
+
+    WebDriverWait(opened, 10).until(point)
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
     opened.execute_script("document.getElementById('all').focus()")
     ActionChains(opened).send_keys(Keys.TAB).perform()  # the section's summary

@@ -19,6 +19,7 @@ from headcount.stream import GroupShares
 
 pytest.importorskip("selenium", reason="the browser tests need selenium")
 from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.report import chromium
 
@@ -208,17 +209,17 @@ def test_values_are_read_by_pointer_and_keyboard(months):
 
     assert f"2015-01\n{NASTY}: " in shown_tip(months, f"{100 * MONTHS.shares[0, 0]:.2f} %", point)
     ActionChains(months).send_keys(Keys.ESCAPE).perform()
-    assert tip(months) == ""
+    WebDriverWait(months, 10).until(lambda b: tip(b) == "")
     months.execute_script("arguments[0].focus()", cell)
     ActionChains(months).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN).perform()
-    assert f"2015-02\nclass 1: {100 * MONTHS.shares[1, 1]:.2f} %" in tip(months)
+    WebDriverWait(months, 10).until(lambda b: f"2015-02\nclass 1: {100 * MONTHS.shares[1, 1]:.2f} %" in tip(b))
     assert f"of {MONTHS.n_items[1]:,} items" in tip(months)
     assert months.execute_script("return document.querySelectorAll('#groups td[tabindex]').length") == 1
     months.execute_script("document.querySelector('#plots svg').focus()")
     ActionChains(months).send_keys(Keys.END, Keys.ARROW_LEFT, Keys.ARROW_DOWN).perform()
-    assert "2015-01\nclass 1: " in tip(months)  # the next plot, at its start
+    WebDriverWait(months, 10).until(lambda b: "2015-01\nclass 1: " in tip(b))  # the next plot, at its start
     ActionChains(months).send_keys(Keys.ARROW_RIGHT).perform()
-    assert "2015-02\nclass 1: " in tip(months)
+    WebDriverWait(months, 10).until(lambda b: "2015-02\nclass 1: " in tip(b))
 
 
 def test_downloads_hold_all_groups_or_those_shown_in_their_order(months, pages):
