@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tests.attack.trial import Result, Trial, judge, run_commands
@@ -35,13 +36,11 @@ def run_trials(
     waiting, running = iter(numbers), dict[int, _Running]()
     poll = select.poll()
     while True:
-        for number in waiting:
+        for number in islice(waiting, jobs - len(running)):
             one = _start(number, make(number))
             descriptor = os.pidfd_open(one.pid)
             running[descriptor] = one
             poll.register(descriptor, select.POLLIN)
-            if len(running) >= jobs:
-                break
         if not running:
             return
         ended = [descriptor for descriptor, _ in poll.poll(1000)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,13 +140,20 @@ class MeasurePlan:
         if not callable(function):
             raise DataError(f"{self.function} is not a measure: name a function of true and estimated shares.")
         try:
-            positional = [
-                p
-                for p in signature(function).parameters.values()
-                if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-            ]
+            known = signature(function)
         except ValueError:  # a function written in C may have no signature
-            positional = []
+            known = Signature([Parameter("arguments", Parameter.VAR_POSITIONAL)])
+        positional = [
+            p
+            for p in known.parameters.values()
+            if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+        ]
+        try:
+            known.bind(*range(max(2, len(positional))))
+        except TypeError as error:
+            raise DataError(
+                f"{self.function} is not a measure: it takes no true and estimated shares ({error})."
+            ) from error
         title = (getattr(function, "__doc__", None) or self.name).strip().partition("\n")[0].rstrip(".")
         return ErrorMeasure(
             self.name,
