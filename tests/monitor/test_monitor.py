@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_the_first_items_are_a_reference_without_an_error_of_the_labelled_side(p
 def test_a_share_that_leaves_its_band_is_found_and_one_at_its_edge_is_not(pacc):
     monitor = Monitor(pacc, band={"pos": (0.3, 0.5)})
     for week in range(40):
-        share = 0.5 if week % 2 else 0.3  # moves inside the band are none of its business
+        share = 0.3 if week < 20 else 0.5  # moves inside the band are none of its business
         monitor.update(drawn(150, share, 300 + week)[0], batch_id=str(week))
     assert not monitor.alarms
     for week in range(40, 100):
@@ -327,6 +328,26 @@ def _killed(pacc, path, batches, kills, seed):
             path.unlink()
     _work(pacc, path, batches)
     yield path.read_bytes()
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+def test_a_kill_while_the_state_is_written_leaves_the_former_one(pacc, tmp_path, monkeypatch, moment):
+    path, X = tmp_path / "state.json", drawn(60, 0.4, 0)[0]
+    monitor = Monitor(pacc)
+    monitor.update(X, batch_id="a")
+    monitor.save(path)
+    before = path.read_bytes()
+    monitor.update(X, batch_id="b")
+    worker = os.fork()
+    if not worker:
+        owner = {"fsync": os, "replace": Path}[moment]
+        monkeypatch.setattr(owner, moment, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        monitor.save(path)
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(worker, 0)[1])
+    assert path.read_bytes() == before
+    monitor.save(path)
+    assert Monitor.load(path, pacc).n_batches == 2
 
 
 @pytest.mark.parametrize("kills", [25, pytest.param(1000, marks=pytest.mark.slow)])
