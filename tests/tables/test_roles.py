@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from headcount._roles import ColumnRole
 from headcount.exceptions import DataError
@@ -145,3 +146,14 @@ def test_a_frame_of_pandas_has_the_same_roles_as_its_file(tmp_path):
     frame.to_csv(tmp_path / "f.csv", index=False)
     asked = dict.fromkeys(frame.columns)
     assert column_roles(TableFile(frame), asked) == column_roles(TableFile(tmp_path / "f.csv"), asked)
+
+
+@pytest.mark.parametrize("asked", ["text", "category"])
+def test_days_that_no_calendar_has_are_refused_where_they_are_read_as_texts(tmp_path, asked):
+    parquet.write_table(pa.table({"d": pa.array([0, -(2**31)], pa.date32())}), tmp_path / "t.parquet")
+    table = TableFile(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="column 'd', or below: a value can't be read"):
+        column_roles(table, {"d": asked})
+    (batch,) = table.batches({"d": "any"})
+    with pytest.raises(DataError, match="a value of column 'd' can't be read"):
+        batch.texts("d")

@@ -80,7 +80,7 @@ class Batch:
 
     def texts(self, name: str, may_be_empty: bool = False) -> AnyArray:
         """Return a column of texts, none of them empty unless they may be; a missing one is then empty."""
-        values = self.columns.column(name).to_pylist()
+        values = python_values(self.columns.column(name), f"{self.file}: a value of column {name!r}")
         if may_be_empty:
             return np.array([value or "" for value in values], dtype=object)
         for row, value in enumerate(values):
@@ -160,15 +160,20 @@ def _as_array(column: Any) -> AnyArray:
     return np.from_dlpack(column)
 
 
+def python_values(column: Any, what: str) -> list[Any]:
+    """Return the values of a column as Python's; raise where one is no day or time of Python's calendar."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"{what} can't be read: {error}.") from error
+
+
 def _encoded(column: Any) -> tuple[AnyArray, list[Any]]:
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    try:
-        values = column.dictionary.to_pylist()
-    except (ValueError, OverflowError) as error:
-        raise DataError(f"A value of a column to group by can't be read: {error}.") from error
+    values = python_values(column.dictionary, "A value of a column to group by")
     codes = column.indices.cast(pa.int32())
     if codes.null_count:
         codes = codes.fill_null(len(values))

@@ -11,7 +11,7 @@ from headcount._labels import label_text
 from headcount._roles import MONTH_FIRST, ColumnRole
 from headcount._typing import AnyArray
 from headcount.exceptions import DataError
-from headcount.tables.batch import MISSING_NUMBERS, is_list_type, number_of
+from headcount.tables.batch import MISSING_NUMBERS, is_list_type, number_of, python_values
 from headcount.tables.dates import UnclearDatesError, dates_of, is_date_text, is_month_text, months_come_first
 from headcount.tables.string_roles import LEAST_FOR_ID, MOST, StringValues, string_role
 from headcount.tables.tablefile import TableFile
@@ -49,7 +49,9 @@ def column_roles(
         arrays = [part.column(name) for part in parts]
         types = {array.type for array in arrays} - {pa.null()}
         if len(types) > 1:  # a file of any values: what a batch holds decides
-            texts = [[None if value is None else label_text(value) for value in array.to_pylist()] for array in arrays]
+            what = f"{table.place(0, column=name)}, or below: a value"
+            lists = [python_values(array, what) for array in arrays]
+            texts = [[None if value is None else label_text(value) for value in values] for values in lists]
             arrays = [pa.array(part, pa.string()) for part in texts]
         known = [array for array in arrays if not pa.types.is_null(array.type)] or arrays
         column = pa.concat_arrays(
@@ -103,9 +105,9 @@ def role_of(
     if types.is_nested(column.type):
         return "it holds lists or records"
     if asked in ("text", "category"):
-        return _as_strings(column, asked)
+        return _as_strings(column, asked, place)
     if types.is_dictionary(column.type) and asked is None:  # as pandas has its categories
-        return _as_strings(column.dictionary_decode(), "category")
+        return _as_strings(column.dictionary_decode(), "category", place)
     if types.is_boolean(column.type) or types.is_decimal(column.type) or _is_number(column.type):
         if asked not in (None, "number"):
             raise DataError(f"{place(0)}: the column holds {column.type}, and can't be read as {asked}.")
@@ -172,8 +174,9 @@ def is_row_number(name: str, numbers: AnyArray) -> bool:
     return bool(numbers.max() - numbers.min() == n - 1 or _ID_NAME.fullmatch(name))
 
 
-def _as_strings(column: Any, asked: Any) -> ColumnRole:
-    present = [value for value in column.unique().to_pylist() if value is not None and value == value]
+def _as_strings(column: Any, asked: Any, place: Callable[[int], str]) -> ColumnRole:
+    known = python_values(column.unique(), f"{place(0)}, or below: a value")
+    present = [value for value in known if value is not None and value == value]
     values = {label_text(value).strip() for value in present}
     complete = column.null_count == 0 and "" not in values
     return ColumnRole(asked, complete, len(values - {""}) if asked == "category" else 0)
