@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from headcount.learners.ordinal import FrankHall
-from studies.ordinal_league.learners import FOLDS, LEAGUE, OTHERS
 from studies.ordinal_league.recipe import SEED, Split
 
 DEPTHS = (1, 5, 10, 15, 20, 25, 30)
 LEAVES = (1, 2, 5, 10, 20)
+LEAGUE, OTHER_SEED = "forest", "forest, other seed"
+"""The league's forest, and the same setting with another seed, which tells how much forests move."""
 
 
 def forest(depth: int, leaf: int, seed: int = SEED) -> RandomForestClassifier:
@@ -75,18 +75,12 @@ def chosen_setting(part: Split, every_forest: bool = False) -> tuple[int, int]:
     return DEPTHS[best // len(LEAVES)], LEAVES[best % len(LEAVES)]
 
 
-def decomposed(part: Split, classifier: Any, most_folds: int = 20) -> tuple[Any, Any]:
+def decomposed(part: Split, classifier: Any) -> tuple[Any, Any]:
     """Return posteriors of the test items, by a decomposition of all training items, and out of fold of the training items."""
     classes = np.arange(part.n_classes)
     learner = FrankHall(classifier, classes=classes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # networks stop after their rounds
-        return _sides(part, learner, most_folds)
-
-
-def _sides(part: Split, learner: FrankHall, most_folds: int) -> tuple[Any, Any]:
     test = learner.fit(part.X_train, part.y_train).predict_proba(part.X_test)
-    n_folds = min(most_folds, int(np.bincount(part.y_train).min()))
+    n_folds = min(20, int(np.bincount(part.y_train).min()))
     train = np.empty((len(part.y_train), part.n_classes))
     for rest, held_out in StratifiedKFold(n_folds, shuffle=True, random_state=SEED).split(part.X_train, part.y_train):
         fitted = clone(learner).fit(part.X_train[rest], part.y_train[rest])
@@ -94,16 +88,15 @@ def _sides(part: Split, learner: FrankHall, most_folds: int) -> tuple[Any, Any]:
     return train, test
 
 
-def fitted_sides(part: Split, learner: str, setting: tuple[int, int] | None, every_forest: bool = False) -> dict[str, Any]:
-    """Return the posteriors of both sides by one of the learners, the forest's setting, and the seconds it took.
+def fitted_sides(
+    part: Split, learner: str, setting: tuple[int, ...] | None = None, every_forest: bool = False
+) -> dict[str, Any]:
+    """Return the posteriors of both sides, the forest's setting, and the seconds it took.
 
     The league's forest finds its setting; the same with another seed is given it.
     """
     began = time.monotonic()
-    if learner in OTHERS:
-        train, test = decomposed(part, OTHERS[learner](), FOLDS)
-        setting = (0, 0)
-    else:
-        setting = setting or chosen_setting(part, every_forest)
-        train, test = decomposed(part, forest(*setting, seed=SEED if learner == LEAGUE else SEED + 1))
-    return {"train": train, "test": test, "setting": np.array(setting), "seconds": np.array(time.monotonic() - began)}
+    depth, leaf = setting or chosen_setting(part, every_forest)
+    train, test = decomposed(part, forest(depth, leaf, seed=SEED if learner == LEAGUE else SEED + 1))
+    seconds = np.array(time.monotonic() - began)
+    return {"train": train, "test": test, "setting": np.array([depth, leaf]), "seconds": seconds}
