@@ -13,14 +13,14 @@ from studies.ordinal_league.published import Task
 from studies.ordinal_league.recipe import draw_bags, read_table, scores, split
 
 
-def sides(folder: Path, part: Any, repetition: int, learner: str, every_forest: bool) -> dict[str, Any]:
+def sides(folder: Path, part: Any, repetition: int, learner: str, cut: bool) -> dict[str, Any]:
     """Return the posteriors of both sides of a repetition, from the store or fitted now."""
     path = folder / f"{repetition}-{learner}.npz"
     if not path.exists():
         setting = None
         if learner != LEAGUE:
-            setting = tuple(int(x) for x in sides(folder, part, repetition, LEAGUE, every_forest)["setting"])
-        fitted = fitted_sides(part, learner, setting, every_forest)
+            setting = tuple(int(x) for x in sides(folder, part, repetition, LEAGUE, cut)["setting"])
+        fitted = fitted_sides(part, learner, setting, cut)
         folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
         with partial.open("wb") as file:
@@ -31,7 +31,7 @@ def sides(folder: Path, part: Any, repetition: int, learner: str, every_forest: 
 
 
 def repetition_scores(
-    table: Path, store: Path, repetition: int, learner: str, n_bags: int, every_forest: bool = False
+    table: Path, store: Path, repetition: int, learner: str, n_bags: int, cut: bool = False
 ) -> list[dict[str, Any]]:
     """Return the mean score of each method over the bags of a repetition; methods that the store has scores of are not run again."""
     folder = store / table.stem
@@ -41,7 +41,7 @@ def repetition_scores(
     missing = [name for name in wanted if name not in known]
     if missing:
         part = split(*read_table(table), repetition)
-        both = sides(folder, part, repetition, learner, every_forest)
+        both = sides(folder, part, repetition, learner, cut)
         rows, true = draw_bags(part.y_test, part.n_classes, part.seed, n_bags)
         task = Task(part, both["train"], both["test"], rows)
         for name in missing:
