@@ -8,8 +8,7 @@ import numpy as np
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, RandomState
 from headcount._validation import Interval, integers_from
-from headcount.exceptions import DataError
-from headcount.learners import Fits, Validation
+from headcount.learners import Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.densities import Convergence
@@ -27,7 +26,7 @@ def smoothing_matrix(k: int, degree: int, interpolation: float) -> FloatArray:
     >>> (smoothing_matrix(3, 1, 1.0) @ [0.5, 0.0, 0.5]).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
-    basis, _ = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, k), degree + 1))
+    basis, _ = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, k), min(degree, k - 1) + 1))
     S: FloatArray = (1.0 - interpolation) * np.eye(k) + interpolation * basis @ basis.T
     return S
 
@@ -59,7 +58,7 @@ class OSLD(SLD):
         Any scikit-learn classifier; None means `NewtonLogisticRegression`. Without ``predict_proba`` it is calibrated by Platt's
         method. A ``FrozenEstimator`` is not fitted again, and ``prior`` or ``calibration`` must then be given.
     degree : int, default=2
-        Of the polynomial; at most the number of classes less one, with which nothing is smoothed. 0, 1 and 2 are published.
+        Of the polynomial; with the number of classes less one, or more, nothing is smoothed. 0, 1 and 2 are published.
     interpolation : float, default=0.1
         :math:`\lambda`, from 0 to 1; 0.01 and 0.1 are published.
     prior : {"train", "uniform"} or array of shape (n_classes,), default="train"
@@ -136,15 +135,6 @@ class OSLD(SLD):
         self.refit = refit
         self.random_state = random_state
         self.classes = classes
-
-    def _learn(self, fits: Fits, codes: Any) -> None:
-        k = len(self.classes_)
-        if self.degree >= k:
-            raise DataError(
-                f"A polynomial of degree={self.degree} takes more than {k} classes: pass a degree of at most {k - 1}, with which "
-                "nothing is smoothed."
-            )
-        super()._learn(fits, codes)
 
     def _most_likely(self, statistics: SampleItems) -> Convergence:
         from headcount.quantifiers.ordinal import _kernels
