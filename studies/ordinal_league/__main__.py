@@ -3,8 +3,9 @@
 
     python -m studies.ordinal_league FOLDER [--sets A,B] [--jobs 2] [--store FOLDER] [--out studies/ordinal-league]
 
-The folder holds tables (`SET.parquet` with columns x0.. and y) and, optionally, `published.csv` (columns set, method, score); without
-it the figures of `studies/ordinal-published.csv` are taken. A run that was stopped goes on where it was. Writes OUT.md and OUT.csv.
+The folder holds tables (`SET.parquet` with columns x0.. and y) and, optionally, `published.csv` (columns set, method, score);
+without it the figures of `studies/ordinal-published.csv` are taken. A run that was stopped goes on where it was. Writes OUT.md and
+OUT.csv.
 """
 
 import argparse
@@ -14,7 +15,6 @@ from pathlib import Path
 
 import joblib
 import pandas as pd
-
 from studies.ordinal_league.fits import LEAGUE, OTHER_SEED
 from studies.ordinal_league.page import page
 from studies.ordinal_league.recipe import BAGS, REPETITIONS, read_table
@@ -24,6 +24,7 @@ SHIPPED = Path(__file__).parent.parent / "ordinal-published.csv"
 
 
 def main() -> int:
+    """Compute what the store lacks, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", default="", help="names of tables, separated by commas; by default all in the folder")
@@ -32,7 +33,9 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--bags", type=int, default=BAGS)
     parser.add_argument("--other-seed", default="", help="tables whose forests are fitted with another seed too")
-    parser.add_argument("--cut", action="store_true", help="search the grid by cutting deep forests: faster, not quite the recipe")
+    parser.add_argument(
+        "--cut", action="store_true", help="search the grid by cutting deep forests: faster, not quite the recipe"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "ordinal-league")
     asked = parser.parse_args()
     names = {name for name in asked.sets.split(",") if name}

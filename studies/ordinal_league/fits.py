@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
+from studies.ordinal_league.recipe import SEED, Split
 
 from headcount.learners.ordinal import FrankHall
-from studies.ordinal_league.recipe import SEED, Split
 
 DEPTHS = (1, 5, 10, 15, 20, 25, 30)
 LEAVES = (1, 2, 5, 10, 20)
@@ -28,13 +28,14 @@ def forest(depth: int, leaf: int, seed: int = SEED) -> RandomForestClassifier:
     )
 
 
-def decisions_by_depth(fitted: RandomForestClassifier, X: Any) -> list[Any]:
-    """Return the decisions of the forest cut at each of `DEPTHS`.
+def decisions_of_cuts(X: Any, y: Any, new: Any, leaf: int) -> list[Any]:
+    """Return the decisions of a deep forest that is cut at each of `DEPTHS`.
 
-    A node splits by its own items alone, so that a tree cut at depth d is distributed as one grown to depth d. This saves most fits of
-    the grid, but the settings that are compared then share their luck, so that others win: less often the smallest leaves.
+    A node splits by its own items alone, so that a tree cut at depth d is distributed as one grown to depth d. This saves most fits
+    of the grid, but the settings that are compared then share their luck, so that others win: less often the smallest leaves.
     """
-    items = np.ascontiguousarray(X, dtype=np.float32)
+    fitted = forest(DEPTHS[-1], leaf).fit(X, y)
+    items = np.ascontiguousarray(new, dtype=np.float32)
     total = np.zeros((len(DEPTHS), len(items), len(fitted.classes_)))
     rows = np.arange(len(items))
     for one in fitted.estimators_:
@@ -57,7 +58,10 @@ def geometric_mean(y: Any, decided: Any, n_classes: int) -> float:
 
 
 def decisions(X: Any, y: Any, new: Any, leaf: int) -> list[Any]:
-    """Return the decisions of the forest of each depth; a depth that no tree reaches gives the forest of the depth before, to the bit."""
+    """Return the decisions of the forest of each depth.
+
+    Where no tree reached a depth, those of greater depths are the same forest, to the bit.
+    """
     found: list[Any] = []
     deepest = DEPTHS[-1]
     for before, depth in zip((0, *DEPTHS), DEPTHS, strict=False):
@@ -79,10 +83,7 @@ def chosen_setting(part: Split, cut: bool = False) -> tuple[int, int]:
     for train, held_out in folds:
         X, y, new = part.X_train[train], part.y_train[train], part.X_train[held_out]
         for j, leaf in enumerate(LEAVES):
-            if cut:
-                by_depth = decisions_by_depth(forest(DEPTHS[-1], leaf).fit(X, y), new)
-            else:
-                by_depth = decisions(X, y, new, leaf)
+            by_depth = decisions_of_cuts(X, y, new, leaf) if cut else decisions(X, y, new, leaf)
             for i, decided in enumerate(by_depth):
                 quality[i, j] += geometric_mean(part.y_train[held_out], decided, part.n_classes) / len(folds)
     best = int(quality.round(12).argmax())

@@ -1,7 +1,7 @@
 """The library's methods on the league's recipe: the same forests, splits, bags and test items, through fit and aggregate.
 
-They learn from the training items' posteriors out of fold, as the league does (`fit(Outputs, y)`), and see the test items' posteriors
-by the forests that were fitted on the whole training part.
+They learn from the training items' posteriors out of fold, as the league does (`fit(Outputs, y)`), and see the test items'
+posteriors by the forests that were fitted on the whole training part.
 """
 
 import warnings
@@ -9,18 +9,31 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from studies.ordinal_league.published import Task
 
 import headcount as hc
-from studies.ordinal_league.published import Task
 
 SETTINGS: dict[str, Callable[[], Any]] = {
     "PCC": hc.PCC,
     "ACC": hc.ACC,
+    "ACOrd": hc.ACOrd,
     "PACC": hc.PACC,
+    "SELSE": hc.SELSE,
     "SLD": lambda: hc.SLD(calibration="bcts", smoothing=1.0),
+    "OSLD": lambda: hc.OSLD(calibration="bcts"),
+    "RUN (cells, strength 0.01)": lambda: hc.RUN(strength=0.01),
+    "o-ACC (RUN, squares)": lambda: hc.RUN(vectors="decisions", loss="squares", strength=1e-3),
+    "o-PACC (RUN, squares)": lambda: hc.RUN(vectors="posteriors", loss="squares", strength=1e-3),
     "KDEyML": hc.KDEyML,
-    "EDy": hc.EDy,
-    "DMy": hc.DMy,
+    "EDy (manhattan)": hc.EDy,
+    "EDy (euclidean)": lambda: hc.EDy(distance="euclidean"),
+    "EDy (emd)": lambda: hc.EDy(distance="emd"),
+    "EDyMAP": hc.EDyMAP,
+    "CvMy": hc.CvMy,
+    "DMy (hellinger)": hc.DMy,
+    "DMy (emd)": lambda: hc.DMy(distance="l1", cdf=True),
+    "PDFOrd (emd)": hc.PDFOrd,
+    "PDFOrd (l2)": lambda: hc.PDFOrd(distance="l2", bins=4),
 }
 
 
@@ -37,4 +50,4 @@ def by_library(make: Callable[[], Any]) -> Callable[[Task], Any]:
     return estimate
 
 
-METHODS: dict[str, Callable[[Task], Any]] = {f"our {name}": by_library(make) for name, make in SETTINGS.items()}
+METHODS: dict[str, Callable[[Task], Any]] = {f"headcount {name}": by_library(make) for name, make in SETTINGS.items()}

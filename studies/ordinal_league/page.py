@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sklearn
-
-import headcount
 from studies.ordinal_league.fits import LEAGUE, OTHER_SEED
 from studies.ordinal_league.published import METHODS, WITHOUT_CLASSIFIER
 from studies.ordinal_league.recipe import SEED
+
+import headcount
 
 ROUNDING = 0.0001
 """Published scores have four decimals; a cell of a method without a classifier has next to no error of its own."""
@@ -43,7 +43,9 @@ def page(table: pd.DataFrame, published: pd.DataFrame, failed: list[str], minute
 
 def compared(league: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Return the mean score of each set and published method, its error, and the published score."""
-    found = league[league["method"].isin(list(METHODS))].groupby(["set", "method"])["score"].agg(["mean", "std", "count"])
+    found = (
+        league[league["method"].isin(list(METHODS))].groupby(["set", "method"])["score"].agg(["mean", "std", "count"])
+    )
     cells = found.reset_index().merge(published[["set", "method", "score"]], on=["set", "method"], how="left")
     cells["se"] = cells["std"] / np.sqrt(cells["count"])
     cells["off"] = cells["mean"] - cells["score"]
@@ -140,9 +142,9 @@ def ranking(league: pd.DataFrame, published: pd.DataFrame) -> list[str]:
         "",
         "## All methods, ranked",
         "",
-        f"The mean over {means.shape[1]} sets; 'over {RIVAL}' is the paired difference to {RIVAL} as computed here, on the same splits "
-        "and bags, with its error over repetitions. Names with 'our' are the library's methods at their defaults, or as named; the "
-        "others have the league's formulas.",
+        f"The mean over {means.shape[1]} sets; 'over {RIVAL}' is the paired difference to {RIVAL} as computed here, on the same "
+        "splits and bags, with its error over repetitions. Names with 'headcount' are the library's methods at their defaults, or "
+        "as named; the others have the league's formulas.",
         "",
         f"| method | mean score | SE | over {RIVAL} | SE of that |"
         + (f" over the published {RIVAL} ({rival.mean():.4f}) |" if known else ""),

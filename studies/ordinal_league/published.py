@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from studies.ordinal_league._ranks_kernel import mean_distances
+from studies.ordinal_league.recipe import Split
 
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 from headcount.quantifiers.matching.distances import nearest_shares
 from headcount.simplex import mixture_least_absolute, mixture_least_squares
-from studies.ordinal_league._ranks_kernel import mean_distances
-from studies.ordinal_league.recipe import Split
 
 EUCLIDEAN, ABSOLUTE = "euclidean", "absolute"
 
@@ -45,6 +45,7 @@ class Task:
 
 
 def one_hot(P: Any) -> Any:
+    """Return 1 for the class of the largest posterior, the first of equals, else 0."""
     return np.eye(P.shape[1])[P.argmax(axis=1)]
 
 
@@ -129,7 +130,8 @@ def of_scores(task: Task, bins_a_class: int, cumulated: bool) -> Any:
     bins, numbers = bins_a_class * (k - 1), np.arange(1, k + 1)
     low, high = np.array([1.0]), np.array([float(k)])
     train, test = (
-        indicators(histograms(np.clip(P @ numbers, 1, k)[:, None], low, high, bins), bins) for P in (task.train, task.test)
+        indicators(histograms(np.clip(P @ numbers, 1, k)[:, None], low, high, bins), bins)
+        for P in (task.train, task.test)
     )
     M, q = task.class_means(train), task.bag_means(test)
     if not cumulated:

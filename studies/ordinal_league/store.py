@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from studies.ordinal_league import ours, published
 from studies.ordinal_league.fits import LEAGUE, fitted_sides
 from studies.ordinal_league.published import Task
@@ -33,7 +32,7 @@ def sides(folder: Path, part: Any, repetition: int, learner: str, cut: bool) -> 
 def repetition_scores(
     table: Path, store: Path, repetition: int, learner: str, n_bags: int, cut: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the mean score of each method over the bags of a repetition; methods that the store has scores of are not run again."""
+    """Return the mean score of each method over the bags of a repetition; what the store has is not run again."""
     folder = store / table.stem
     path = folder / f"{repetition}-{learner}-{n_bags}.json"
     known: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}

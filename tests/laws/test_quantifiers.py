@@ -29,7 +29,8 @@ def skip_without_torch(quantifier):
 METHODS = [*dict.fromkeys(method.quantifier for method in list_methods()), QuantifierSearch]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
 RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("BayesianCC", "EDyMAP", "MLPE", "QuaNet")]
-"""EDyMAP draws shares towards even ones; BayesianCC never takes few items for a proof; MLPE ignores the items; QuaNet's regression from samples to shares is not exact."""
+"""EDyMAP draws shares towards even ones.
+BayesianCC never takes few items for a proof; MLPE ignores the items; QuaNet's regression from samples to shares is not exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
 """Methods of the two families; a stream refuses the others."""
 SCORED = [q for q in STREAMED if "features" not in q().needs]

@@ -127,8 +127,9 @@ class FrankHall(_OrderedDecomposition):
     def _posteriors(self, positive: FloatArray) -> FloatArray:
         highest = np.maximum.accumulate(positive, axis=1)
         lowest = np.minimum.accumulate(positive[:, ::-1], axis=1)[:, ::-1]
-        below = np.column_stack([np.zeros(len(positive)), (highest + lowest) / 2.0, np.ones(len(positive))])
-        return np.diff(below, axis=1)
+        below: FloatArray = np.column_stack([np.zeros(len(positive)), (highest + lowest) / 2.0, np.ones(len(positive))])
+        posteriors: FloatArray = below[:, 1:] - below[:, :-1]
+        return posteriors
 
 
 class ContinuationRatio(_OrderedDecomposition):
@@ -170,6 +171,6 @@ class ContinuationRatio(_OrderedDecomposition):
             yield codes >= k, codes == k
 
     def _posteriors(self, positive: FloatArray) -> FloatArray:
-        reached = np.cumprod(np.column_stack([np.ones(len(positive)), 1.0 - positive]), axis=1)
+        reached: FloatArray = np.cumprod(np.column_stack([np.ones(len(positive)), 1.0 - positive]), axis=1)
         posteriors: FloatArray = reached * np.column_stack([positive, np.ones(len(positive))])
         return posteriors

@@ -1,7 +1,8 @@
 """Compiled: least absolute differences over mixtures, by descent along the edges of the simplex that the differences cut.
 
-A vertex is where k - 1 of the planes p_j = 0 and (M p - q)_i = 0 meet within sum p = 1. From one of them the sum falls along an edge,
-on which one plane is left, up to the weighted median of the points where other differences change sign (Barrodale and Roberts 1973).
+A vertex is where k - 1 of the planes p_j = 0 and (M p - q)_i = 0 meet within sum p = 1. From one of them the sum falls along an
+edge, on which one plane is left, up to the weighted median of the points where other differences change sign (Barrodale and Roberts
+1973).
 """
 
 import numpy as np

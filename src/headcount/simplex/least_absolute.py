@@ -15,8 +15,8 @@ _CHUNK = 128
 def mixture_least_absolute(M: FloatArray, Q: FloatArray) -> FloatArray:
     r"""Solve :math:`\min_p \lVert M p - q \rVert_1` over the simplex, for all rows q of Q at once.
 
-    A linear programme, solved exactly up to 1e-10 for each coordinate, by which targets are moved so that none of its corners is that
-    of more planes than it has dimensions. Over cumulated frequencies the sum is the earth mover's distance.
+    A linear programme, solved exactly up to 1e-10 for each coordinate, by which targets are moved so that none of its corners is
+    that of more planes than it has dimensions. Over cumulated frequencies the sum is the earth mover's distance.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ def mixture_least_absolute(M: FloatArray, Q: FloatArray) -> FloatArray:
     from headcount.simplex import _absolute_kernels
 
     if M.ndim != 2 or Q.ndim != 2 or M.shape[0] != Q.shape[1]:
-        raise DataError(f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M.")
+        raise DataError(
+            f"M of shape {M.shape} and Q of shape {Q.shape} do not match: Q needs one column for each row of M."
+        )
     if not (np.isfinite(M).all() and np.isfinite(Q).all()):
         raise DataError("M and Q must be finite.")
     scale = np.abs(M).max(initial=0.0) or 1.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
@@ -9,12 +10,14 @@ from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, MANHATTAN, me
 
 __all__ = ["MeanEarthMovers", "MeanRankDistances"]
 
+_ITEMS_PER_CHUNK = 1 << 12
+
 
 class MeanEarthMovers(MeansToPoints):
     """The mean earth mover's distance between an item's posteriors and the points of each class.
 
-    Between two distributions over ordered classes it is the sum of absolute differences of their cumulated probabilities; here it is
-    divided by its largest value, that between the lowest and the highest class.
+    Between two distributions over ordered classes it is the sum of absolute differences of their cumulated probabilities; here it
+    is divided by its largest value, that between the lowest and the highest class.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class MeanRankDistances(MeansToPoints):
     """
 
     def __init__(self, points: FloatArray, ends: IntArray) -> None:
-        self.sorted_columns = np.sort(points, axis=1)
+        self.columns = [_rank_table(column) for column in points]
         ranks = self._ranks(points.T) if points.size else points.T
         super().__init__(np.ascontiguousarray(ranks.T), ends, EUCLIDEAN)
 
@@ -65,7 +68,21 @@ class MeanRankDistances(MeansToPoints):
 
     def _ranks(self, P: FloatArray) -> FloatArray:
         ranks = np.empty(P.shape)
-        for c, column in enumerate(self.sorted_columns):
-            below = np.searchsorted(column, P[:, c], side="left") + np.searchsorted(column, P[:, c], side="right")
-            ranks[:, c] = below / (2.0 * len(column))
+
+        def rank(start: int, stop: int) -> None:
+            for c, (values, at, below) in enumerate(self.columns):
+                column = P[start:stop, c]
+                places = np.searchsorted(values, column)
+                ranks[start:stop, c] = np.where(
+                    values[np.minimum(places, len(values) - 1)] == column, at[places], below[places]
+                )
+
+        in_chunks(rank, len(P), _ITEMS_PER_CHUNK)
         return ranks
+
+
+def _rank_table(column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the distinct values, and the rank of an item that equals each of them or lies below it; and of one above all."""
+    values, counts = np.unique(column, return_counts=True)
+    below = np.concatenate([[0.0], np.cumsum(counts)]) / len(column)
+    return values, np.concatenate([(below[:-1] + below[1:]) / 2.0, [1.0]]), below

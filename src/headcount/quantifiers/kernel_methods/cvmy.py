@@ -25,8 +25,8 @@ __all__ = ["CvMy"]
 class CvMy(MeansToItems):
     r"""Match the ranks of a sample's posteriors with a mixture of the classes' ranks, by the energy distance.
 
-    Each class's posterior is replaced by its rank among the validation items, the share of them whose posterior is smaller; of equals
-    half counts. Then the shares p minimise the energy distance of :class:`EDy`, with Euclidean distances between vectors
+    Each class's posterior is replaced by its rank among the validation items, the share of them whose posterior is smaller; of
+    equals half counts. Then the shares p minimise the energy distance of :class:`EDy`, with Euclidean distances between vectors
     of ranks,
 
     .. math:: 2 \sum_j p_j q_j - \sum_{jl} p_j p_l K_{jl}.
@@ -35,8 +35,8 @@ class CvMy(MeansToItems):
     sample together, so that both change with each sample; here ranks are those among validation items, so that an item's vector
     is its own, sums can be added up, and there is an interval. On twelve ordinal tables both had the same errors.
 
-    **When to use it.** As :class:`EDy`, where the posteriors' size means little, as with classifiers that are too sure of themselves:
-    any increasing change of a class's posteriors leaves the answer as it is.
+    **When to use it.** As :class:`EDy`, where the posteriors' size means little, as with classifiers that are too sure of
+    themselves: any increasing change of a class's posteriors leaves the answer as it is.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class CvMy(MeansToItems):
 
     References
     ----------
-    Castaño, Morán-Fernández, Alonso, Bolón-Canedo, Alonso-Betanzos and del Coz (2019). Cramér-von Mises distance for quantification.
-    Castaño, González, González and del Coz (2022). Matching distributions algorithms based on the earth mover's distance for
-    ordinal quantification. IEEE Transactions on Neural Networks and Learning Systems.
+    Castaño, Morán-Fernández, Alonso, Bolón-Canedo, Alonso-Betanzos and del Coz (2019). Cramér-von Mises distance for
+    quantification. Castaño, González, González and del Coz (2022). Matching distributions algorithms based on the earth mover's
+    distance for ordinal quantification. IEEE Transactions on Neural Networks and Learning Systems.
 
     Examples
     --------

@@ -39,8 +39,9 @@ class DMy(SumsQuantifier):
     most that of PACC; with ten classes PACC's was less. With about thirty items of a class the bins are poorly known: take
     ``cdf=True``, which is about as good as PACC there. "l2" is for distribution functions; on histograms it was mostly the worst.
 
-    The interval is that of the equation whose solution minimises the distance: for "l2", and in place of "l1", the normal equations, for the others those
-    of the weighted sum of squares that they equal near the minimum. It counts that the profiles are learnt.
+    The interval is that of the equation whose solution minimises the distance: for "l2", and in place of "l1", the normal
+    equations, for the others those of the weighted sum of squares that they equal near the minimum. It counts that the profiles are
+    learnt.
 
     Memory: ``n_classes * bins`` numbers for each sample, and as many 32-bit codes as classes for each item.
 

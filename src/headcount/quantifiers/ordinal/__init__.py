@@ -1,4 +1,4 @@
-"""Methods for ordered classes: by the earth mover's distance, smoothed along the order, or drawn to even shares where data say little.
+"""Methods for ordered classes: by the earth mover's distance, smoothed along the order, or drawn to even shares.
 
 They need the classes in order, from lowest to highest. Matching with an order is also there elsewhere: ``EDy(distance="emd")``,
 ``DMy(distance="l1", cdf=True)`` (HDy with the earth mover's distance), `CvMy` and `RUN`.

@@ -25,8 +25,8 @@ class ACOrd(SumsQuantifier):
 
     the cost of moving decisions from class to neighbouring class. A linear programme, solved exactly.
 
-    **When to use it.** For ordered classes where there are decisions and no posteriors. Its errors were those of :class:`ACC` in the
-    published comparison: with as many decisions as classes, both reproduce q exactly wherever that is possible. With posteriors
+    **When to use it.** For ordered classes where there are decisions and no posteriors. Its errors were those of :class:`ACC` in
+    the published comparison: with as many decisions as classes, both reproduce q exactly wherever that is possible. With posteriors
     take ``EDy(distance="emd")`` or :class:`EDyMAP`.
 
     Parameters

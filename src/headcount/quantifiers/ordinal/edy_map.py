@@ -5,8 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray, RandomState
 from headcount._validation import Interval
+from headcount.exceptions import DataError
 from headcount.learners import Outputs, Validation
 from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
@@ -16,7 +18,6 @@ from headcount.quantifiers.kernel_methods.coordinates import MeanEarthMovers
 from headcount.quantifiers.kernel_methods.points import check_points, require_two_each, sorted_points
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 from headcount.quantifiers.statistics import Statistics
-from headcount.simplex import mixture_least_squares
 
 __all__ = ["EDyMAP"]
 
@@ -24,6 +25,10 @@ _POOLED_ITEMS = 10.0
 """Items of a class's covariance that are replaced by the covariance within all classes: of few items it would be singular."""
 _RIDGE = 1e-3
 """Part of a coordinate's variance that is added to each class's: noise that validation items of a class may hide."""
+_LARGEST = 64.0
+"""No covariance is larger: distances are at most 1."""
+_CHUNK = 128
+"""Samples solved by one thread at a time."""
 _ROUNDS = 4
 """Rounds of shares and weights; the shares of the last two differ by less than 0.001 in nearly all samples."""
 
@@ -37,26 +42,26 @@ _ROUNDS = 4
 class EDyMAP(MeansToItems):
     r"""Most probable shares of ordered classes, given a sample's mean earth mover's distances from the items of each class.
 
-    An item is the vector of its mean distances from the validation items of each class, as in ``EDy(distance="emd")``. The mean q of
-    n items has mean M p and, nearly, a normal distribution with covariance
+    An item is the vector of its mean distances from the validation items of each class, as in ``EDy(distance="emd")``. The mean q
+    of n items has mean M p and, nearly, a normal distribution with covariance
 
     .. math:: \Sigma(p) = \sum_j \left( \frac{p_j}{n} + \frac{p_j^2}{n_j} \right) C_j
 
     where :math:`C_j` is the covariance within class j and :math:`n_j` its number of validation items, whose error counts as well.
-    Before the items are seen all shares are equally likely, a distribution on the simplex with mean 1 / K and precision K (K + 1) in
-    each direction. The shares on the simplex minimise
+    Before the items are seen all shares are equally likely, a distribution on the simplex with mean 1 / K and precision K (K + 1)
+    in each direction. The shares on the simplex minimise
 
     .. math:: (q - M p)' \Sigma^{-1} (q - M p) + s \, K (K + 1) \, \lVert p - 1 / K \rVert^2,
 
-    which is the mode of their distribution given q, with both distributions normal and s = 1. :math:`\Sigma` is taken at the answer, in four
-    rounds. With much data the second term has no weight; where classes can hardly be told apart, it keeps shares from jumping to
-    the ends.
+    which is the mode of their distribution given q, with both distributions normal and s = 1. :math:`\Sigma` is taken at the
+    answer, in four rounds. With much data the second term has no weight; where classes can hardly be told apart, it keeps shares
+    from jumping to the ends.
 
     **When to use it.** For ordered classes with few labelled items, small samples, many classes or a weak classifier: on twelve
-    published ordinal tables it had the best mean score of all methods, with the published forests (studies/ordinal-league.md). **When
-    not.** Where shares far from even ones are the rule, such as a rare class in a weak classifier's hands, drawing towards even shares
-    is bias: take ``EDy(distance="emd")`` or PACC. The interval is that of the equations without the second term, extended to the
-    estimate where it is outside.
+    published ordinal tables it had the best mean score of all methods, with the published forests (studies/ordinal-league.md).
+    **When not.** Where shares far from even ones are the rule, such as a rare class in a weak classifier's hands, drawing towards
+    even shares is bias: take ``EDy(distance="emd")`` or PACC. The interval is that of the equations without the second term,
+    extended to the estimate where it is outside.
 
     Parameters
     ----------
@@ -136,8 +141,14 @@ class EDyMAP(MeansToItems):
         self.strength = strength
 
     def check_learnt(self) -> None:
-        """Raise DataError unless the points are those of the validation items."""
+        """Raise DataError unless the points are those of the validation items, and each class has a covariance and items."""
         check_points(self.points_, self.ends_, self.validation_codes_)
+        C = self.covariances_
+        sound = C.dtype.kind == "f" and np.isfinite(C).all() and np.abs(C).max() < _LARGEST
+        if not (
+            sound and np.allclose(C, C.swapaxes(1, 2)) and np.linalg.eigvalsh(C).min() > 0.0 and self.sizes_.min() >= 1
+        ):
+            raise DataError("covariances_ or sizes_ are not those of classes of items")
 
     @property
     def representation(self) -> MeansToPoints:  # type: ignore[override]
@@ -164,15 +175,14 @@ class EDyMAP(MeansToItems):
 
     def solve(self, statistics: Statistics) -> FloatArray:
         """Return the most probable shares of each sample."""
-        q, n, k = statistics.means(), statistics.weights, len(self.classes_)
-        drawn = np.sqrt(self.strength * k * (k + 1)) * np.eye(k)
-        even = np.broadcast_to(drawn @ np.full(k, 1.0 / k), (len(q), k))
-        shares: FloatArray = np.full((len(q), k), 1.0 / k)
-        for _ in range(_ROUNDS):
-            weights = shares / n[:, None] + shares**2 / self.sizes_
-            covariance = (weights @ self.covariances_.reshape(k, -1)).reshape(-1, k, k)
-            L = np.linalg.cholesky(covariance)
-            whitened = np.linalg.solve(L, np.concatenate([np.broadcast_to(self.M_, L.shape), q[:, :, None]], axis=2))
-            M = np.concatenate([whitened[:, :, :k], np.broadcast_to(drawn, L.shape)], axis=1)
-            shares = mixture_least_squares(M, np.concatenate([whitened[:, :, k], even], axis=1))
+        from headcount.quantifiers.ordinal import _kernels
+
+        k = len(self.classes_)
+        q, n = np.ascontiguousarray(statistics.means()), statistics.weights
+        shares: FloatArray = np.empty((len(q), k))
+        learnt = np.ascontiguousarray(self.M_), np.ascontiguousarray(self.covariances_), self.sizes_
+        drawn = float(self.strength) * k * (k + 1)
+        in_chunks(
+            lambda a, b: _kernels.most_probable(*learnt, q[a:b], n[a:b], drawn, _ROUNDS, shares[a:b]), len(q), _CHUNK
+        )
         return shares

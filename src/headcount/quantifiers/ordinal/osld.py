@@ -48,9 +48,9 @@ class OSLD(SLD):
 
     without negative entries. The answer is the last :math:`p^{(t)}` itself. With :math:`\lambda = 0` it is :class:`SLD` by rounds.
 
-    **When to use it.** For many ordered classes whose shares are known to be smooth, where SLD's jump up and down; choose ``degree``
-    and ``interpolation`` by a search with ``scoring="nmd"``. **When not.** Where shares may be anything, each smoothing is bias. The
-    interval is that of the likelihood without smoothing, extended to the estimate where it is outside.
+    **When to use it.** For many ordered classes whose shares are known to be smooth, where SLD's jump up and down; choose
+    ``degree`` and ``interpolation`` by a search with ``scoring="nmd"``. **When not.** Where shares may be anything, each smoothing
+    is bias. The interval is that of the likelihood without smoothing, extended to the estimate where it is outside.
 
     Parameters
     ----------
@@ -100,6 +100,7 @@ class OSLD(SLD):
     adjusts_for_shift = True
     needs_order = True
     solver: str = "em"
+    prior_: FloatArray
     smoothing: Any = 0.0
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: kind for name, kind in SLD._parameter_constraints.items() if name not in ("solver", "smoothing")},

@@ -55,12 +55,12 @@ class PDFOrd(SumsQuantifier):
     r"""Match the distribution of the mean class of a sample's items with a mixture of the classes' distributions.
 
     An item's score is :math:`s(x) = \sum_k k \Pr(k \mid x)`, one number on the scale of the classes. With q the sample's share of
-    scores in each of equal bins, and column j of M that of the validation items of class j, the shares p on the simplex minimise the
-    earth mover's distance between M p and q, the sum of absolute differences of the distribution functions; or the sum of
+    scores in each of equal bins, and column j of M that of the validation items of class j, the shares p on the simplex minimise
+    the earth mover's distance between M p and q, the sum of absolute differences of the distribution functions; or the sum of
     squared differences of the histograms ("l2").
 
-    **When to use it.** Where the order says most of what the classifier knows, as with stars: one histogram of many bins needs fewer
-    items than one for each class. **When not.** Where classes differ in other ways than by being higher or lower, an
+    **When to use it.** Where the order says most of what the classifier knows, as with stars: one histogram of many bins needs
+    fewer items than one for each class. **When not.** Where classes differ in other ways than by being higher or lower, an
     item between two classes and one that may be of either extreme have the same score.
 
     Parameters

@@ -23,8 +23,8 @@ class NearestFrequencies(Solver):
 class EarthMover(Solver):
     """The p on the simplex for which the cumulated M p are nearest to the cumulated q by the sum of absolute differences.
 
-    Of cells in order that is the earth mover's distance. It has no equation; the interval is that of the sum of squared differences,
-    extended where the estimate lies outside.
+    Of cells in order that is the earth mover's distance. It has no equation; the interval is that of the sum of squared
+    differences, extended where the estimate lies outside.
     """
 
     compares_cells = True
