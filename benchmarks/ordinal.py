@@ -2,8 +2,9 @@
 
     python -m benchmarks.ordinal
 
-The pool has 25,000 items that are scored already, and there are 1,000 validation items. Targets: 100 ms for methods that minimise a
-quadratic form, 1 s for those by the earth mover's distance. The least earth mover's distances are compared with a linear programme's.
+The pool has 25,000 items that are scored already, and there are 1,000 validation items. Targets: 100 ms for methods that
+minimise a quadratic form, 1 s for those by the earth mover's distance. The least earth mover's distances are compared with a linear
+programme's.
 """
 
 import sys

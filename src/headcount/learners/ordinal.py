@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
 from headcount._validation import HasMethods, has_natural_order, labelled_items, learn_classes, quoted
@@ -49,7 +49,7 @@ class _OrderedDecomposition(ClassifierMixin, BaseEstimator, ABC):
 
         self._validate_params()
         validate_data(self, X, skip_check_array=True)
-        X, labels = labelled_items(X, y)
+        X, labels = labelled_items(X, y if y is None else column_or_1d(y, warn=True))
         check_classification_targets(labels)
         self.classes_, codes = learn_classes(labels, classes=self.classes)
         if self.classes is None and not has_natural_order(self.classes_):
@@ -58,11 +58,16 @@ class _OrderedDecomposition(ClassifierMixin, BaseEstimator, ABC):
                 "order: pass the classes from lowest to highest, classes=[...]."
             )
         classifier = NewtonLogisticRegression() if self.classifier is None else self.classifier
+        if sample_weight is not None:
+            sample_weight = check_array(sample_weight, ensure_2d=False, input_name="sample_weight")
+            check_consistent_length(sample_weight, labels)
+            if sample_weight.ndim != 1:
+                raise ValueError(f"Sample weights must be 1D array or scalar; their shape is {sample_weight.shape}.")
         self.members_ = []
         for included, positive in self._problems(codes):
             rows = np.flatnonzero(included)
             items = X if len(rows) == len(codes) else _safe_indexing(X, rows)
-            weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[rows]}
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
             self.members_.append(clone(classifier).fit(items, positive[rows].astype(np.int64), **weights))
         return self
 
@@ -73,6 +78,7 @@ class _OrderedDecomposition(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X: Items) -> AnyArray:
         """Return the class of the largest posterior, the lowest of equals."""
+        check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def __sklearn_tags__(self) -> Any:
@@ -171,6 +177,7 @@ class ContinuationRatio(_OrderedDecomposition):
             yield codes >= k, codes == k
 
     def _posteriors(self, positive: FloatArray) -> FloatArray:
-        reached: FloatArray = np.cumprod(np.column_stack([np.ones(len(positive)), 1.0 - positive]), axis=1)
+        above: FloatArray = np.column_stack([np.ones(len(positive)), 1.0 - positive])
+        reached: AnyArray = np.cumprod(above, axis=1)
         posteriors: FloatArray = reached * np.column_stack([positive, np.ones(len(positive))])
         return posteriors
