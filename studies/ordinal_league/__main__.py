@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument(
         "--cut", action="store_true", help="search the grid by cutting deep forests: faster, not quite the recipe"
     )
+    parser.add_argument("--skip", default="", help="methods that are not run, such as CvMy_Eu, which visits all pairs in each bag")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "ordinal-league")
     asked = parser.parse_args()
     names = {name for name in asked.sets.split(",") if name}
@@ -51,7 +52,7 @@ def main() -> int:
     again = {name for name in asked.other_seed.split(",") if name}
     began = time.monotonic()
     work = [
-        (path, asked.store, repetition, learner, asked.bags, asked.cut)
+        (path, asked.store, repetition, learner, asked.bags, asked.cut, frozenset(asked.skip.split(",")))
         for path in sorted(sizes, key=lambda path: sizes[path])
         for learner in (LEAGUE, *([OTHER_SEED] if path.stem in again else []))
         for repetition in range(asked.repetitions)

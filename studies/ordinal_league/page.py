@@ -91,13 +91,14 @@ def everything(cells: pd.DataFrame) -> list[str]:
     """Return all cells, ours and published."""
     sets = sorted(cells["set"].unique())
     names = [name for name in METHODS if name in set(cells["method"])]
-    by = cells.set_index(["set", "method"])
+    by = cells.rename(columns={"mean": "mean_", "count": "count_"}).set_index(["set", "method"])
     lines = ["", "## Cell by cell", "", "Ours ± SE, and below it the published score.", ""]
     lines += ["| set | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for name in sets:
-        values = [by.loc[(name, method)] for method in names]
-        lines.append(f"| {name} | " + " | ".join(f"{v['mean']:.4f} ± {v['se']:.4f}" for v in values) + " |")
-        lines.append("| | " + " | ".join("–" if np.isnan(v["score"]) else f"{v['score']:.4f}" for v in values) + " |")
+        values = by.loc[name].reindex(names)
+        measured = [f"{v.mean_:.4f} ± {v.se:.4f}" if v.count_ > 0 else "–" for v in values.itertuples()]
+        lines.append(f"| {name} | " + " | ".join(measured) + " |")
+        lines.append("| | " + " | ".join("–" if np.isnan(score) else f"{score:.4f}" for score in values["score"]) + " |")
     return lines
 
 
@@ -132,8 +133,9 @@ def seeds(table: pd.DataFrame) -> list[str]:
 def ranking(league: pd.DataFrame, published: pd.DataFrame) -> list[str]:
     """Return all methods by their mean score over sets, and how far each is from the published best."""
     means = league.groupby(["method", "set"])["score"].mean().unstack()
+    means = means[means.notna().all(axis=1)]
     errors = league.groupby(["method", "set"])["score"].std().unstack() / np.sqrt(league["repetition"].nunique())
-    se = np.sqrt((errors**2).sum(axis=1)) / means.shape[1]
+    se = np.sqrt((errors**2).sum(axis=1)) / errors.shape[1]
     order = means.mean(axis=1).sort_values(ascending=False).index
     rival = published[published["method"] == RIVAL].set_index("set")["score"].reindex(means.columns)
     known = bool(rival.notna().all())

@@ -30,14 +30,20 @@ def sides(folder: Path, part: Any, repetition: int, learner: str, cut: bool) -> 
 
 
 def repetition_scores(
-    table: Path, store: Path, repetition: int, learner: str, n_bags: int, cut: bool = False
+    table: Path,
+    store: Path,
+    repetition: int,
+    learner: str,
+    n_bags: int,
+    cut: bool = False,
+    skipped: frozenset[str] = frozenset(),
 ) -> list[dict[str, Any]]:
     """Return the mean score of each method over the bags of a repetition; what the store has is not run again."""
     folder = store / table.stem
     path = folder / f"{repetition}-{learner}-{n_bags}.json"
     known: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
     wanted = [*published.METHODS, *ours.METHODS] if learner == LEAGUE else [*published.METHODS]
-    missing = [name for name in wanted if name not in known]
+    missing = [name for name in wanted if name not in known and name not in skipped]
     if missing:
         part = split(*read_table(table), repetition)
         both = sides(folder, part, repetition, learner, cut)
@@ -52,4 +58,5 @@ def repetition_scores(
     return [
         {"set": table.stem, "repetition": repetition, "learner": learner, "method": name, "score": known[name]}
         for name in wanted
+        if name in known
     ]
