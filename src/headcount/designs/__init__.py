@@ -2,5 +2,6 @@
 
 from headcount.designs.design import SurveyDesign
 from headcount.designs.linearised import DesignVariance, linearised_covariance, mean_design_effect
+from headcount.designs.moments import DesignMoments
 
-__all__ = ["DesignVariance", "SurveyDesign", "linearised_covariance", "mean_design_effect"]
+__all__ = ["DesignMoments", "DesignVariance", "SurveyDesign", "linearised_covariance", "mean_design_effect"]

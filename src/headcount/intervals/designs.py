@@ -6,6 +6,7 @@ many independent items is the design effect of each share on each side. Interval
 items divided by these.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -18,7 +19,16 @@ from headcount.intervals.inversion import class_intervals, mean_intervals
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 
-__all__ = ["DesignErrors", "design_errors", "design_intervals", "effective_evidence"]
+__all__ = [
+    "DesignErrors",
+    "DesignedItems",
+    "IndependentItems",
+    "TargetErrors",
+    "design_errors",
+    "design_intervals",
+    "effective_evidence",
+    "independent_errors",
+]
 
 _MANY = 1_000_000
 """Degrees of freedom of a variance that is not estimated from clusters."""
@@ -88,33 +98,60 @@ def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
     return ratios
 
 
-def design_errors(
-    evidence: Evidence, outputs: Outputs | None, samples: Samples | None, design: SurveyDesign | None
-) -> DesignErrors:
+class TargetErrors(ABC):
+    """The errors of shares that come from the items of the samples."""
+
+    @abstractmethod
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s, whose evidence this is, and their covariance if its items were independent."""
+
+
+class IndependentItems(TargetErrors):
+    """Without a design the items of a sample are independent, and what was added up of them is enough."""
+
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        return independent_errors(evidence)
+
+
+class DesignedItems(TargetErrors):
+    """Items of a pool with a design.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        Of the pool.
+    samples : Samples
+        Weighted as the design says.
+    design : SurveyDesign
+        Of the items of the pool.
+    """
+
+    def __init__(self, outputs: Outputs, samples: Samples, design: SurveyDesign) -> None:
+        self.outputs, self.samples, self.design = outputs, samples, design
+        self._contributions: FloatArray | None = None
+
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        vectors, rows = evidence.vectors, self.samples[s]
+        if self._contributions is None or not vectors.is_shared:
+            self._contributions = vectors.target(int(evidence.index[0]), self.outputs) @ evidence.B[0].T
+        return _target_errors(self._contributions[rows], self.samples.factors_of(s), self.design.take(rows))
+
+
+def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErrors:
     """Return the errors of the shares of each sample under the designs of both sides.
 
     Parameters
     ----------
     evidence : Evidence
         Of the samples, with the design of the labelled items.
-    outputs : Outputs, optional
-        Of the pool of items, if there is a design of them.
-    samples : Samples, optional
-        Weighted as the design says.
-    design : SurveyDesign, optional
-        Of the items of the pool. Without one the sample's items are independent, and what was added up of them is enough.
+    target_errors : TargetErrors
+        Those that come from the samples' items.
     """
     parts: list[list[FloatArray]] = []
     figures: list[tuple[int, int, int, int]] = []
-    shared: FloatArray | None = None
     for s in range(len(evidence.shares)):
         one = evidence.take(s)
-        if design is None or outputs is None or samples is None:
-            target, plain_target = _independent_errors(one)
-        else:
-            if shared is None or not one.vectors.is_shared:
-                shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
-            target, plain_target = _target_errors(shared[samples[s]], samples.factors_of(s), design.take(samples[s]))
+        target, plain_target = target_errors.of_sample(s, one)
         labelled, plain_labelled = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
@@ -124,7 +161,7 @@ def design_errors(
     )
 
 
-def _independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+def independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
     """Return the errors that come from a sample's items where these are independent, at the estimated shares."""
     p, B, n = evidence.shares[0], evidence.B[0], float(evidence.n[0])
     covariance = B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T / n

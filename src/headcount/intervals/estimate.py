@@ -19,7 +19,14 @@ from headcount.intervals.bootstrap import (
     relearnt_replicates,
     statistic_replicates,
 )
-from headcount.intervals.designs import DesignErrors, design_errors, design_intervals
+from headcount.intervals.designs import (
+    DesignedItems,
+    DesignErrors,
+    IndependentItems,
+    TargetErrors,
+    design_errors,
+    design_intervals,
+)
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
@@ -56,16 +63,23 @@ class _Target:
     @property
     def item_sizes(self) -> FloatArray:
         """Number of items of each sample, whatever they weigh."""
-        samples = self.items()[1]
+        samples = self.samples
+        if samples is None:  # sums of weights were divided by the mean weight
+            weights: FloatArray = self.statistics.weights
+            return weights
         return samples.sizes.astype(np.float64) if samples.counts is None else samples._added_up(samples.counts)
 
     def items(self) -> tuple[Outputs, Samples]:
         """Return the items, which a bootstrap draws from and whose clusters a design counts."""
         if self.outputs is None or self.samples is None:
-            raise DataError(
-                "The bootstrap, and survey designs, need the items' outputs: statistics that were added up are not enough."
-            )
+            raise DataError("The bootstrap needs the items' outputs: statistics that were added up are not enough.")
         return self.outputs, self.samples
+
+    def errors(self, design: SurveyDesign | TargetErrors | None) -> TargetErrors:
+        """Return the errors of the shares that come from the items, under their design."""
+        if isinstance(design, SurveyDesign):
+            return DesignedItems(*self.items(), design)
+        return IndependentItems() if design is None else design
 
 
 @overload
@@ -84,7 +98,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate: ...
 
 
@@ -122,7 +136,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate | LabelledEstimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
@@ -216,6 +230,7 @@ def estimate(
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
     target = _reduced(quantifier, X, samples, design)
+    of_items = design if isinstance(design, SurveyDesign) else None
     is_designed = design is not None or quantifier.validation_design_ is not None
     if is_designed:
         _check_designed(quantifier, estimand, assume, design)
@@ -237,15 +252,14 @@ def estimate(
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            outputs, drawn_samples = (None, None) if design is None else target.items()
-            errors = design_errors(evidence, outputs, drawn_samples, design)
+            errors = design_errors(evidence, target.errors(design))
             _warn_of_few_clusters(errors)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
             low, high = class_intervals(evidence, z)
         if method == "bootstrap" and errors is not None:
-            drawn = design_replicates(evidence, *target.items(), design, n_replicates, seed)
+            drawn = design_replicates(evidence, *target.items(), of_items, n_replicates, seed)
             low, high = _percentiles(evidence, drawn, tail, (low, high), errors.few_degrees)
             method_name = "bootstrap of clusters"
         elif method == "bootstrap":
@@ -351,9 +365,18 @@ def why_no_interval(quantifier: Quantifier) -> str:
     return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | None) -> _Target:
+def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | TargetErrors | None) -> _Target:
     if isinstance(X, Statistics | SampleItems):
+        if isinstance(design, SurveyDesign):
+            raise DataError(
+                "A survey design is of single items, which these statistics do not hold: pass the items or their Outputs, or "
+                "estimate the shares of files, whose design is added up too."
+            )
         return _Target(X, None, None)
+    if isinstance(design, TargetErrors):
+        raise DataError(
+            "Errors that were added up belong to statistics that were added up: pass a SurveyDesign of the items."
+        )
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
     if design is not None:
@@ -403,7 +426,9 @@ def _warn_of_few_clusters(errors: DesignErrors) -> None:
             )
 
 
-def _check_designed(quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | None) -> None:
+def _check_designed(
+    quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | TargetErrors | None
+) -> None:
     """Raise if what is asked for is not there under a survey design."""
     if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
         raise DataError(
