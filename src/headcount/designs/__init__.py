@@ -2,5 +2,13 @@
 
 from headcount.designs.design import SurveyDesign
 from headcount.designs.linearised import DesignVariance, linearised_covariance, mean_design_effect
+from headcount.designs.mean import SurveyMean, survey_mean
 
-__all__ = ["DesignVariance", "SurveyDesign", "linearised_covariance", "mean_design_effect"]
+__all__ = [
+    "DesignVariance",
+    "SurveyDesign",
+    "SurveyMean",
+    "linearised_covariance",
+    "mean_design_effect",
+    "survey_mean",
+]

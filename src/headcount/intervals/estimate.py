@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
-from headcount._validation import seed_sequence
+from headcount._validation import quoted, seed_sequence
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import (
@@ -239,7 +239,7 @@ def estimate(
         if is_designed:
             outputs, drawn_samples = (None, None) if design is None else target.items()
             errors = design_errors(evidence, outputs, drawn_samples, design)
-            _warn_of_few_clusters(errors)
+            _warn_of_few_clusters(errors, None if drawn_samples is None else drawn_samples.names)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
@@ -387,8 +387,17 @@ def _assuming_densities(
     return likelihood.shares, *likelihood.interval(z, within)
 
 
-def _warn_of_few_clusters(errors: DesignErrors) -> None:
-    """Warn where a side has so few clusters that the variance between them is hardly known."""
+def _warn_of_few_clusters(errors: DesignErrors, names: tuple[Any, ...] | None) -> None:
+    """Warn where a side has so few clusters that the variance between them is hardly known, or not at all."""
+    single = np.flatnonzero(errors.clusters < 2)
+    if single.size:
+        which = single.tolist() if names is None else [names[s] for s in single]
+        warnings.warn(
+            f"One cluster only: all items of {'sample' if len(which) == 1 else 'the samples'} {quoted(which, 5)} are in one. How much "
+            "clusters differ can't be told from one, and the intervals rule nothing out: sample more clusters.",
+            HeadcountWarning,
+            stacklevel=3,
+        )
     sides = {
         "a sample": (errors.degrees, errors.clusters),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
