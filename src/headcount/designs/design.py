@@ -265,7 +265,7 @@ def _checked_weights(weights: Any) -> FloatArray:
 
 def _weight(value: Any, i: int) -> float:
     """Return a weight of a column of objects; NaN where it is missing."""
-    if value is None or value != value or type(value).__name__ == "NAType":
+    if value is None or type(value).__name__ == "NAType" or value != value:
         return float("nan")
     if isinstance(value, str) or not hasattr(value, "__float__"):
         raise DataError(f"Item {i:,} has the weight {value!r}: weights must be numbers above 0.")
