@@ -214,7 +214,7 @@ def test_one_cluster_is_refused(table, labelled):
 
 def test_likelihoods_refuse_weights_that_a_sketch_can_not_count(table, labelled):
     quantifier = fitted(SLD(calibration="bcts", random_state=0), labelled)
-    with pytest.raises(DataError, match="weights must be from 0.0078125 to"):
+    with pytest.raises(DataError, match=r"weights must be from 0\.0078125 to"):
         estimate_groups(tally(quantifier, labelled, [table.assign(w=1e-6)], {"weight": "w"}))
 
 

@@ -51,9 +51,8 @@ def linearised_covariance(contributions: FloatArray, design: SurveyDesign) -> De
     means = _sums(totals, stratum, len(strata)) / counts[:, None]
     means[counts == 1.0] = totals.mean(axis=0)
     scale = np.where(counts > 1.0, counts / np.maximum(counts - 1.0, 1.0), 1.0)
-    if design.population_size is not None:
-        drawn = np.bincount(design.item_strata, minlength=len(design.population_size))[strata]
-        scale = scale * (1.0 - np.minimum(drawn / design.population_size[strata], 1.0))
+    if design.fractions is not None:
+        scale = scale * (1.0 - design.fractions[strata])
     centred = (totals - means[stratum]) * np.sqrt(scale[stratum])[:, None]
     return DesignVariance(centred.T @ centred, len(clusters), max(len(clusters) - len(strata), 1))
 

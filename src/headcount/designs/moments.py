@@ -14,8 +14,8 @@ __all__ = ["DesignMoments"]
 class DesignMoments:
     r"""First and second moments of the cluster totals of a sample, stratum by stratum.
 
-    The total of cluster c is :math:`e_c = \sum_{i \in c} w_i (1, \psi_i)`: its weight and its weighted sum of item vectors. With the
-    number :math:`m_h` of clusters of stratum h, :math:`\sum_c e_c` and :math:`\sum_c e_c e_c'` the linearised covariance of the
+    The total of cluster c is :math:`e_c = \sum_{i \in c} w_i (1, \psi_i)`: its weight and its weighted sum of item vectors. With
+    the number :math:`m_h` of clusters of stratum h, :math:`\sum_c e_c` and :math:`\sum_c e_c e_c'` the linearised covariance of the
     weighted mean of any linear function of :math:`\psi` follows, so that items and clusters need not be kept. Without clusters each
     item is one.
 
@@ -55,7 +55,7 @@ class DesignMoments:
         """Return the moments of these cluster totals, one row a cluster; ``strata`` are positions among those of ``items``."""
         n = len(items)
         clusters = np.bincount(strata, minlength=n).astype(np.float64)
-        first = np.stack([np.bincount(strata, column, n) for column in totals.T], axis=1)
+        first = np.stack([np.bincount(strata, column, n).astype(np.float64) for column in totals.T], axis=1)
         d = totals.shape[1]
         second = np.empty((n, d, d))
         for i in range(d):

@@ -7,7 +7,9 @@ items divided by these.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,9 @@ __all__ = [
 
 _MANY = 1_000_000
 """Degrees of freedom of a variance that is not estimated from clusters."""
+_UNKNOWN_VARIANCE = 1e6
+"""Variance of shares whose items are all in one cluster, from which it can't be told: far beyond what shares between 0 and 1 "
+"have."""
 _LEAST_EFFECT = 0.25
 """Lower bound of the design effects that intervals go by: less is chance, or a finite population that is nearly drawn whole."""
 
@@ -45,7 +50,10 @@ class DesignErrors:
     target, labelled : arrays of shape (n_samples, n_classes, n_classes)
         Of what the sample's items, and the labelled items, contribute, under their designs.
     plain_target, plain_labelled : arrays of shape (n_samples, n_classes, n_classes)
-        The same of as many independent items of equal weight.
+        The same of as many independent items of equal weight, drawn from the same population.
+    plain_sizes : array of shape (n_samples, n_classes, n_classes)
+        As ``plain_labelled``, but of as many items of each class as there are. Weights that favour a class make the two differ; the
+        intervals invert a test with these numbers of items.
     clusters, degrees : arrays of int of shape (n_samples,)
         Clusters of each sample, and degrees of freedom (less strata).
     labelled_clusters, labelled_degrees : arrays of int of shape (n_samples,)
@@ -56,6 +64,7 @@ class DesignErrors:
     labelled: FloatArray
     plain_target: FloatArray
     plain_labelled: FloatArray
+    plain_sizes: FloatArray
     clusters: IntArray
     degrees: IntArray
     labelled_clusters: IntArray
@@ -77,8 +86,8 @@ class DesignErrors:
 
     @property
     def target_effects(self) -> FloatArray:
-        """Design effect of each share on the sample's side, shape (n_samples, n_classes)."""
-        return _ratios(self.target, self.plain_target)
+        """Design effect of each share on the sample's side, shape (n_samples, n_classes); NaN for samples of one cluster."""
+        return self._known(_ratios(self.target, self.plain_target))
 
     @property
     def labelled_effects(self) -> FloatArray:
@@ -87,8 +96,11 @@ class DesignErrors:
 
     @property
     def effects(self) -> FloatArray:
-        """Design effect of each share, of both sides together."""
-        return _ratios(self.covariance, self.plain_target + self.plain_labelled)
+        """Design effect of each share, of both sides together; NaN for samples of one cluster."""
+        return self._known(_ratios(self.covariance, self.plain_target + self.plain_labelled))
+
+    def _known(self, effects: FloatArray) -> FloatArray:
+        return np.where(self.clusters[:, None] > 1, effects, np.nan)
 
 
 def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
@@ -101,6 +113,11 @@ def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
 class TargetErrors(ABC):
     """The errors of shares that come from the items of the samples."""
 
+    @property
+    def names(self) -> Sequence[Any] | None:
+        """Names of the samples, for messages."""
+        return None
+
     @abstractmethod
     def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
         """Return the errors of sample s, whose evidence this is, and their covariance if its items were independent."""
@@ -110,6 +127,7 @@ class IndependentItems(TargetErrors):
     """Without a design the items of a sample are independent, and what was added up of them is enough."""
 
     def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s at the estimated shares, twice."""
         return independent_errors(evidence)
 
 
@@ -130,7 +148,13 @@ class DesignedItems(TargetErrors):
         self.outputs, self.samples, self.design = outputs, samples, design
         self._contributions: FloatArray | None = None
 
+    @property
+    def names(self) -> Sequence[Any] | None:
+        """Names of the samples."""
+        return self.samples.names
+
     def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s by its items' contributions, and their covariance if the items were independent."""
         vectors, rows = evidence.vectors, self.samples[s]
         if self._contributions is None or not vectors.is_shared:
             self._contributions = vectors.target(int(evidence.index[0]), self.outputs) @ evidence.B[0].T
@@ -152,8 +176,10 @@ def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErro
     for s in range(len(evidence.shares)):
         one = evidence.take(s)
         target, plain_target = target_errors.of_sample(s, one)
-        labelled, plain_labelled = _labelled_errors(one)
-        parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled])
+        if target.n_clusters < 2:
+            target = replace(target, covariance=_UNKNOWN_VARIANCE * np.eye(len(plain_target)))
+        labelled, plain_labelled, plain_sizes = _labelled_errors(one)
+        parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled, plain_sizes])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
     return DesignErrors(
         *(np.stack(column) for column in zip(*parts, strict=True)),
@@ -178,21 +204,29 @@ def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> 
     return linearised_covariance(weights[:, None] * centred, design), plain
 
 
-def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
-    """Return the same of the class means that the labelled items give, at the estimated shares."""
+def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray, FloatArray]:
+    """Return the same of the class means that the labelled items give, at the estimated shares.
+
+    Last, the covariance of as many independent items of each class as there are.
+    """
     vectors, p = evidence.vectors, evidence.shares[0]
     U = vectors.labelled(int(evidence.index[0])) @ evidence.B[0].T
     design = SurveyDesign(weights=np.ones(len(U))) if vectors.design is None else vectors.design
-    contributions, plain = np.empty_like(U), np.zeros((U.shape[1], U.shape[1]))
+    contributions = np.empty_like(U)
+    plain, plain_sizes = np.zeros((2, U.shape[1], U.shape[1]))
+    total = design.item_weights.sum()
     for j, share in enumerate(p.tolist()):
         rows = np.flatnonzero(vectors.codes == j)
         present, fold = np.unique(vectors.folds[rows], return_inverse=True)
         weights = design.item_weights[rows]
+        in_population = evidence.sizes.sum() * weights.sum() / total
         weights = weights / np.bincount(fold, weights)[fold] / len(present)
         centred = U[rows] - weights @ U[rows]
         contributions[rows] = -share * weights[:, None] * centred
-        plain += share**2 * (centred * weights[:, None]).T @ centred / max(evidence.sizes[j] - 1.0, 1.0)
-    return linearised_covariance(contributions, design), plain
+        spread = share**2 * (centred * weights[:, None]).T @ centred
+        plain += spread / max(in_population - 1.0, 1.0)
+        plain_sizes += spread / max(evidence.sizes[j] - 1.0, 1.0)
+    return linearised_covariance(contributions, design), plain, plain_sizes
 
 
 def design_intervals(
@@ -223,7 +257,7 @@ def effective_evidence(
     known from few clusters: quantiles for as many degrees of freedom stand in for the normal's.
     """
     target = _effect(errors.target[0], errors.plain_target[0], values)
-    labelled = _effect(errors.labelled[0], errors.plain_labelled[0], values)
+    labelled = _effect(errors.labelled[0], errors.plain_sizes[0], values)
     tail = float(normal_tail(z))
     target *= float(student_quantile(tail, float(errors.degrees[0]))) ** 2 / z**2
     sizes = evidence.sizes / labelled

@@ -1,6 +1,7 @@
 """`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
-from headcount._validation import seed_sequence
+from headcount._validation import quoted, seed_sequence
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import (
@@ -252,8 +253,9 @@ def estimate(
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            errors = design_errors(evidence, target.errors(design))
-            _warn_of_few_clusters(errors)
+            target_errors = target.errors(design)
+            errors = design_errors(evidence, target_errors)
+            _warn_of_few_clusters(errors, target_errors.names)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
@@ -410,8 +412,17 @@ def _assuming_densities(
     return likelihood.shares, *likelihood.interval(z, within)
 
 
-def _warn_of_few_clusters(errors: DesignErrors) -> None:
-    """Warn where a side has so few clusters that the variance between them is hardly known."""
+def _warn_of_few_clusters(errors: DesignErrors, names: Sequence[Any] | None) -> None:
+    """Warn where a side has so few clusters that the variance between them is hardly known, or not at all."""
+    single = np.flatnonzero(errors.clusters < 2)
+    if single.size:
+        which = single.tolist() if names is None else [names[s] for s in single.tolist()]
+        warnings.warn(
+            f"One cluster only: all items of {'sample' if len(which) == 1 else 'the samples'} {quoted(which, 5)} are in one. How "
+            "much clusters differ can't be told from one, and the intervals rule nothing out: sample more clusters.",
+            HeadcountWarning,
+            stacklevel=3,
+        )
     sides = {
         "a sample": (errors.degrees, errors.clusters),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),

@@ -1,4 +1,4 @@
-"""`FixedVectors`: item vectors that do not depend on the estimated shares, whose variance under a design can be added up in a stream.
+"""`FixedVectors`: item vectors that do not depend on the estimated shares, so that a stream can add up their variance.
 
 Means and covariances of cluster totals of these vectors are enough for the errors of the shares, so that items need not be kept.
 """
@@ -9,7 +9,6 @@ import numpy as np
 
 from headcount._typing import FloatArray
 from headcount.intervals.evidence import Evidence, evidence_at
-from headcount.intervals.item_vectors import item_vectors
 from headcount.learners import Outputs
 from headcount.quantifiers import Quantifier, Representation, SumsQuantifier
 
@@ -47,7 +46,7 @@ class FixedVectors:
     @property
     def width(self) -> int:
         """Number of coordinates."""
-        return self.projection.shape[1]
+        return int(self.projection.shape[1])
 
     def of_outputs(self, outputs: Outputs) -> FloatArray:
         """Return the vectors of items, a row each coordinate."""

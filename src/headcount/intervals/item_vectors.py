@@ -426,7 +426,7 @@ class _ComparedVectors(_RatioVectors):
 def _of_cells(cells: Any, table: FloatArray, outputs: Outputs) -> FloatArray:
     """Return the vectors of items whose cells have these, a row each: the sum over an item's cells, the mean over folds."""
     parts = (outputs,) if outputs.folds is None else outputs.folds
-    vectors, used = np.zeros((outputs.n_items, table.shape[1])), table.any(axis=1)
+    vectors, used = np.zeros((outputs.n_items, table.shape[1])), np.asarray(table.any(axis=1))
     for part in parts:
         codes = cells.codes(part).reshape(part.n_items, -1)
         for column in codes.T:

@@ -182,7 +182,7 @@ class Fits:
             return self._others[key]
         X = self.X.take(rows) if isinstance(self.X, Outputs) and rows is not None else self.part(rows)[0]
         labels = self.part(rows)[1] if y is None else y
-        design = self.design if self.design is None or rows is None else self.design.take(rows)
+        design = self.design if self.design is None or rows is None else self.design.random_part(rows)
         other = Fits(X, labels, self.cache, self.remember, cut_fit_params(self.fit_params, self.X, rows), design)
         if self.remember:
             self._others[key] = other

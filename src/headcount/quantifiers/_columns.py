@@ -95,8 +95,8 @@ def sum_weighted(
 ) -> None:
     """Add up factors, factors times coordinates and, if there is room, factors times products of two (lower triangle), by row.
 
-    ``C`` has a row for each coordinate and a column for each item. A number x is added as floor(x * unit + 1/2); the caller chooses a
-    unit that makes it less than 2^45, and adds at most 2^18 items in a call.
+    ``C`` has a row for each coordinate and a column for each item. A number x is added as floor(x * unit + 1/2); the caller chooses
+    a unit that makes it less than 2^45, and adds at most 2^18 items in a call.
     """
     d, n = C.shape
     values = np.empty(_BLOCK)

@@ -1,7 +1,7 @@
 """Compiled: add up weighted items by group and by cluster, in whole numbers, so that the order of items does not matter.
 
-A weight w is split into a factor between 2^-4 and 2^5 and a power of 2^9, its scale: w = factor * 2^(9 scale). Sums are kept for each
-scale, so that weights of any size are added up to the same relative precision.
+A weight w is split into a factor between 2^-4 and 2^5 and a power of 2^9, its scale: w = factor * 2^(9 scale). Sums are kept for
+each scale, so that weights of any size are added up to the same relative precision.
 """
 
 import numpy as np

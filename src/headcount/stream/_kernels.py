@@ -163,7 +163,8 @@ def add_items(
 ) -> tuple[int, int]:
     """Add items with vectors C, from item ``first`` on, as `add_cells` does cells of one item each.
 
-    If ``multiples`` are given, an item counts as so many. A coordinate below one unit counts as one unit: a density of 0 would rule a class out for good.
+    If ``multiples`` are given, an item counts as so many. A coordinate below one unit counts as one unit: a density of 0 would rule
+    a class out for good.
     """
     k, n = C.shape
     limbs, ones = np.empty((_BLOCK, 2 * k), dtype=np.int64), np.ones(_BLOCK, dtype=np.int64)

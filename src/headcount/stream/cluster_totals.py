@@ -55,8 +55,7 @@ class ClusterTotals:
 
     def values(self) -> FloatArray:
         """Return the total of factors, and those of factors times coordinates, of each row."""
-        totals: FloatArray = self._totals[: self.filled] * 2.0**-UNIT_BITS
-        return totals
+        return np.asarray(self._totals[: self.filled] * 2.0**-UNIT_BITS, dtype=np.float64)
 
     def add(self, C: FloatArray, factors: FloatArray, places: IntArray, hashes: AnyArray) -> None:
         """Add items: coordinates (a row each), factors, places, and hashes of the names of their clusters."""

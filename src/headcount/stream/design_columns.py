@@ -8,8 +8,7 @@ import numpy as np
 
 from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import quoted
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, population_of_strata
 from headcount.exceptions import DataError
 from headcount.tables import Batch, Kind, TableFile
 
@@ -60,22 +59,12 @@ class DesignColumns:
             Number of items that were drawn from each stratum, by name.
         """
         given = self.population_size
-        if given is None:
-            return None
-        counts = np.array(list(items.values()), dtype=np.float64)
-        if not isinstance(given, Mapping):
-            _check_population("", float(given), counts.sum())
-            # Without sizes of strata the same part is taken to be drawn from each.
-            return np.asarray(float(given) * counts / counts.sum(), dtype=np.float64)
-        if self.stratum is None:
-            raise DataError("Sizes of strata need the column of strata: name it with --stratum.")
-        sizes = {label_text(name): float(size) for name, size in given.items()}
-        lacking = [name for name in items if name not in sizes]
-        if lacking:
-            raise DataError(f"population_size lacks the strata {quoted(lacking)}: give the size of each.")
-        for name, count in items.items():
-            _check_population(f" of stratum {quoted([name])}", sizes[name], count)
-        return np.array([sizes[name] for name in items])
+        if isinstance(given, Mapping):
+            if self.stratum is None:
+                raise DataError("Sizes of strata need the column of strata: name it with --stratum.")
+            given = {label_text(name): size for name, size in given.items()}
+        drawn, names = np.array(list(items.values()), dtype=np.float64), np.array(list(items), dtype=object)
+        return population_of_strata(given, drawn, None if self.stratum is None else names, "items")
 
     def read(self, table: TableFile) -> SurveyDesign | None:
         """Return the design of all rows of a table."""
@@ -87,15 +76,6 @@ class DesignColumns:
             for batch in table.batches(self.kinds()):
                 parts.add(batch)
         return parts.design(parts.n_rows or sum(len(batch) for batch in table.batches({table.columns[0]: "group"})))
-
-
-def _check_population(where: str, size: float, drawn: float) -> None:
-    """Raise unless a population has at least the items that were drawn from it."""
-    if not (size >= drawn and np.isfinite(size)):
-        raise DataError(
-            f"The population{where} has {size:,.0f} items, fewer than the {int(drawn):,} that were drawn from it: population_size is "
-            "the number of all items, drawn or not."
-        )
 
 
 class DesignParts:

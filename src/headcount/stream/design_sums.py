@@ -1,7 +1,7 @@
 """`DesignSums`: what variances under a survey design need of each group of a stream, added up exactly and merged by addition.
 
-Without clusters these are sums of squared weights times vectors and their products; with clusters, the total of each cluster. Weights
-are split into a factor and a scale (`_design_kernels`), so that sums of weights of any size are whole numbers.
+Without clusters these are sums of squared weights times vectors and their products; with clusters, the total of each cluster.
+Weights are split into a factor and a scale (`_design_kernels`), so that sums of weights of any size are whole numbers.
 """
 
 from collections.abc import Callable
@@ -192,7 +192,8 @@ class DesignSums:
         else:
             drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
             weights = self._items * (np.asarray(sizes) / drawn)[stratum]
-        return lambda g: float(weights[group == g].sum())
+        in_order = np.lexsort((scale, stratum))
+        return lambda g: float(weights[in_order[group[in_order] == g]].sum())
 
     def check(self) -> None:
         """Raise if a cluster lies in two strata, if all items are of one cluster, or if the population is too small."""
@@ -213,9 +214,9 @@ class DesignSums:
             names = sorted(self.strata)
             both = [names[strata[twice[0]]], names[strata[twice[0] + 1]]]
             raise DataError(
-                f"Column {self.columns.cluster!r}: a cluster lies in the strata {quoted(sorted(both))}, but a cluster must lie in one "
-                f"(column {self.columns.stratum!r}). If clusters of different strata have the same names, put the stratum into the "
-                "name."
+                f"Column {self.columns.cluster!r}: a cluster lies in the strata {quoted(sorted(both))}, but a cluster must lie in "
+                f"one (column {self.columns.stratum!r}). If clusters of different strata have the same names, put the stratum into "
+                "the name."
             )
 
     def moments(self) -> Callable[[int], GroupMoments]:
@@ -227,12 +228,14 @@ class DesignSums:
         parts = None if sizes is None else drawn / sizes
         first, second = _extended(self._sums, factor)
         clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, factor)
-        square_first, square_second = first, second
+        square_second = second
         if self._clusters is None and self.columns.weight is not None:
             _, square_second = _extended(self._squares, factor**2)
 
+        in_order = np.lexsort((scale, stratum))  # sums of floats depend on their order
+
         def of_group(g: int) -> GroupMoments:
-            at = np.flatnonzero(group == g)
+            at = in_order[group[in_order] == g]
             items = np.bincount(stratum[at], self._items[at], n_strata).astype(np.float64)
             total, products = first[at].sum(axis=0), second[at].sum(axis=0)
             mean, n = total[1:] / total[0], int(items.sum())
@@ -241,10 +244,10 @@ class DesignSums:
                 hashes, strata, totals = clusters.of_group(g)
                 moments = DesignMoments.of_totals(totals, strata, items, parts)
                 return GroupMoments(moments, n, covariance, 1.0, hashes, totals, strata)
-            by_stratum = [np.zeros((n_strata, *array.shape[1:])) for array in (square_first, square_second)]
-            for sums, array in zip(by_stratum, (square_first, square_second), strict=True):
-                np.add.at(sums, stratum[at], array[at])
-            moments = DesignMoments(items, items, *by_stratum, parts)
+            of_strata = np.zeros((n_strata, *first.shape[1:])), np.zeros((n_strata, *second.shape[1:]))
+            np.add.at(of_strata[0], stratum[at], first[at])
+            np.add.at(of_strata[1], stratum[at], square_second[at])
+            moments = DesignMoments(items, items, of_strata[0], of_strata[1], parts)
             kish = n * float(square_second[at, 0, 0].sum()) / float(total[0]) ** 2
             return GroupMoments(moments, n, covariance, kish)
 

@@ -10,6 +10,7 @@ from headcount.designs import DesignVariance
 from headcount.intervals import Evidence, TargetErrors, independent_errors
 from headcount.stream.design_coordinates import DesignCoordinates
 from headcount.stream.design_sums import DesignSums, GroupMoments
+from headcount.stream.groups import group_label
 from headcount.stream.tally import Tally
 
 __all__ = ["DesignedGroups"]
@@ -34,6 +35,7 @@ class DesignedGroups:
         self._design: DesignSums = design
         self._coordinates: DesignCoordinates = coordinates
         of_group = design.moments()
+        self._names = [group_label(tally.names[row]) for row in order]
         self._order, self._groups = order, [of_group(row) for row in order]
 
     @cached_property
@@ -44,7 +46,8 @@ class DesignedGroups:
 
     def errors(self, positions: IntArray) -> TargetErrors:
         """Return the errors of the shares of some groups that come from their items."""
-        return _GroupErrors(self._coordinates, [self._groups[g] for g in positions.tolist()])
+        chosen = positions.tolist()
+        return _GroupErrors(self._coordinates, [self._groups[g] for g in chosen], [self._names[g] for g in chosen])
 
     def effective_sizes(self, positions: IntArray) -> FloatArray:
         """Return how many independent items of equal weight the items of some groups are worth to the check of their scores."""
@@ -58,6 +61,11 @@ class _GroupErrors(TargetErrors):
 
     coordinates: DesignCoordinates
     groups: list[GroupMoments]
+    labels: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        return self.labels
 
     def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
         group, vectors = self.groups[s], self.coordinates.vectors

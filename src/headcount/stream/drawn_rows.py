@@ -48,13 +48,14 @@ class DrawnRows:
         if self.factors is None or self.scales is None:
             return None
         multiples = np.floor(self.factors * np.exp2(9.0 * self.scales + _MULTIPLE_BITS) + 0.5)
-        if multiples.size and not (_LEAST_MULTIPLE <= multiples.min() and multiples.max() <= _MOST_MULTIPLE):
+        if multiples.size and not (multiples.min() >= _LEAST_MULTIPLE and multiples.max() <= _MOST_MULTIPLE):
             raise DataError(
                 f"With a method that maximises a likelihood weights must be from {_LEAST_MULTIPLE * 2.0**-_MULTIPLE_BITS:g} to "
-                f"{_MOST_MULTIPLE * 2.0**-_MULTIPLE_BITS:,.0f}. Multiply all of them by one number, which changes no shares, or use "
-                "PACC."
+                f"{_MOST_MULTIPLE * 2.0**-_MULTIPLE_BITS:,.0f}. Multiply all of them by one number, which changes no shares, or "
+                "use PACC."
             )
-        return multiples.astype(np.int64)
+        whole: IntArray = multiples.astype(np.int64)
+        return whole
 
     @classmethod
     def read(cls, batch: Batch, columns: DesignColumns) -> "DrawnRows":

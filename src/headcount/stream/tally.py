@@ -291,13 +291,13 @@ class Tally:
             return self.sums[name][rows]
         parts = [(float(scale_factor(scale)), self.scaled[scale][name][rows]) for scale in sorted(self.scaled)]
         sizes = self.n[rows]
-        total: FloatArray = sum(factor * part.weights for factor, part in parts)
+        total = np.asarray(sum(factor * part.weights for factor, part in parts))
         mean = np.where(total > 0.0, sizes / np.where(total > 0.0, total, 1.0), 0.0)
-        sums: FloatArray = sum(factor * part.sums for factor, part in parts)
+        sums = np.asarray(sum(factor * part.sums for factor, part in parts))
         statistics = Statistics(sums * mean[:, None], sizes)
         if not parts[0][1].has_products:
             return statistics
-        products: FloatArray = sum(factor * part.products() for factor, part in parts)
+        products = np.asarray(sum(factor * part.products() for factor, part in parts))
         return statistics.with_products(products * mean[:, None, None])
 
     def keep(self, items: Items, outputs: Outputs, groups: IntArray | None, values: Sequence[Any]) -> None:
@@ -379,8 +379,8 @@ class Tally:
         if self.recipe.weighted:  # the sum of the weights of a group is made its number of items
             if np.add.reduceat(counts[indices], indptr[:-1]).max() >= _MOST_WEIGHT:
                 raise DataError(
-                    "The weights of a group sum to more than fixed-point sums have room for. Divide all weights by one number: shares "
-                    "do not change."
+                    "The weights of a group sum to more than fixed-point sums have room for. Divide all weights by one number: "
+                    "shares do not change."
                 )
             items *= np.repeat(self.n[rows] / np.add.reduceat(items, indptr[:-1]), np.diff(indptr))
         statistics: SampleItems = quantifier.from_sketch(means, Samples(indices, indptr, counts=items))
