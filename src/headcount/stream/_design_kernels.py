@@ -77,7 +77,16 @@ def index_keys(known: AnyArray, index: IntArray) -> None:
 
 @kernel()
 def find_rows(
-    keys: AnyArray, start: int, known: AnyArray, filled: int, index: IntArray, rows: IntArray
+    keys: AnyArray,
+    hashes: AnyArray,
+    places: IntArray,
+    start: int,
+    known: AnyArray,
+    known_hashes: AnyArray,
+    known_places: IntArray,
+    filled: int,
+    index: IntArray,
+    rows: IntArray,
 ) -> tuple[int, int]:
     """Find the row of each key from ``start`` on, and make rows for new ones while there is room.
 
@@ -92,7 +101,7 @@ def find_rows(
         if index[slot] == 0:
             if filled == known.size:
                 return i, filled
-            known[filled] = key
+            known[filled], known_hashes[filled], known_places[filled] = key, hashes[i], places[i]
             filled += 1
             index[slot] = filled
         rows[i] = index[slot] - 1
@@ -108,3 +117,11 @@ def add_to_clusters(C: FloatArray, rows: IntArray, factors: FloatArray, unit: fl
         total[0] += np.int64(np.floor(factor + 0.5))
         for j in range(d):
             total[1 + j] += np.int64(np.floor(C[j, i] * factor + 0.5))
+
+
+@kernel()
+def merge_totals(added: IntArray, rows: IntArray, totals: IntArray) -> None:
+    """Add each row of ``added`` to a row of the totals."""
+    for i in range(rows.size):
+        for j in range(added.shape[1]):
+            totals[rows[i], j] += added[i, j]

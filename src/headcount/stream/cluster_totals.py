@@ -53,9 +53,9 @@ class ClusterTotals:
         """Place of each row."""
         return self._places[: self.filled]
 
-    def values(self) -> FloatArray:
-        """Return the total of factors, and those of factors times coordinates, of each row."""
-        return np.asarray(self._totals[: self.filled] * 2.0**-UNIT_BITS, dtype=np.float64)
+    def values(self, rows: IntArray | slice = slice(None)) -> FloatArray:
+        """Return the total of factors, and those of factors times coordinates, of some rows."""
+        return np.asarray(self._totals[: self.filled][rows] * 2.0**-UNIT_BITS, dtype=np.float64)
 
     def add(self, C: FloatArray, factors: FloatArray, places: IntArray, hashes: AnyArray) -> None:
         """Add items: coordinates (a row each), factors, places, and hashes of the names of their clusters."""
@@ -67,26 +67,27 @@ class ClusterTotals:
     def merge(self, other: "ClusterTotals", places: IntArray) -> None:
         """Add the totals of another table, whose place i is ``places[i]`` here."""
         if other.filled:
-            rows = self._rows(other.hashes, places[other.places])
-            np.add.at(self._totals, rows, other._totals[: other.filled])
+            from headcount.stream import _design_kernels
+
+            rows, added = self._rows(other.hashes, places[other.places]), other._totals[: other.filled]
+            run(_design_kernels.merge_totals, 3.0 * added.size, added, rows, self._totals)
 
     def _rows(self, hashes: AnyArray, places: IntArray) -> IntArray:
         """Return the row of each item's cluster, making room for those that are new."""
         from headcount.stream import _design_kernels
 
         keys, rows = np.empty(len(hashes), dtype=np.uint64), np.empty(len(hashes), dtype=np.int64)
-        before, done = self.filled, 0
+        done = 0
         with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too
             run(_design_kernels.cluster_keys, 6.0 * len(hashes), hashes, places, keys)
             while True:
+                known = self._keys, self._hashes, self._places, self.filled, self._index, rows
                 done, self.filled = run(
-                    _design_kernels.find_rows, 6.0 * len(keys), keys, done, self._keys, self.filled, self._index, rows
+                    _design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known
                 )
                 if done == len(keys):
                     break
                 self._resize(2 * len(self._keys))
-        if self.filled > before:
-            self._hashes[rows], self._places[rows] = hashes, places
         return rows
 
     def _resize(self, room: int) -> None:

@@ -200,9 +200,8 @@ class DesignSums:
         self.population()
         if self._clusters is None:
             return
-        _, stratum, _ = self._arrays()
-        order = np.argsort(self._clusters.hashes, kind="stable")
-        hashes, strata = self._clusters.hashes[order], stratum[self._clusters.places[order]]
+        clusters = _Clusters(self._clusters, *self._arrays())
+        hashes, strata = clusters.by_hash()
         same = hashes[1:] == hashes[:-1]
         if not (~same).any():
             raise DataError(
@@ -227,7 +226,7 @@ class DesignSums:
         drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
         parts = None if sizes is None else drawn / sizes
         first, second = _extended(self._sums, factor)
-        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, factor)
+        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale)
         square_second = second
         if self._clusters is None and self.columns.weight is not None:
             _, square_second = _extended(self._squares, factor**2)
@@ -255,22 +254,39 @@ class DesignSums:
 
 
 class _Clusters:
-    """Totals of the clusters of each group, with the scales of weights added up."""
+    """Totals of the clusters of each group, in the order of strata and hashes, with the scales of weights added up."""
 
-    def __init__(self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, factor: FloatArray) -> None:
-        places = clusters.places
-        order = np.lexsort((factor[places], clusters.hashes, stratum[places], group[places]))
-        places = places[order]
-        self._hashes, self._group, self._stratum = clusters.hashes[order], group[places], stratum[places]
-        self._totals = clusters.values()[order] * factor[places][:, None]
+    def __init__(self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray) -> None:
+        self._clusters, self._group, self._stratum, self._factor = clusters, group, stratum, scale_factor(scale)
+        hashes, places = clusters.hashes, clusters.places
+        if len(np.unique(scale)) > 1:
+            self._by_hash = np.lexsort((scale[places], hashes))
+        else:
+            self._by_hash = np.argsort(hashes)
+        # Sorted once more by group and stratum: numpy sorts 16 bits by radix.
+        rank = np.empty(len(group), dtype=np.int64)
+        rank[np.lexsort((stratum, group))] = np.arange(len(group))
+        starts_anew = np.append(True, (np.diff(np.sort(group * (stratum.max(initial=0) + 1) + stratum)) > 0))
+        rank = (np.cumsum(starts_anew) - 1)[rank]
+        narrow = rank.astype(np.int16) if len(rank) < 2**15 else rank
+        self._order = self._by_hash[np.argsort(narrow[places[self._by_hash]], kind="stable")]
+        self._sorted_groups = group[places[self._order]]
+
+    def by_hash(self) -> tuple[Any, IntArray]:
+        """Return hash and stratum of all rows, in the order of hashes."""
+        return self._clusters.hashes[self._by_hash], self._stratum[self._clusters.places[self._by_hash]]
 
     def of_group(self, g: int) -> tuple[Any, IntArray, FloatArray]:
         """Return hash, stratum and total of each cluster of a group."""
-        part = slice(*np.searchsorted(self._group, [g, g + 1]))
-        hashes, strata = self._hashes[part], self._stratum[part]
+        rows = self._order[slice(*np.searchsorted(self._sorted_groups, [g, g + 1]))]
+        hashes, places = self._clusters.hashes[rows], self._clusters.places[rows]
+        strata = self._stratum[places]
+        totals = self._clusters.values(rows) * self._factor[places][:, None]
         new = np.append(True, (hashes[1:] != hashes[:-1]) | (strata[1:] != strata[:-1]))
+        if new.all():
+            return hashes, strata, totals
         starts = np.flatnonzero(new)
-        return hashes[starts], strata[starts], np.add.reduceat(self._totals[part], starts, axis=0)
+        return hashes[starts], strata[starts], np.add.reduceat(totals, starts, axis=0)
 
 
 def _extended(statistics: Statistics, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
