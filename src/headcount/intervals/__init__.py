@@ -1,7 +1,7 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
 from headcount.intervals.borrowing import LEAST_GROUPS, BorrowedStrength, borrow_strength
-from headcount.intervals.designs import DesignErrors, TargetErrors, independent_errors
+from headcount.intervals.designs import DesignErrors, SampleErrors, TargetErrors, independent_errors
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.evidence import Evidence
@@ -23,6 +23,7 @@ __all__ = [
     "FixedVectors",
     "LabelledEstimate",
     "MeanEstimate",
+    "SampleErrors",
     "TargetErrors",
     "Trend",
     "borrow_strength",

@@ -15,7 +15,7 @@ _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a (Fowler, Noll and Vo), whose result the finaliser of SplitMix64 spreads over all bits."""
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
-_SPACE = 32
+_SPACE, _MINUS, _ZERO = 32, 45, np.uint8(48)
 
 
 @kernel()
@@ -125,3 +125,58 @@ def merge_totals(added: IntArray, rows: IntArray, totals: IntArray) -> None:
     for i in range(rows.size):
         for j in range(added.shape[1]):
             totals[rows[i], j] += added[i, j]
+
+
+@kernel()
+def cluster_moments(
+    rows: IntArray,
+    hashes: AnyArray,
+    strata: IntArray,
+    scales: FloatArray,
+    totals: IntArray,
+    counts: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+) -> None:
+    """Add up first and second moments of the totals of clusters by stratum.
+
+    Rows of one cluster follow each other; ``strata`` and ``scales``, what totals are multiplied by, are those of each row in turn.
+    """
+    d = totals.shape[1]
+    total = np.zeros(d)
+    for i in range(rows.size):
+        row = rows[i]
+        for j in range(d):
+            total[j] += totals[row, j] * scales[i]
+        h = strata[i]
+        if i + 1 < rows.size and strata[i + 1] == h and hashes[rows[i + 1]] == hashes[row]:
+            continue
+        counts[h] += 1.0
+        for j in range(d):
+            first[h, j] += total[j]
+            for other in range(j + 1):
+                second[h, j, other] += total[j] * total[other]
+        total[:] = 0.0
+
+
+@kernel()
+def hash_integers(values: IntArray, hashes: AnyArray) -> None:
+    """Hash whole numbers as the texts that they are written as."""
+    digits = np.empty(20, dtype=np.uint8)
+    ten = np.uint64(10)
+    for i in range(values.size):
+        h, value = _FNV_START, values[i]
+        rest = np.uint64(value)
+        if value < 0:
+            h = (h ^ np.uint64(_MINUS)) * _FNV_PRIME
+            rest = np.uint64(-(value + 1)) + np.uint64(1)
+        n = 0
+        while n == 0 or rest != 0:
+            digits[n] = _ZERO + np.uint8(rest % ten)
+            rest //= ten
+            n += 1
+        for j in range(n - 1, -1, -1):
+            h = (h ^ np.uint64(digits[j])) * _FNV_PRIME
+        h = (h ^ (h >> _SHIFT_A)) * _MIX_A
+        h = (h ^ (h >> _SHIFT_B)) * _MIX_B
+        hashes[i] = h ^ (h >> _SHIFT_C)

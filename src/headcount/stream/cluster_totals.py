@@ -5,7 +5,7 @@ import numpy as np
 from headcount._interpreted import run
 from headcount._typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["ClusterTotals"]
+__all__ = ["UNIT_BITS", "ClusterTotals"]
 
 UNIT_BITS = 30
 """Totals are whole numbers of 2^-30: an item adds less than 2^35 for each coordinate, so that 2^28 items of a cluster have room."""
@@ -53,6 +53,11 @@ class ClusterTotals:
         """Place of each row."""
         return self._places[: self.filled]
 
+    @property
+    def exact_totals(self) -> IntArray:
+        """Totals of each row in units of 2^-30."""
+        return self._totals[: self.filled]
+
     def values(self, rows: IntArray | slice = slice(None)) -> FloatArray:
         """Return the total of factors, and those of factors times coordinates, of some rows."""
         return np.asarray(self._totals[: self.filled][rows] * 2.0**-UNIT_BITS, dtype=np.float64)
@@ -82,9 +87,7 @@ class ClusterTotals:
             run(_design_kernels.cluster_keys, 6.0 * len(hashes), hashes, places, keys)
             while True:
                 known = self._keys, self._hashes, self._places, self.filled, self._index, rows
-                done, self.filled = run(
-                    _design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known
-                )
+                done, self.filled = run(_design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known)
                 if done == len(keys):
                     break
                 self._resize(2 * len(self._keys))

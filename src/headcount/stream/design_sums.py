@@ -6,17 +6,19 @@ Weights are split into a factor and a scale (`_design_kernels`), so that sums of
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray
+from headcount._interpreted import run
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
-from headcount.designs import DesignMoments
+from headcount.designs import ClusterErrors, DesignMoments
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics
 from headcount.quantifiers.representations import sum_weighted
-from headcount.stream.cluster_totals import ClusterTotals
+from headcount.stream.cluster_totals import UNIT_BITS, ClusterTotals
 from headcount.stream.design_columns import DesignColumns
 from headcount.stream.drawn_rows import DrawnRows
 
@@ -48,19 +50,24 @@ class GroupMoments:
     kish : float
         The design effect that weights have where they tell nothing of the vectors: n times the sum of squared weights, divided by
         the squared sum (Kish 1965); 1 with clusters, whose totals hold the weights.
-    hashes, contributions : arrays of shape (n_clusters,) and (n_clusters, 1 + d), or None
-        The clusters, in the order of their hashes, with their totals.
-    strata : array of int, shape (n_clusters,), or None
-        Stratum of each cluster, a position among those of the moments.
+    clusters : callable, or None
+        Returns hash, stratum and total of each cluster.
     """
 
     moments: DesignMoments
     n: int
     covariance: FloatArray
     kish: float
-    hashes: Any = None
-    contributions: FloatArray | None = None
-    strata: IntArray | None = None
+    clusters: Callable[[], tuple[AnyArray, IntArray, FloatArray]] | None = None
+
+    def cluster_errors(self, L: FloatArray) -> ClusterErrors:
+        """Return what each cluster contributes to the error of the mean of L times the vectors."""
+        if self.clusters is None:
+            raise TypeError("These items are in no clusters.")
+        hashes, strata, totals = self.clusters()
+        present = int((self.moments.clusters > 0).sum())
+        order = np.argsort(hashes)
+        return ClusterErrors(hashes[order], self.moments.contributions(L, totals, strata)[order], present)
 
 
 class DesignSums:
@@ -240,9 +247,8 @@ class DesignSums:
             mean, n = total[1:] / total[0], int(items.sum())
             covariance = products[1:, 1:] / total[0] - np.outer(mean, mean)
             if clusters is not None:
-                hashes, strata, totals = clusters.of_group(g)
-                moments = DesignMoments.of_totals(totals, strata, items, parts)
-                return GroupMoments(moments, n, covariance, 1.0, hashes, totals, strata)
+                moments = clusters.moments(g, items, parts)
+                return GroupMoments(moments, n, covariance, 1.0, partial(clusters.of_group, g))
             of_strata = np.zeros((n_strata, *first.shape[1:])), np.zeros((n_strata, *second.shape[1:]))
             np.add.at(of_strata[0], stratum[at], first[at])
             np.add.at(of_strata[1], stratum[at], square_second[at])
@@ -272,13 +278,29 @@ class _Clusters:
         self._order = self._by_hash[np.argsort(narrow[places[self._by_hash]], kind="stable")]
         self._sorted_groups = group[places[self._order]]
 
+    def moments(self, g: int, items: FloatArray, parts: FloatArray | None) -> DesignMoments:
+        """Return the moments of the totals of a group's clusters."""
+        from headcount.stream import _design_kernels
+
+        rows, totals = self._rows(g), self._clusters.exact_totals
+        places, d = self._clusters.places[rows], totals.shape[1]
+        counts, first, second = np.zeros(len(items)), np.zeros((len(items), d)), np.zeros((len(items), d, d))
+        scales = self._factor[places] * 2.0**-UNIT_BITS
+        arrays = rows, self._clusters.hashes, self._stratum[places], scales, totals, counts, first, second
+        run(_design_kernels.cluster_moments, float(len(rows) * d * d), *arrays)
+        second += np.swapaxes(np.tril(second, -1), 1, 2)
+        return DesignMoments(counts, items, first, second, parts)
+
+    def _rows(self, g: int) -> IntArray:
+        return self._order[slice(*np.searchsorted(self._sorted_groups, [g, g + 1]))]
+
     def by_hash(self) -> tuple[Any, IntArray]:
         """Return hash and stratum of all rows, in the order of hashes."""
         return self._clusters.hashes[self._by_hash], self._stratum[self._clusters.places[self._by_hash]]
 
     def of_group(self, g: int) -> tuple[Any, IntArray, FloatArray]:
         """Return hash, stratum and total of each cluster of a group."""
-        rows = self._order[slice(*np.searchsorted(self._sorted_groups, [g, g + 1]))]
+        rows = self._rows(g)
         hashes, places = self._clusters.hashes[rows], self._clusters.places[rows]
         strata = self._stratum[places]
         totals = self._clusters.values(rows) * self._factor[places][:, None]

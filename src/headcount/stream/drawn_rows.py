@@ -105,15 +105,26 @@ def _hashes(batch: Batch, column: str) -> AnyArray:
     if values.null_count:
         is_null = np.asarray(values.is_null().to_numpy(zero_copy_only=False))
         raise _missing(batch, int(is_null.argmax()), column, "cluster")
-    if not (types.is_string(values.type) or types.is_large_string(values.type) or types.is_integer(values.type)):
+    if types.is_integer(values.type) and not types.is_uint64(values.type):
+        return _hashed_integers(np.asarray(values.cast(pa.int64()).to_numpy(), dtype=np.int64))
+    if not (types.is_string(values.type) or types.is_large_string(values.type)):
         codes, names = batch.groups(column)
         blank = np.array([_is_missing(name) for name in names])[codes]
         if blank.any():
             raise _missing(batch, int(blank.argmax()), column, "cluster")
         return _hashed(pa.array([label_text(name) for name in names], pa.string()))[0][codes]
-    hashes, blank_row = _hashed(values.cast(pa.string()) if types.is_integer(values.type) else values)
+    hashes, blank_row = _hashed(values)
     if blank_row >= 0:
         raise _missing(batch, blank_row, column, "cluster")
+    return hashes
+
+
+def _hashed_integers(values: IntArray) -> AnyArray:
+    from headcount.stream import _design_kernels
+
+    hashes = np.empty(len(values), dtype=np.uint64)
+    with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too
+        run(_design_kernels.hash_integers, 20.0 * len(values), values, hashes)
     return hashes
 
 
