@@ -80,9 +80,7 @@ class DesignMoments:
         return matrix
 
     def contributions(self, L: FloatArray, totals: FloatArray, strata: IntArray) -> FloatArray:
-        """Return what clusters with these totals contribute to the error of the mean of L psi: their squares add up to its "
-        "variance.
-        """
+        """Return what clusters with these totals contribute to the error of the mean of L psi; their squares are its variance."""
         centres = self._centres()[strata]
         scaled: FloatArray = (totals - centres) @ self.centring(L).T * np.sqrt(self.scale[strata])[:, None]
         return scaled

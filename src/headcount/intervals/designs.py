@@ -223,11 +223,10 @@ def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErro
         labelled, plain_labelled, plain_sizes = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled, plain_sizes])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
-    return DesignErrors(
-        *(np.stack(column) for column in zip(*parts, strict=True)),
-        *(np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)),
-        tuple(clusters),
-    )
+    names = [one.name for one in fields(DesignErrors)]
+    columns = [np.stack(column) for column in zip(*parts, strict=True)]
+    columns += [np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)]
+    return DesignErrors(**dict(zip(names, columns, strict=False)), target_clusters=tuple(clusters))
 
 
 def independent_errors(evidence: Evidence) -> SampleErrors:

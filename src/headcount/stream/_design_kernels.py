@@ -15,6 +15,7 @@ _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a (Fowler, Noll and Vo), whose result the finaliser of SplitMix64 spreads over all bits."""
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
+_FRACTIONS = 2.0**30
 _SPACE, _MINUS, _ZERO = 32, 45, np.uint8(48)
 
 
@@ -129,34 +130,28 @@ def merge_totals(added: IntArray, rows: IntArray, totals: IntArray) -> None:
 
 @kernel()
 def cluster_moments(
-    rows: IntArray,
-    hashes: AnyArray,
-    strata: IntArray,
-    scales: FloatArray,
-    totals: IntArray,
-    counts: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
+    totals: FloatArray, unit: float, cells: IntArray, counts: IntArray, first: IntArray, second: IntArray
 ) -> None:
-    """Add up first and second moments of the totals of clusters by stratum.
+    """Add up the totals of clusters and products of two of them (lower triangle) by cell, as whole numbers of ones and of 2^-30.
 
-    Rows of one cluster follow each other; ``strata`` and ``scales``, what totals are multiplied by, are those of each row in turn.
+    A row of ``totals`` is a cluster, in units; ``cells`` says where it is added. The last axis of ``first`` and ``second`` holds
+    the two limbs of a sum. Products are rounded one by one, so that the sums do not depend on the order of the clusters.
     """
-    d = totals.shape[1]
-    total = np.zeros(d)
-    for i in range(rows.size):
-        row = rows[i]
+    n, d = totals.shape
+    for i in range(n):
+        cell, pair = cells[i], 0
+        counts[cell] += 1
         for j in range(d):
-            total[j] += totals[row, j] * scales[i]
-        h = strata[i]
-        if i + 1 < rows.size and strata[i + 1] == h and hashes[rows[i + 1]] == hashes[row]:
-            continue
-        counts[h] += 1.0
-        for j in range(d):
-            first[h, j] += total[j]
+            value = totals[i, j] * unit
+            whole = np.floor(value)
+            first[cell, j, 0] += np.int64(whole)
+            first[cell, j, 1] += np.int64(np.floor((value - whole) * _FRACTIONS + 0.5))
             for other in range(j + 1):
-                second[h, j, other] += total[j] * total[other]
-        total[:] = 0.0
+                product = value * (totals[i, other] * unit)
+                whole = np.floor(product)
+                second[cell, pair, 0] += np.int64(whole)
+                second[cell, pair, 1] += np.int64(np.floor((product - whole) * _FRACTIONS + 0.5))
+                pair += 1
 
 
 @kernel()

@@ -28,7 +28,7 @@ class ClusterTotals:
     >>> totals = ClusterTotals(1)
     >>> places, hashes = np.zeros(3, dtype=np.int64), np.array([7, 9, 7], dtype=np.uint64)
     >>> totals.add(np.array([[0.5, 0.25, 1.0]]), np.ones(3), places, hashes)
-    >>> sorted(totals.values().tolist())
+    >>> sorted((totals.exact_totals / 2**30).tolist())
     [[1.0, 0.25], [2.0, 1.5]]
     """
 
@@ -57,10 +57,6 @@ class ClusterTotals:
     def exact_totals(self) -> IntArray:
         """Totals of each row in units of 2^-30."""
         return self._totals[: self.filled]
-
-    def values(self, rows: IntArray | slice = slice(None)) -> FloatArray:
-        """Return the total of factors, and those of factors times coordinates, of some rows."""
-        return np.asarray(self._totals[: self.filled][rows] * 2.0**-UNIT_BITS, dtype=np.float64)
 
     def add(self, C: FloatArray, factors: FloatArray, places: IntArray, hashes: AnyArray) -> None:
         """Add items: coordinates (a row each), factors, places, and hashes of the names of their clusters."""

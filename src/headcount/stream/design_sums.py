@@ -66,8 +66,7 @@ class GroupMoments:
             raise TypeError("These items are in no clusters.")
         hashes, strata, totals = self.clusters()
         present = int((self.moments.clusters > 0).sum())
-        order = np.argsort(hashes)
-        return ClusterErrors(hashes[order], self.moments.contributions(L, totals, strata)[order], present)
+        return ClusterErrors(hashes, self.moments.contributions(L, totals, strata), present)
 
 
 class DesignSums:
@@ -207,14 +206,16 @@ class DesignSums:
         self.population()
         if self._clusters is None:
             return
-        clusters = _Clusters(self._clusters, *self._arrays())
-        hashes, strata = clusters.by_hash()
-        same = hashes[1:] == hashes[:-1]
-        if not (~same).any():
+        clusters = _Clusters(self._clusters, *self._arrays(), len(self.strata))
+        if clusters.is_one:
             raise DataError(
                 f"All items are in one cluster (column {self.columns.cluster!r}): how much clusters differ can't be told from one. "
                 "At least 2 are needed, and 30 or more for intervals that hold."
             )
+        if self.columns.stratum is None:
+            return
+        hashes, strata = clusters.by_hash()
+        same = hashes[1:] == hashes[:-1]
         twice = np.flatnonzero(same & (strata[1:] != strata[:-1]))
         if twice.size:
             names = sorted(self.strata)
@@ -233,7 +234,8 @@ class DesignSums:
         drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
         parts = None if sizes is None else drawn / sizes
         first, second = _extended(self._sums, factor)
-        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale)
+        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale, n_strata)
+        totals_of = None if clusters is None else clusters.moments()
         square_second = second
         if self._clusters is None and self.columns.weight is not None:
             _, square_second = _extended(self._squares, factor**2)
@@ -246,8 +248,8 @@ class DesignSums:
             total, products = first[at].sum(axis=0), second[at].sum(axis=0)
             mean, n = total[1:] / total[0], int(items.sum())
             covariance = products[1:, 1:] / total[0] - np.outer(mean, mean)
-            if clusters is not None:
-                moments = clusters.moments(g, items, parts)
+            if clusters is not None and totals_of is not None:
+                moments = DesignMoments(totals_of[0][g], items, totals_of[1][g], totals_of[2][g], parts)
                 return GroupMoments(moments, n, covariance, 1.0, partial(clusters.of_group, g))
             of_strata = np.zeros((n_strata, *first.shape[1:])), np.zeros((n_strata, *second.shape[1:]))
             np.add.at(of_strata[0], stratum[at], first[at])
@@ -260,55 +262,68 @@ class DesignSums:
 
 
 class _Clusters:
-    """Totals of the clusters of each group, in the order of strata and hashes, with the scales of weights added up."""
+    """Totals of the clusters of each group and stratum, with the scales of weights added up."""
 
-    def __init__(self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray) -> None:
-        self._clusters, self._group, self._stratum, self._factor = clusters, group, stratum, scale_factor(scale)
-        hashes, places = clusters.hashes, clusters.places
-        if len(np.unique(scale)) > 1:
-            self._by_hash = np.lexsort((scale[places], hashes))
-        else:
-            self._by_hash = np.argsort(hashes)
-        # Sorted once more by group and stratum: numpy sorts 16 bits by radix.
-        rank = np.empty(len(group), dtype=np.int64)
-        rank[np.lexsort((stratum, group))] = np.arange(len(group))
-        starts_anew = np.append(True, (np.diff(np.sort(group * (stratum.max(initial=0) + 1) + stratum)) > 0))
-        rank = (np.cumsum(starts_anew) - 1)[rank]
-        narrow = rank.astype(np.int16) if len(rank) < 2**15 else rank
-        self._order = self._by_hash[np.argsort(narrow[places[self._by_hash]], kind="stable")]
-        self._sorted_groups = group[places[self._order]]
+    def __init__(
+        self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray, n_strata: int
+    ) -> None:
+        self._n_strata, self.n_groups = n_strata, int(group.max(initial=-1)) + 1
+        self._hashes, places = clusters.hashes, clusters.places
+        self._cells = (group * n_strata + stratum)[places]
+        self._totals, self._unit = clusters.exact_totals, 2.0**-UNIT_BITS
+        largest = int(scale.max(initial=0))
+        self._factor = float(scale_factor(largest))
+        if (scale != largest).any():  # a cluster has a row for each scale of its weights
+            order = np.lexsort((scale[places], self._hashes, self._cells))
+            self._hashes, self._cells = self._hashes[order], self._cells[order]
+            new = (self._hashes[1:] != self._hashes[:-1]) | (self._cells[1:] != self._cells[:-1])
+            starts = np.flatnonzero(np.append(True, new))
+            relative = scale_factor(scale - largest)[places[order]] * self._unit
+            self._totals = np.add.reduceat(self._totals[order] * relative[:, None], starts, axis=0)
+            self._hashes, self._cells, self._unit = self._hashes[starts], self._cells[starts], 1.0
 
-    def moments(self, g: int, items: FloatArray, parts: FloatArray | None) -> DesignMoments:
-        """Return the moments of the totals of a group's clusters."""
+    def by_hash(self) -> tuple[AnyArray, IntArray]:
+        """Return hash and stratum of all clusters, in the order of hashes."""
+        order = np.argsort(self._hashes)
+        return self._hashes[order], self._cells[order] % self._n_strata
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one cluster only."""
+        return bool((self._hashes == self._hashes[:1]).all())
+
+    def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the number of clusters of each group and stratum, and the first and second moments of their totals."""
         from headcount.stream import _design_kernels
 
-        rows, totals = self._rows(g), self._clusters.exact_totals
-        places, d = self._clusters.places[rows], totals.shape[1]
-        counts, first, second = np.zeros(len(items)), np.zeros((len(items), d)), np.zeros((len(items), d, d))
-        scales = self._factor[places] * 2.0**-UNIT_BITS
-        arrays = rows, self._clusters.hashes, self._stratum[places], scales, totals, counts, first, second
-        run(_design_kernels.cluster_moments, float(len(rows) * d * d), *arrays)
-        second += np.swapaxes(np.tril(second, -1), 1, 2)
-        return DesignMoments(counts, items, first, second, parts)
+        d, n_cells = self._totals.shape[1], self.n_groups * self._n_strata
+        counts = np.zeros(n_cells, dtype=np.int64)
+        first, second = (np.zeros((n_cells, width, 2), dtype=np.int64) for width in (d, d * (d + 1) // 2))
+        arrays = self._totals, self._unit, self._cells, counts, first, second
+        run(_design_kernels.cluster_moments, float(self._totals.size * d), *arrays)
+        rows, columns = np.tril_indices(d)
+        full = np.empty((n_cells, d, d))
+        full[:, rows, columns] = full[:, columns, rows] = _joined(second) * self._factor**2
+        shape = (self.n_groups, self._n_strata)
+        return (
+            counts.astype(np.float64).reshape(shape),
+            (_joined(first) * self._factor).reshape(*shape, d),
+            full.reshape(*shape, d, d),
+        )
 
-    def _rows(self, g: int) -> IntArray:
-        return self._order[slice(*np.searchsorted(self._sorted_groups, [g, g + 1]))]
+    def of_group(self, g: int) -> tuple[AnyArray, IntArray, FloatArray]:
+        """Return hash, stratum and total of each cluster of a group, in the order of hashes."""
+        rows = np.flatnonzero(self._cells // self._n_strata == g)
+        rows = rows[np.lexsort((self._cells[rows], self._hashes[rows]))]
+        totals = self._totals[rows] * (self._unit * self._factor)
+        return self._hashes[rows], self._cells[rows] % self._n_strata, np.asarray(totals, dtype=np.float64)
 
-    def by_hash(self) -> tuple[Any, IntArray]:
-        """Return hash and stratum of all rows, in the order of hashes."""
-        return self._clusters.hashes[self._by_hash], self._stratum[self._clusters.places[self._by_hash]]
 
-    def of_group(self, g: int) -> tuple[Any, IntArray, FloatArray]:
-        """Return hash, stratum and total of each cluster of a group."""
-        rows = self._rows(g)
-        hashes, places = self._clusters.hashes[rows], self._clusters.places[rows]
-        strata = self._stratum[places]
-        totals = self._clusters.values(rows) * self._factor[places][:, None]
-        new = np.append(True, (hashes[1:] != hashes[:-1]) | (strata[1:] != strata[:-1]))
-        if new.all():
-            return hashes, strata, totals
-        starts = np.flatnonzero(new)
-        return hashes[starts], strata[starts], np.add.reduceat(totals, starts, axis=0)
+def _joined(limbs: IntArray) -> FloatArray:
+    """Return the floats of sums of ones and of fractions of 2^-30."""
+    carried = limbs[..., 1] >> UNIT_BITS
+    floats: FloatArray = (limbs[..., 0] + carried) + (limbs[..., 1] - (carried << UNIT_BITS)) * 2.0**-UNIT_BITS
+    return floats
 
 
 def _extended(statistics: Statistics, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
