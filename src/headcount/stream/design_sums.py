@@ -112,13 +112,13 @@ class DesignSums:
         n = C.shape[1]
         if n == 0:
             return
-        places, place = self._places_of(rows, codes, drawn)
+        places, place, counts = self._places_of(rows, codes, drawn)
+        self._items[places] += counts
         factors = np.ones(n) if drawn.factors is None else drawn.factors
         vectors = C[: self.n_vectors]
         for start in range(0, n, _ITEMS_PER_CALL):
             part = slice(start, min(start + _ITEMS_PER_CALL, n))
             block, at, f = vectors[:, part], place[part], factors[part]
-            self._items[places] += np.bincount(at, minlength=len(places))
             self._sums.add_at(places, sum_weighted(block, at, len(places), f, products=True))
             if self._clusters is None and drawn.factors is not None:
                 added = sum_weighted(block, at, len(places), f * f, products=True, bits=_SQUARE_BITS)
@@ -126,23 +126,25 @@ class DesignSums:
         if self._clusters is not None and drawn.clusters is not None:
             self._clusters.add(C, factors, places[place], drawn.clusters)
 
-    def _places_of(self, rows: IntArray, codes: IntArray, drawn: DrawnRows) -> tuple[IntArray, IntArray]:
-        """Return the numbers of the places of a batch, and the position of each item's among them."""
+    def _places_of(self, rows: IntArray, codes: IntArray, drawn: DrawnRows) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the numbers of the places of a batch, the position of each item's among them, and their numbers of items."""
         n_strata, least, n_scales = len(drawn.strata), 0, 1
-        cell = codes.astype(np.int64)
+        cell = codes
         if drawn.stratum is not None:
-            cell = cell * n_strata + drawn.stratum
+            cell = cell.astype(np.int64) * n_strata + drawn.stratum
         if drawn.scales is not None:
             least = int(drawn.scales.min())
             n_scales = int(drawn.scales.max()) - least + 1
             if n_scales > 1:
-                cell = cell * n_scales + (drawn.scales - least)
-        present = np.bincount(cell, minlength=len(rows) * n_strata * n_scales) > 0
-        cells = np.flatnonzero(present)
+                cell = cell.astype(np.int64) * n_scales + (drawn.scales - least)
+        counts = np.bincount(cell, minlength=len(rows) * n_strata * n_scales)
+        cells = np.flatnonzero(counts)
         group, stratum, scale = np.unravel_index(cells, (len(rows), n_strata, n_scales))
         numbers = [self.strata.setdefault(name, len(self.strata)) for name in drawn.strata]
         keys = zip(rows[group].tolist(), [numbers[s] for s in stratum.tolist()], (scale + least).tolist(), strict=True)
-        return self._numbered(list(keys)), (np.cumsum(present) - 1)[cell]
+        if len(cells) < len(counts):
+            cell = (np.cumsum(counts > 0) - 1)[cell]
+        return self._numbered(list(keys)), cell, counts[cells]
 
     def _numbered(self, keys: list[tuple[int, int, int]]) -> IntArray:
         """Return the numbers of places, making room for those that are new."""

@@ -134,6 +134,8 @@ class Reading:
         """Add the columns about labels, or about how rows were drawn, to those that are read."""
         table.require(list(added), ", which was named for labels or for how rows were drawn")
         for name, kind in added.items():
+            if kind == "key" and kinds.get(name) == "group":
+                continue
             if kinds.get(name, kind) != kind:
                 raise DataError(
                     f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows "
