@@ -13,7 +13,6 @@ import numpy as np
 
 from headcount._interpreted import run
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import quoted
 from headcount.designs import ClusterErrors, DesignMoments
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics
@@ -204,7 +203,7 @@ class DesignSums:
         return lambda g: float(weights[in_order[group[in_order] == g]].sum())
 
     def check(self) -> None:
-        """Raise if a cluster lies in two strata, if all items are of one cluster, or if the population is too small."""
+        """Raise if all items are of one cluster, or if the population is too small."""
         self.population()
         if self._clusters is None:
             return
@@ -214,19 +213,17 @@ class DesignSums:
                 f"All items are in one cluster (column {self.columns.cluster!r}): how much clusters differ can't be told from one. "
                 "At least 2 are needed, and 30 or more for intervals that hold."
             )
-        if self.columns.stratum is None:
-            return
-        hashes, strata = clusters.by_hash()
-        same = hashes[1:] == hashes[:-1]
-        twice = np.flatnonzero(same & (strata[1:] != strata[:-1]))
-        if twice.size:
-            names = sorted(self.strata)
-            both = [names[strata[twice[0]]], names[strata[twice[0] + 1]]]
-            raise DataError(
-                f"Column {self.columns.cluster!r}: a cluster lies in the strata {quoted(sorted(both))}, but a cluster must lie in "
-                f"one (column {self.columns.stratum!r}). If clusters of different strata have the same names, put the stratum into "
-                "the name."
-            )
+
+    def cluster_in_several_strata(self) -> tuple[int, list[str]] | None:
+        """Return the hash of a cluster that lies in several strata, and the names of two of these; None if there is none."""
+        if self._clusters is None or self.columns.stratum is None:
+            return None
+        hashes, strata = _Clusters(self._clusters, *self._arrays(), len(self.strata)).by_hash()
+        twice = np.flatnonzero((hashes[1:] == hashes[:-1]) & (strata[1:] != strata[:-1]))
+        if not twice.size:
+            return None
+        names = sorted(self.strata)
+        return int(hashes[twice[0]]), sorted([names[strata[twice[0]]], names[strata[twice[0] + 1]]])
 
     def moments(self) -> Callable[[int], GroupMoments]:
         """Return a function for what the errors of the shares of a group need."""

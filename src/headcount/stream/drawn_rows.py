@@ -13,7 +13,7 @@ from headcount.stream.design_columns import DesignColumns
 from headcount.tables import Batch
 from headcount.tables.batch import python_values
 
-__all__ = ["DrawnRows"]
+__all__ = ["DrawnRows", "cluster_hashes"]
 
 
 _MULTIPLE_BITS, _LEAST_MULTIPLE, _MOST_MULTIPLE = 12, 1 << 5, 1 << 32
@@ -68,7 +68,11 @@ class DrawnRows:
         if columns.stratum is not None:
             strata, stratum = _strata(batch, columns.stratum)
         return cls(
-            factors, scales, strata, stratum, None if columns.cluster is None else _hashes(batch, columns.cluster)
+            factors,
+            scales,
+            strata,
+            stratum,
+            None if columns.cluster is None else cluster_hashes(batch, columns.cluster),
         )
 
 
@@ -97,7 +101,7 @@ def _strata(batch: Batch, column: str) -> tuple[list[str], IntArray]:
     return list(distinct), np.array([distinct[name or ""] for name in names], dtype=np.int64)[in_batch]
 
 
-def _hashes(batch: Batch, column: str) -> AnyArray:
+def cluster_hashes(batch: Batch, column: str) -> AnyArray:
     """Return the hash of the name of each row's cluster; equal numbers and texts of one column have equal hashes."""
     import pyarrow as pa
     from pyarrow import types
