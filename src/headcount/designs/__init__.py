@@ -1,6 +1,6 @@
 """How items were drawn, in the words of survey sampling: weights, strata, clusters and the size of the population."""
 
-from headcount.designs.design import SurveyDesign
+from headcount.designs.design import SurveyDesign, check_design
 from headcount.designs.linearised import DesignVariance, linearised_covariance, mean_design_effect
 from headcount.designs.mean import SurveyMean, survey_mean
 
@@ -8,6 +8,7 @@ __all__ = [
     "DesignVariance",
     "SurveyDesign",
     "SurveyMean",
+    "check_design",
     "linearised_covariance",
     "mean_design_effect",
     "survey_mean",

@@ -123,7 +123,8 @@ def design_errors(
         else:
             if shared is None or not one.vectors.is_shared:
                 shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
-            target, plain_target = _target_errors(shared[samples[s]], samples.factors_of(s), design.take(samples[s]))
+            U, factors = shared[samples[s]], samples.factors_of(s)
+            target, plain_target = _target_errors(one, U, factors, design.take(samples[s]))
         labelled, plain_labelled, plain_sizes = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled, plain_sizes])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
@@ -142,12 +143,24 @@ def _independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]
     return DesignVariance(covariance, round(n), _MANY), covariance
 
 
-def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> tuple[DesignVariance, FloatArray]:
-    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent."""
+def _target_errors(
+    evidence: Evidence, U: FloatArray, factors: FloatArray, design: SurveyDesign
+) -> tuple[DesignVariance, FloatArray]:
+    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent.
+
+    Of a finite population that is drawn whole, it is known how its items look, but not which class they are of: what remains is how
+    they vary within classes, as for the shares of the sample itself. That part is corrected for nothing.
+    """
     weights = factors / factors.sum()
     centred = U - weights @ U
     plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
     found = linearised_covariance(weights[:, None] * centred, design)
+    if design.fractions is not None:
+        endless = linearised_covariance(weights[:, None] * centred, design.of_infinite_population())
+        p, B = evidence.shares[0], evidence.B[0]
+        within = np.diag(B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T)
+        part = np.sqrt(within / np.maximum(within + p * (1.0 - p), 1e-300))
+        found = replace(found, covariance=found.covariance + np.outer(part, part) * (endless.covariance - found.covariance))
     if found.n_clusters < 2:
         found = replace(found, covariance=_UNKNOWN_VARIANCE * np.eye(U.shape[1]))
     return found, plain

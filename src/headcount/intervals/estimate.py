@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import quoted, seed_sequence
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, check_design
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import (
     design_replicates,
@@ -357,7 +357,7 @@ def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign 
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
     if design is not None:
-        design.require(outputs.n_items, "items")
+        check_design(design, outputs.n_items, "items")
         known = known if design.weights is None else known.weighted(design.weights)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
     return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
@@ -398,12 +398,13 @@ def _warn_of_few_clusters(errors: DesignErrors, names: tuple[Any, ...] | None) -
             HeadcountWarning,
             stacklevel=3,
         )
+    several = errors.clusters > 1
     sides = {
-        "a sample": (errors.degrees, errors.clusters),
+        "a sample": (errors.degrees[several], errors.clusters[several]),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
     }
     for side, (degrees, clusters) in sides.items():
-        if degrees.min() < _FEW_CLUSTERS:
+        if degrees.size and degrees.min() < _FEW_CLUSTERS:
             warnings.warn(
                 f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how "
                 "much clusters differ, and intervals may hold less often than they say.",
