@@ -22,9 +22,7 @@ def column(name, kind=str, rows=ROWS):
     return np.array([kind(row[name]) for row in rows])
 
 
-SIZES = {
-    what: {row["stratum"]: int(row[f"stratum_{what}"]) for row in ROWS} for what in ("items", "clusters")
-}
+SIZES = {what: {row["stratum"]: int(row[f"stratum_{what}"]) for row in ROWS} for what in ("items", "clusters")}
 WEIGHTS, STRATA, CLUSTERS = column("weight", float), column("stratum"), column("cluster")
 MAINLAND = np.flatnonzero(STRATA != "isle")
 DESIGNS = {
@@ -87,7 +85,7 @@ def test_means_are_those_of_samplics(name):
     if "clusters" in name:
         more["psu"] = CLUSTERS[rows]
     if name.endswith("fpc"):
-        more["fpc"] = {one: 1 - len(set(CLUSTERS[STRATA == one])) / sizes[one] for one in sorted(sizes)}
+        more["fpc"] = {one: 1 - len(set(CLUSTERS[one == STRATA])) / sizes[one] for one in sorted(sizes)}
     theirs = samplics.TaylorEstimator(samplics.PopParam.mean)
     theirs.estimate(y=values[rows], samp_weight=WEIGHTS[rows], **more)
     design = DESIGNS.get(name)

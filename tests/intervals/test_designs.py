@@ -278,7 +278,7 @@ def test_what_a_design_can_not_be_counted_for_is_refused():
         PACC().fit(outputs.take(np.arange(299)), codes[:299], design=design)
     with pytest.raises(DataError, match="shares of the population are estimated"):
         estimate(quantifier, outputs, design=design, estimand="sample")
-    with pytest.raises(DataError, match="need the items' outputs"):
+    with pytest.raises(DataError, match="is of single items, which these statistics do not hold"):
         estimate(quantifier, quantifier.reduce(outputs, products=True), design=design)
     few = np.arange(60)
     with pytest.warns(HeadcountWarning, match="Few clusters: 12 of a sample"):

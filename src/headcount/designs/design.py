@@ -9,7 +9,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
 
-__all__ = ["SurveyDesign", "check_design"]
+__all__ = ["SurveyDesign", "check_design", "population_of_strata"]
 
 
 class SurveyDesign:
@@ -32,9 +32,9 @@ class SurveyDesign:
         Number of items in the population, or in each stratum of it. Errors are smaller by the part of the population that was drawn
         (finite population correction). Without it the population is infinite.
     population_clusters : int, or mapping of stratum to int, optional
-        Number of clusters in the population, or in each stratum of it, drawn or not: the ``fpc`` of R's ``svydesign`` where there are
-        clusters. Give it, rather than ``population_size``, if only some items of each drawn cluster are at hand; if whole clusters
-        are, of about equal sizes, both say the same. With both, this one is corrected for.
+        Number of clusters in the population, or in each stratum of it, drawn or not: the ``fpc`` of R's ``svydesign`` where there
+        are clusters. Give it, rather than ``population_size``, if only some items of each drawn cluster are at hand; if whole
+        clusters are, of about equal sizes, both say the same. With both, this one is corrected for.
 
     References
     ----------
@@ -76,15 +76,15 @@ class SurveyDesign:
         self._check_nested()
         if population_clusters is not None and self.clusters is None:
             raise DataError(
-                "population_clusters is the number of clusters in the population, but the design has no clusters: give clusters, or "
-                "population_size."
+                "population_clusters is the number of clusters in the population, but the design has no clusters: give clusters, "
+                "or population_size."
             )
         codes = self.item_strata
         of_items = np.bincount(codes).astype(np.float64)
         of_clusters = np.bincount(codes[np.unique(self.item_clusters, return_index=True)[1]]).astype(np.float64)
         names = self.stratum_names if self.strata is not None else None
-        self.population_size: FloatArray | None = _population(population_size, of_items, names, "items")
-        in_clusters = _population(population_clusters, of_clusters, names, "clusters")
+        self.population_size: FloatArray | None = population_of_strata(population_size, of_items, names, "items")
+        in_clusters = population_of_strata(population_clusters, of_clusters, names, "clusters")
         # The part of each stratum's population that was drawn.
         self.fractions: FloatArray | None = None
         if in_clusters is not None:
@@ -192,8 +192,8 @@ class SurveyDesign:
         if self.strata is not None and len(self.stratum_names) > 1 and self.n_clusters == len(self.stratum_names):
             each = "item" if self.clusters is None else "cluster"
             raise DataError(
-                f"Each of the {len(self.stratum_names):,} strata has one {each} only: errors within strata can't be told from that. "
-                "Merge strata that are alike, or omit them."
+                f"Each of the {len(self.stratum_names):,} strata has one {each} only: errors within strata can't be told from "
+                "that. Merge strata that are alike, or omit them."
             )
 
 
@@ -206,7 +206,7 @@ def check_design(design: Any, n_items: int, what: str) -> None:
     design.require(n_items, what)
 
 
-def _population(given: Any, drawn: FloatArray, names: AnyArray | None, what: str) -> FloatArray | None:
+def population_of_strata(given: Any, drawn: FloatArray, names: AnyArray | None, what: str) -> FloatArray | None:
     """Return how many items or clusters there are in the population of each stratum, of which so many were drawn.
 
     ``names``: of the strata; None without strata.
@@ -246,8 +246,8 @@ def _number(given: Any, parameter: str, where: str) -> float:
         size = float("nan")
     if not (np.isfinite(size) and size > 0.0):
         raise DataError(
-            f"{parameter}{where} is {given!r}: give the number of all in the population, drawn or not, or omit it if the population "
-            "is endless."
+            f"{parameter}{where} is {given!r}: give the number of all in the population, drawn or not, or omit it if the "
+            "population is endless."
         )
     return size
 

@@ -24,8 +24,8 @@ class SurveyMean:
     covariance : array of shape (n_columns, n_columns)
         Of the errors of the means.
     design_effects : array of shape (n_columns,)
-        Variance over that of the mean of as many independent items of equal weight, drawn with replacement (R's ``deff="replace"``);
-        NaN of a number that is the same for all items.
+        Variance over that of the mean of as many independent items of equal weight, drawn with replacement (R's
+        ``deff="replace"``); NaN of a number that is the same for all items.
     degrees : int
         Degrees of freedom: clusters less strata.
     n_items, n_clusters : int
@@ -53,7 +53,9 @@ class SurveyMean:
 
     def __repr__(self) -> str:
         low, high = self.interval()
-        lines = [f"Means of {self.n_items:,} items in {self.n_clusters:,} clusters, {self.degrees:,} degrees of freedom"]
+        lines = [
+            f"Means of {self.n_items:,} items in {self.n_clusters:,} clusters, {self.degrees:,} degrees of freedom"
+        ]
         figures = zip(self.mean, self.standard_error, low, high, self.design_effects, strict=True)
         lines += [
             f"  {mean:.6g}, standard error {error:.4g}, 95 % interval {start:.6g} to {stop:.6g}, design effect {effect:.3g}"
@@ -67,9 +69,9 @@ def survey_mean(values: Any, design: SurveyDesign) -> SurveyMean:
 
     .. math:: \bar y = \sum_i w_i y_i / \sum_i w_i
 
-    The variance is that of the cluster totals of :math:`w_i (y_i - \bar y) / \sum w` within strata (`linearised_covariance`): the one
-    of R's ``svymean``, to the last digits. Of indicators, such as ``labels == "yes"``, it is the share of items that are labelled by
-    hand; of items that a classifier has scored, `headcount.estimate` corrects the share.
+    The variance is that of the cluster totals of :math:`w_i (y_i - \bar y) / \sum w` within strata (`linearised_covariance`): the
+    one of R's ``svymean``, to the last digits. Of indicators, such as ``labels == "yes"``, it is the share of items that are
+    labelled by hand; of items that a classifier has scored, `headcount.estimate` corrects the share.
 
     Parameters
     ----------
@@ -95,7 +97,8 @@ def survey_mean(values: Any, design: SurveyDesign) -> SurveyMean:
     given = np.asarray(values)
     if given.dtype.kind not in "fiub" or given.ndim not in (1, 2) or not np.isfinite(given).all():
         raise DataError(
-            "values must be finite numbers, one or several for each item; compare labels first, as in survey_mean(y == 'yes', design)."
+            "values must be finite numbers, one or several for each item; compare labels first, as in survey_mean(y == 'yes', "
+            "design)."
         )
     check_design(design, len(given), "values")
     Y = given.astype(np.float64).reshape(len(given), -1)

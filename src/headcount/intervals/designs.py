@@ -6,7 +6,10 @@ many independent items is the design effect of each share on each side. Interval
 items divided by these.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +21,22 @@ from headcount.intervals.inversion import class_intervals, mean_intervals
 from headcount.learners import Outputs
 from headcount.protocols import Samples
 
-__all__ = ["DesignErrors", "design_errors", "design_intervals", "effective_evidence"]
+__all__ = [
+    "DesignErrors",
+    "DesignedItems",
+    "IndependentItems",
+    "TargetErrors",
+    "design_errors",
+    "design_intervals",
+    "effective_evidence",
+    "independent_errors",
+]
 
 _MANY = 1_000_000
 """Degrees of freedom of a variance that is not estimated from clusters."""
 _UNKNOWN_VARIANCE = 1e6
-"""Variance of shares whose items are all in one cluster, from which it can't be told: far beyond what shares between 0 and 1 have."""
+"""Variance of shares whose items are all in one cluster, from which it can't be told: far beyond what shares between 0 and 1 "
+"have."""
 _LEAST_EFFECT = 0.25
 """Lower bound of the design effects that intervals go by: less is chance, or a finite population that is nearly drawn whole."""
 
@@ -97,34 +110,89 @@ def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
     return ratios
 
 
-def design_errors(
-    evidence: Evidence, outputs: Outputs | None, samples: Samples | None, design: SurveyDesign | None
-) -> DesignErrors:
+class TargetErrors(ABC):
+    """The errors of shares that come from the items of the samples."""
+
+    @property
+    def names(self) -> Sequence[Any] | None:
+        """Names of the samples, for messages."""
+        return None
+
+    @abstractmethod
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s, whose evidence this is, and their covariance if its items were independent."""
+
+    def of_endless_population(self, s: int, evidence: Evidence) -> FloatArray | None:
+        """Return the covariance of the errors of sample s if its population had no end; None if it has none."""
+        return None
+
+
+class IndependentItems(TargetErrors):
+    """Without a design the items of a sample are independent, and what was added up of them is enough."""
+
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s at the estimated shares, twice."""
+        return independent_errors(evidence)
+
+
+class DesignedItems(TargetErrors):
+    """Items of a pool with a design.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        Of the pool.
+    samples : Samples
+        Weighted as the design says.
+    design : SurveyDesign
+        Of the items of the pool.
+    """
+
+    def __init__(self, outputs: Outputs, samples: Samples, design: SurveyDesign) -> None:
+        self.outputs, self.samples, self.design = outputs, samples, design
+        self._contributions: FloatArray | None = None
+
+    @property
+    def names(self) -> Sequence[Any] | None:
+        """Names of the samples."""
+        return self.samples.names
+
+    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+        """Return the errors of sample s by its items' contributions, and their covariance if the items were independent."""
+        vectors, rows = evidence.vectors, self.samples[s]
+        if self._contributions is None or not vectors.is_shared:
+            self._contributions = vectors.target(int(evidence.index[0]), self.outputs) @ evidence.B[0].T
+        return _target_errors(self._contributions[rows], self.samples.factors_of(s), self.design.take(rows))
+
+    def of_endless_population(self, s: int, evidence: Evidence) -> FloatArray | None:
+        """Return the covariance of the errors of sample s if its population had no end; None if it has none."""
+        if self.design.fractions is None or self._contributions is None:
+            return None
+        rows = self.samples[s]
+        endless = self.design.take(rows).of_infinite_population()
+        return _target_errors(self._contributions[rows], self.samples.factors_of(s), endless)[0].covariance
+
+
+def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErrors:
     """Return the errors of the shares of each sample under the designs of both sides.
 
     Parameters
     ----------
     evidence : Evidence
         Of the samples, with the design of the labelled items.
-    outputs : Outputs, optional
-        Of the pool of items, if there is a design of them.
-    samples : Samples, optional
-        Weighted as the design says.
-    design : SurveyDesign, optional
-        Of the items of the pool. Without one the sample's items are independent, and what was added up of them is enough.
+    target_errors : TargetErrors
+        Those that come from the samples' items.
     """
     parts: list[list[FloatArray]] = []
     figures: list[tuple[int, int, int, int]] = []
-    shared: FloatArray | None = None
     for s in range(len(evidence.shares)):
         one = evidence.take(s)
-        if design is None or outputs is None or samples is None:
-            target, plain_target = _independent_errors(one)
-        else:
-            if shared is None or not one.vectors.is_shared:
-                shared = one.vectors.target(int(one.index[0]), outputs) @ one.B[0].T
-            U, factors = shared[samples[s]], samples.factors_of(s)
-            target, plain_target = _target_errors(one, U, factors, design.take(samples[s]))
+        target, plain_target = target_errors.of_sample(s, one)
+        endless = target_errors.of_endless_population(s, one)
+        if endless is not None:
+            target = replace(target, covariance=_of_finite_population(one, target.covariance, endless))
+        if target.n_clusters < 2:
+            target = replace(target, covariance=_UNKNOWN_VARIANCE * np.eye(len(plain_target)))
         labelled, plain_labelled, plain_sizes = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled, plain_sizes])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
@@ -134,7 +202,7 @@ def design_errors(
     )
 
 
-def _independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+def independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
     """Return the errors that come from a sample's items where these are independent, at the estimated shares."""
     p, B, n = evidence.shares[0], evidence.B[0], float(evidence.n[0])
     covariance = B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T / n
@@ -143,27 +211,32 @@ def _independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]
     return DesignVariance(covariance, round(n), _MANY), covariance
 
 
-def _target_errors(
-    evidence: Evidence, U: FloatArray, factors: FloatArray, design: SurveyDesign
-) -> tuple[DesignVariance, FloatArray]:
-    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent.
+def _of_finite_population(evidence: Evidence, covariance: FloatArray, endless: FloatArray) -> FloatArray:
+    """Return the covariance of the errors of shares of a finite population.
 
-    Of a finite population that is drawn whole, it is known how its items look, but not which class they are of: what remains is how
-    they vary within classes, as for the shares of the sample itself. That part is corrected for nothing.
+    Of a population that is drawn whole, it is known how its items look, but not which class they are of: what remains is how items
+    vary within classes, as for the shares of the sample itself. That part of the variance is not corrected.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Of one sample.
+    covariance, endless : arrays of shape (n_classes, n_classes)
+        Of the mean of what is seen of the items, with the correction of the finite population and without it.
     """
+    p, B = evidence.shares[0], evidence.B[0]
+    within = np.diag(B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T)
+    part = np.sqrt(within / np.maximum(within + p * (1.0 - p), 1e-300))
+    total: FloatArray = covariance + np.outer(part, part) * (endless - covariance)
+    return total
+
+
+def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> tuple[DesignVariance, FloatArray]:
+    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent."""
     weights = factors / factors.sum()
     centred = U - weights @ U
     plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
-    found = linearised_covariance(weights[:, None] * centred, design)
-    if design.fractions is not None:
-        endless = linearised_covariance(weights[:, None] * centred, design.of_infinite_population())
-        p, B = evidence.shares[0], evidence.B[0]
-        within = np.diag(B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T)
-        part = np.sqrt(within / np.maximum(within + p * (1.0 - p), 1e-300))
-        found = replace(found, covariance=found.covariance + np.outer(part, part) * (endless.covariance - found.covariance))
-    if found.n_clusters < 2:
-        found = replace(found, covariance=_UNKNOWN_VARIANCE * np.eye(U.shape[1]))
-    return found, plain
+    return linearised_covariance(weights[:, None] * centred, design), plain
 
 
 def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray, FloatArray]:

@@ -1,6 +1,7 @@
 """`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -19,7 +20,14 @@ from headcount.intervals.bootstrap import (
     relearnt_replicates,
     statistic_replicates,
 )
-from headcount.intervals.designs import DesignErrors, design_errors, design_intervals
+from headcount.intervals.designs import (
+    DesignedItems,
+    DesignErrors,
+    IndependentItems,
+    TargetErrors,
+    design_errors,
+    design_intervals,
+)
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
@@ -56,16 +64,23 @@ class _Target:
     @property
     def item_sizes(self) -> FloatArray:
         """Number of items of each sample, whatever they weigh."""
-        samples = self.items()[1]
+        samples = self.samples
+        if samples is None:  # sums of weights were divided by the mean weight
+            weights: FloatArray = self.statistics.weights
+            return weights
         return samples.sizes.astype(np.float64) if samples.counts is None else samples._added_up(samples.counts)
 
     def items(self) -> tuple[Outputs, Samples]:
         """Return the items, which a bootstrap draws from and whose clusters a design counts."""
         if self.outputs is None or self.samples is None:
-            raise DataError(
-                "The bootstrap, and survey designs, need the items' outputs: statistics that were added up are not enough."
-            )
+            raise DataError("The bootstrap needs the items' outputs: statistics that were added up are not enough.")
         return self.outputs, self.samples
+
+    def errors(self, design: SurveyDesign | TargetErrors | None) -> TargetErrors:
+        """Return the errors of the shares that come from the items, under their design."""
+        if isinstance(design, SurveyDesign):
+            return DesignedItems(*self.items(), design)
+        return IndependentItems() if design is None else design
 
 
 @overload
@@ -84,7 +99,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate: ...
 
 
@@ -122,7 +137,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate | LabelledEstimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
@@ -216,6 +231,7 @@ def estimate(
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
     target = _reduced(quantifier, X, samples, design)
+    of_items = design if isinstance(design, SurveyDesign) else None
     is_designed = design is not None or quantifier.validation_design_ is not None
     if is_designed:
         _check_designed(quantifier, estimand, assume, design)
@@ -237,15 +253,15 @@ def estimate(
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            outputs, drawn_samples = (None, None) if design is None else target.items()
-            errors = design_errors(evidence, outputs, drawn_samples, design)
-            _warn_of_few_clusters(errors, None if drawn_samples is None else drawn_samples.names)
+            target_errors = target.errors(design)
+            errors = design_errors(evidence, target_errors)
+            _warn_of_few_clusters(errors, target_errors.names)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
             low, high = class_intervals(evidence, z)
         if method == "bootstrap" and errors is not None:
-            drawn = design_replicates(evidence, *target.items(), design, n_replicates, seed)
+            drawn = design_replicates(evidence, *target.items(), of_items, n_replicates, seed)
             low, high = _percentiles(evidence, drawn, tail, (low, high), errors.few_degrees)
             method_name = "bootstrap of clusters"
         elif method == "bootstrap":
@@ -351,9 +367,18 @@ def why_no_interval(quantifier: Quantifier) -> str:
     return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | None) -> _Target:
+def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | TargetErrors | None) -> _Target:
     if isinstance(X, Statistics | SampleItems):
+        if isinstance(design, SurveyDesign):
+            raise DataError(
+                "A survey design is of single items, which these statistics do not hold: pass the items or their Outputs, or "
+                "estimate the shares of files, whose design is added up too."
+            )
         return _Target(X, None, None)
+    if isinstance(design, TargetErrors):
+        raise DataError(
+            "Errors that were added up belong to statistics that were added up: pass a SurveyDesign of the items."
+        )
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
     if design is not None:
@@ -387,14 +412,14 @@ def _assuming_densities(
     return likelihood.shares, *likelihood.interval(z, within)
 
 
-def _warn_of_few_clusters(errors: DesignErrors, names: tuple[Any, ...] | None) -> None:
+def _warn_of_few_clusters(errors: DesignErrors, names: Sequence[Any] | None) -> None:
     """Warn where a side has so few clusters that the variance between them is hardly known, or not at all."""
     single = np.flatnonzero(errors.clusters < 2)
     if single.size:
-        which = single.tolist() if names is None else [names[s] for s in single]
+        which = single.tolist() if names is None else [names[s] for s in single.tolist()]
         warnings.warn(
-            f"One cluster only: all items of {'sample' if len(which) == 1 else 'the samples'} {quoted(which, 5)} are in one. How much "
-            "clusters differ can't be told from one, and the intervals rule nothing out: sample more clusters.",
+            f"One cluster only: all items of {'sample' if len(which) == 1 else 'the samples'} {quoted(which, 5)} are in one. How "
+            "much clusters differ can't be told from one, and the intervals rule nothing out: sample more clusters.",
             HeadcountWarning,
             stacklevel=3,
         )
@@ -413,7 +438,9 @@ def _warn_of_few_clusters(errors: DesignErrors, names: tuple[Any, ...] | None) -
             )
 
 
-def _check_designed(quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | None) -> None:
+def _check_designed(
+    quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | TargetErrors | None
+) -> None:
     """Raise if what is asked for is not there under a survey design."""
     if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
         raise DataError(

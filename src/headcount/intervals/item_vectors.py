@@ -26,13 +26,15 @@ from headcount._typing import FloatArray, IntArray
 from headcount.designs import SurveyDesign
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
+from headcount.quantifiers import Cells, DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 from headcount.simplex import sum_zero_basis
 
 __all__ = ["ItemVectors", "item_vectors", "outer_products", "posterior_vectors"]
 
 _FLOOR_ITEMS = 20.0
 """Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
+_MOST_CELLS = 4096
+"""Cells up to which the vectors of all of them are computed first, and those of items are looked up."""
 _BLOCK = 1 << 22
 """Numbers that a block of items' cells holds at most."""
 _CELL_ITEMS = 0.5
@@ -316,10 +318,8 @@ class _CellVectors(_RatioVectors):
         self.frequencies = self.frequencies[s : s + 1]
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.coarsened(self.representation.vectors(outputs)) @ self._ratios(
-            self.table, s
-        )
-        return vectors
+        each = self.representation.coarsened(np.eye(self.representation.width(self.table.shape[1])))
+        return _of_cells(self.representation, each @ self._ratios(self.table, s), outputs)
 
 
 class _ComparedVectors(_RatioVectors):
@@ -387,6 +387,10 @@ class _ComparedVectors(_RatioVectors):
         return self.target(s, self.outputs)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
+        width = self.representation.width(self.table.shape[1])
+        if isinstance(self.representation, Cells) and width <= _MOST_CELLS:
+            each = self.representation.coarsened(np.eye(width))
+            return _of_cells(self.representation, self._vectors(self.solver.compared(each), s), outputs)
         vectors = np.empty((outputs.n_items, self.directions.shape[1]))
         for rows, cells in self._cells_of(outputs):
             vectors[rows] = self._vectors(self.solver.compared(cells), s)
@@ -423,6 +427,19 @@ class _ComparedVectors(_RatioVectors):
 
     def _keep(self, s: int) -> None:
         self.frequencies = self.frequencies[s : s + 1]
+
+
+def _of_cells(cells: Any, table: FloatArray, outputs: Outputs) -> FloatArray:
+    """Return the vectors of items whose cells have these, a row each: the sum over an item's cells, the mean over folds."""
+    parts = (outputs,) if outputs.folds is None else outputs.folds
+    vectors, used = np.zeros((outputs.n_items, table.shape[1])), np.asarray(table.any(axis=1))
+    for part in parts:
+        codes = cells.codes(part).reshape(part.n_items, -1)
+        for column in codes.T:
+            if used[column].any():  # of several partitions only the coarsest counts
+                vectors += table[column]
+    vectors /= len(parts)
+    return vectors
 
 
 def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:

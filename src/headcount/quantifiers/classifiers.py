@@ -72,8 +72,8 @@ def _require_clusters(quantifier: Any) -> None:
         of_class = clusters[quantifier.validation_codes_ == j]
         if of_class.size and (of_class == of_class[0]).all():
             raise DataError(
-                f"All {of_class.size:,} labelled items of class {quoted([label])} that {type(quantifier).__name__} learns from are in one "
-                "cluster: how much clusters differ can't be told from one. Label items of this class in more clusters."
+                f"All {of_class.size:,} labelled items of class {quoted([label])} that {type(quantifier).__name__} learns from are "
+                "in one cluster: how much clusters differ can't be told from one. Label items of this class in more clusters."
             )
 
 

@@ -19,6 +19,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
+from headcount.stream.drawn_rows import DrawnRows
 from headcount.stream.filters import Condition
 from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.kept_items import KeptItems
@@ -103,7 +104,9 @@ class Reading:
         for condition in conditions:
             kinds.setdefault(condition.column, "group")
         if self.kept is not None:
-            self._add_label_columns(table, kinds, what)
+            self._add_columns(table, kinds, self.kept.kinds(), what)
+        if self.recipe.design is not None:
+            self._add_columns(table, kinds, self.recipe.design.kinds(), what)
         tallies = [self.recipe.start() for _ in range(_LANES if self.kept is None else 1)]
 
         def add_piece(tally: Tally, piece: Piece) -> None:
@@ -127,9 +130,8 @@ class Reading:
             raise table.no_rows()
         return total
 
-    def _add_label_columns(self, table: TableFile, kinds: dict[str, Kind], what: str) -> None:
-        """Add the columns about labels to those that are read."""
-        added = self.kept.kinds() if self.kept is not None else {}
+    def _add_columns(self, table: TableFile, kinds: dict[str, Kind], added: dict[str, Kind], what: str) -> None:
+        """Add the columns about labels, or about how rows were drawn, to those that are read."""
         table.require(list(added), ", which was named for labels or for how rows were drawn")
         for name, kind in added.items():
             if kinds.get(name, kind) != kind:
@@ -141,6 +143,8 @@ class Reading:
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], positions: IntArray) -> None:
         groups, values = group_codes(batch, groupings)
+        design = self.recipe.design
+        drawn = None if design is None else DrawnRows.read(batch, design)
 
         def keep(outputs: Outputs) -> None:
             if self.kept is not None:
@@ -149,7 +153,7 @@ class Reading:
         if self.kind in _SCORED_HERE:
             items = self._items(batch)
             outputs = self._score(batch, items)
-            tally.add(outputs, groups, values)
+            tally.add(outputs, groups, values, drawn=drawn)
             tally.keep(items, outputs, groups, values)
             keep(outputs)
         elif self.kind in ("decisions", "counts"):
@@ -163,12 +167,12 @@ class Reading:
                 if rows is None
                 else Outputs(classes, len(codes), posteriors=rows[codes])
             )
-            tally.add(outputs, groups, values, counts)
+            tally.add(outputs, groups, values, counts, drawn)
             keep(outputs)
         else:
             C = posterior_columns(batch, self.names, self.recipe.k)
             try:
-                tally.add_columns(C, groups, values)
+                tally.add_columns(C, groups, values, drawn)
             except InvalidScoresError as error:
                 raise invalid_scores_error(batch, error.row, error.values, self.names) from error
             if self.kept is not None:

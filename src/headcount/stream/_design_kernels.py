@@ -1,0 +1,127 @@
+"""Compiled: add up weighted items by group and by cluster, in whole numbers, so that the order of items does not matter.
+
+A weight w is split into a factor between 2^-4 and 2^5 and a power of 2^9, its scale: w = factor * 2^(9 scale). Sums are kept for
+each scale, so that weights of any size are added up to the same relative precision.
+"""
+
+import numpy as np
+
+from headcount._compile import kernel
+from headcount._typing import AnyArray, FloatArray, IntArray
+
+_SCALE_BITS, _LEAST_EXPONENT = 9, 4
+"""Powers of 2 of one scale, and how many of them are below 1."""
+_FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+"""Of the hash FNV-1a (Fowler, Noll and Vo), whose result the finaliser of SplitMix64 spreads over all bits."""
+_MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
+_SPACE = 32
+
+
+@kernel()
+def split_weights(weights: FloatArray, factors: FloatArray, scales: IntArray) -> int:
+    """Split weights into factors and scales; return the first that is not a finite number above 0, or -1."""
+    for i in range(weights.size):
+        w = weights[i]
+        if not (w > 0.0 and w < np.inf):
+            return i
+        scale, factor = 0, w
+        while factor >= 32.0:
+            factor *= 2.0**-_SCALE_BITS
+            scale += 1
+        while factor < 0.0625:
+            factor *= 2.0**_SCALE_BITS
+            scale -= 1
+        factors[i], scales[i] = factor, scale
+    return -1
+
+
+@kernel()
+def hash_texts(offsets: IntArray, data: AnyArray, hashes: AnyArray) -> int:
+    """Hash each text, given as bytes; return the first that is empty or blank, or -1."""
+    blank = -1
+    for i in range(hashes.size):
+        h, seen = _FNV_START, False
+        for position in range(offsets[i], offsets[i + 1]):
+            byte = data[position]
+            seen |= byte != _SPACE
+            h = (h ^ np.uint64(byte)) * _FNV_PRIME
+        if not seen and blank < 0:
+            blank = i
+        h = (h ^ (h >> _SHIFT_A)) * _MIX_A
+        h = (h ^ (h >> _SHIFT_B)) * _MIX_B
+        hashes[i] = h ^ (h >> _SHIFT_C)
+    return blank
+
+
+@kernel()
+def cluster_keys(hashes: AnyArray, places: IntArray, keys: AnyArray) -> None:
+    """Make one key, never 0, of the hash of a cluster and the number of the place that it was seen in."""
+    one = np.uint64(1)
+    for i in range(hashes.size):
+        h = (hashes[i] + (np.uint64(places[i]) + one) * _MIX_B) * _MIX_A
+        h = (h ^ (h >> _SHIFT_A)) * _MIX_B
+        keys[i] = max(h ^ (h >> _SHIFT_C), one)
+
+
+@kernel()
+def index_keys(known: AnyArray, index: IntArray) -> None:
+    """Enter keys that are all different into an empty index, whose size is a power of 2."""
+    mask = np.uint64(index.size - 1)
+    for row in range(known.size):
+        slot = known[row] & mask
+        while index[slot] != 0:
+            slot = (slot + np.uint64(1)) & mask
+        index[slot] = row + 1
+
+
+@kernel()
+def find_rows(
+    keys: AnyArray,
+    hashes: AnyArray,
+    places: IntArray,
+    start: int,
+    known: AnyArray,
+    known_hashes: AnyArray,
+    known_places: IntArray,
+    filled: int,
+    index: IntArray,
+    rows: IntArray,
+) -> tuple[int, int]:
+    """Find the row of each key from ``start`` on, and make rows for new ones while there is room.
+
+    Returns the position of the first key that there was no room for, and the number of rows.
+    """
+    mask = np.uint64(index.size - 1)
+    for i in range(start, keys.size):
+        key = keys[i]
+        slot = key & mask
+        while index[slot] != 0 and known[index[slot] - 1] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if index[slot] == 0:
+            if filled == known.size:
+                return i, filled
+            known[filled], known_hashes[filled], known_places[filled] = key, hashes[i], places[i]
+            filled += 1
+            index[slot] = filled
+        rows[i] = index[slot] - 1
+    return keys.size, filled
+
+
+@kernel(error_model="numpy")
+def add_to_clusters(C: FloatArray, rows: IntArray, factors: FloatArray, unit: float, totals: IntArray) -> None:
+    """Add each item's factor, and its factor times its coordinates, to the totals of its cluster, a row of ``totals``."""
+    d, n = C.shape
+    for i in range(n):
+        total, factor = totals[rows[i]], factors[i] * unit
+        total[0] += np.int64(np.floor(factor + 0.5))
+        for j in range(d):
+            total[1 + j] += np.int64(np.floor(C[j, i] * factor + 0.5))
+
+
+@kernel()
+def merge_totals(added: IntArray, rows: IntArray, totals: IntArray) -> None:
+    """Add each row of ``added`` to a row of the totals."""
+    for i in range(rows.size):
+        for j in range(added.shape[1]):
+            totals[rows[i], j] += added[i, j]
