@@ -218,12 +218,15 @@ class _PosteriorVectors(_RatioVectors):
         self.prior = np.bincount(self.codes, minlength=shares.shape[1]) / len(self.codes)
         self.F_labelled = quantifier.validation_outputs_.need("posteriors") / self.prior
         self._targets = [self.target(s, outputs.take(rows)) for s, rows in enumerate(samples)]
+        factors = [samples.factors_of(s) for s in range(len(samples))]
+        self._factors = [one / one.sum() for one in factors]
 
     def means(self) -> FloatArray:
-        return np.stack([vectors.mean(axis=0) for vectors in self._targets])
+        return np.stack([factors @ vectors for factors, vectors in zip(self._factors, self._targets, strict=True)])
 
     def observed(self) -> FloatArray | None:
-        second = [vectors.T @ vectors / len(vectors) for vectors in self._targets]
+        pairs = zip(self._factors, self._targets, strict=True)
+        second = [vectors.T @ (factors[:, None] * vectors) for factors, vectors in pairs]
         return np.stack(second) - outer_products(self.means())
 
     def plugged_in(self, s: int) -> FloatArray | None:
