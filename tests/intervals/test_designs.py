@@ -263,7 +263,7 @@ def test_what_a_design_can_not_be_counted_for_is_refused():
         MMDy().fit(outputs, codes, design=SurveyDesign(np.ones(300)))
     with pytest.raises(DataError, match="methods that learn from validation items"):
         SLD().fit(outputs, codes, design=SurveyDesign(np.ones(300)))
-    with pytest.raises(DataError, match="The size of the population is of new items"):
+    with pytest.raises(DataError, match="The size of a population is of new items"):
         PACC().fit(outputs, codes, design=SurveyDesign(clusters=clusters, population_size=9000))
     in_one = np.where(codes == 1, 0, clusters + 1)
     with pytest.raises(DataError, match="labelled items of class 1 that PACC learns from are in one cluster"):

@@ -241,11 +241,6 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         name = type(self).__name__
         if design is None:
             return
-        if design.fractions is not None:
-            raise DataError(
-                "The size of the population is of new items: labelled items stand for all items of their class, of which there is no "
-                "end. Omit population_size and population_clusters from the design of labelled items."
-            )
         if not (self.uses_validation and self.has_interval):
             raise DataError(
                 f"The design of the labelled items is for methods that learn from validation items and have an interval, such as "
