@@ -1,7 +1,8 @@
 """Speed and memory of `headcount estimate --scored` with weights and clusters, against the same file without them.
 
-Rows of scores of two classes by month from Parquet and CSV, the columns of the design in the file either way. Clusters hold five rows of
-one month, or of any month, in random order; or there are 500 of them. Times of the ways to count are taken in turns. Run by `make bench`.
+Rows of scores of two classes by month from Parquet and CSV, the columns of the design in the file either way. Clusters hold five
+rows of one month, or of any month, in random order; or there are 500 of them. Times of the ways to count are taken in turns. Run by
+`make bench`.
 """
 
 import subprocess
@@ -124,7 +125,8 @@ def main() -> bool:
             peak = peak_mebibytes(files, *options)
             each = (peak - base) * 2**20 / clusters
             print(
-                f"\nPeak memory, PACC, {ROWS:,} rows, {' '.join(options)} ({clusters:,} clusters by month): {peak:,.0f} MiB; without "
+                f"\nPeak memory, PACC, {ROWS:,} rows, {' '.join(options)} ({clusters:,} clusters by month): {peak:,.0f} MiB; "
+                "without "
             )
             print(f"clusters {base:,.0f} MiB; {each:,.0f} bytes for each cluster.")
     return passed

@@ -1,6 +1,6 @@
 """How items were drawn, in the words of survey sampling: weights, strata, clusters and the size of the population."""
 
-from headcount.designs.design import SurveyDesign, population_of_strata
+from headcount.designs.design import SurveyDesign, check_design, population_of_strata
 from headcount.designs.linearised import (
     ClusterErrors,
     DesignVariance,
@@ -17,6 +17,7 @@ __all__ = [
     "DesignVariance",
     "SurveyDesign",
     "SurveyMean",
+    "check_design",
     "cluster_errors",
     "linearised_covariance",
     "mean_design_effect",

@@ -10,7 +10,7 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
 
-__all__ = ["SurveyDesign", "population_of_strata"]
+__all__ = ["SurveyDesign", "check_design", "population_of_strata"]
 
 
 class SurveyDesign:
@@ -121,6 +121,12 @@ class SurveyDesign:
             part.fractions = part.fractions * min(len(rows) / self.n_items, 1.0)
         return part
 
+    def of_infinite_population(self) -> "SurveyDesign":
+        """Return the same design without the size of the population."""
+        endless = self.take(np.arange(self.n_items))
+        endless.population_size = endless.fractions = None
+        return endless
+
     @classmethod
     def _coded(
         cls,
@@ -199,6 +205,15 @@ class SurveyDesign:
                 f"Each of the {len(self.stratum_names):,} strata has one {each} only: errors within strata can't be told from "
                 "that. Merge strata that are alike, or omit them."
             )
+
+
+def check_design(design: Any, n_items: int, what: str) -> None:
+    """Raise unless it is a design, of so many items."""
+    if not isinstance(design, SurveyDesign):
+        raise DataError(
+            f"Expected a SurveyDesign, such as SurveyDesign(clusters=authors), got {type(design).__name__}."
+        )
+    design.require(n_items, what)
 
 
 def population_of_strata(given: Any, drawn: FloatArray, names: AnyArray | None, what: str) -> FloatArray | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from headcount._distributions import student_quantile
 from headcount._typing import FloatArray
-from headcount.designs.design import SurveyDesign
+from headcount.designs.design import SurveyDesign, check_design
 from headcount.designs.linearised import linearised_covariance
 from headcount.exceptions import DataError
 
@@ -100,7 +100,7 @@ def survey_mean(values: Any, design: SurveyDesign) -> SurveyMean:
             "values must be finite numbers, one or several for each item; compare labels first, as in survey_mean(y == 'yes', "
             "design)."
         )
-    design.require(len(given), "values")
+    check_design(design, len(given), "values")
     Y = given.astype(np.float64).reshape(len(given), -1)
     weights = design.item_weights / design.item_weights.sum()
     mean = weights @ Y

@@ -11,6 +11,7 @@ from headcount.exceptions import DataError, HeadcountWarning
 from headcount.modelfile import Columns, Model, load_model
 from headcount.modelfile.titles import learner_title
 from headcount.stream import DesignColumns, GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
+from headcount.stream.design_columns import DesignParts
 from headcount.stream.group_estimates import check_assumption, check_borrowing
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
@@ -131,16 +132,17 @@ def estimate_tables(
     source.check()
     kept, label_file = None, None
     if design is not None and design.given:
-        if source.given:
-            raise DataError(
-                "Labels of new items together with weights or clusters of these can't be counted yet: omit --weight, --cluster and "
-                "--population-size, or the labels."
-            )
         _check_items_are_read(counts, statistics, None, assume, "Weights, strata and clusters")
     if source.given:
         _check_items_are_read(counts, statistics, cluster, assume)
         label_file = None if source.file is None else read_label_file(source)
-        kept = KeptItems(source.table_columns(), model.quantifier.classes_)
+        if design is not None and source.column is not None and source.column in (design.weight, design.cluster):
+            what = "weights" if source.column == design.weight else "clusters"
+            raise DataError(
+                f"Column {source.column!r} holds the labels and can't hold the {what} too: name another column."
+            )
+        parts = DesignParts(design) if design is not None and design.given else None
+        kept = KeptItems(source.table_columns(), model.quantifier.classes_, parts)
     if borrow_strength:
         if by is None:
             raise DataError(
@@ -168,7 +170,8 @@ def estimate_tables(
         return groups
     codes = kept.group_codes(groups.names)
     given, notes = labels_of_items(source, kept, label_file)
-    return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes)
+    survey = None if kept.design is None else kept.design.design(kept.design.n_rows)
+    return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes, survey)
 
 
 def _check_items_are_read(

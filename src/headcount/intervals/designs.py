@@ -128,11 +128,14 @@ class SampleErrors:
         Their covariance if the items were independent and of equal weight.
     clusters : callable, or None
         Returns what each cluster contributes (`ClusterErrors`), where clusters may have items in other samples too.
+    endless : array of shape (n_classes, n_classes), or None
+        The covariance under the design if the population had no end; None if it has none.
     """
 
     variance: DesignVariance
     plain: FloatArray
     clusters: Callable[[], ClusterErrors] | None = None
+    endless: FloatArray | None = None
 
 
 class TargetErrors(ABC):
@@ -188,9 +191,12 @@ class DesignedItems(TargetErrors):
         centred = U - weights @ U
         plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
         found = cluster_errors(weights[:, None] * centred, design)
-        if design.clusters is None:
-            return SampleErrors(found.variance, plain)
-        return SampleErrors(found.variance, plain, partial(_named, found, self.design))
+        clusters = None if design.clusters is None else partial(_named, found, self.design)
+        endless = None
+        if design.fractions is not None:
+            contributions = weights[:, None] * centred
+            endless = linearised_covariance(contributions, design.of_infinite_population()).covariance
+        return SampleErrors(found.variance, plain, clusters, endless)
 
 
 def _named(found: ClusterErrors, design: SurveyDesign) -> ClusterErrors:
@@ -218,6 +224,8 @@ def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErro
         sample = target_errors.of_sample(s, one)
         target, plain_target = sample.variance, sample.plain
         clusters.append(sample.clusters)
+        if sample.endless is not None:
+            target = replace(target, covariance=_of_finite_population(one, target.covariance, sample.endless))
         if target.n_clusters < 2:
             target = replace(target, covariance=_UNKNOWN_VARIANCE * np.eye(len(plain_target)))
         labelled, plain_labelled, plain_sizes = _labelled_errors(one)
@@ -236,6 +244,26 @@ def independent_errors(evidence: Evidence) -> SampleErrors:
     if not evidence.within:
         covariance = covariance + (np.diag(p) - np.outer(p, p)) / n
     return SampleErrors(DesignVariance(covariance, round(n), _MANY), covariance)
+
+
+def _of_finite_population(evidence: Evidence, covariance: FloatArray, endless: FloatArray) -> FloatArray:
+    """Return the covariance of the errors of shares of a finite population.
+
+    Of a population that is drawn whole, it is known how its items look, but not which class they are of: what remains is how items
+    vary within classes, as for the shares of the sample itself. That part of the variance is not corrected.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Of one sample.
+    covariance, endless : arrays of shape (n_classes, n_classes)
+        Of the mean of what is seen of the items, with the correction of the finite population and without it.
+    """
+    p, B = evidence.shares[0], evidence.B[0]
+    within = np.diag(B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T)
+    part = np.sqrt(within / np.maximum(within + p * (1.0 - p), 1e-300))
+    total: FloatArray = covariance + np.outer(part, part) * (endless - covariance)
+    return total
 
 
 def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
 from headcount._validation import quoted, seed_sequence
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, check_design
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import (
     design_replicates,
@@ -119,6 +119,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
+    design: SurveyDesign | None = None,
 ) -> LabelledEstimate: ...
 
 
@@ -185,7 +186,8 @@ def estimate(
         For the bootstrap.
     design : SurveyDesign, optional
         How the items of X were drawn: weights, strata, clusters, the size of the population. That of the labelled items is given to
-        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`).
+        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`). With labels too,
+        which were drawn out of these items: ``probabilities`` and ``strata`` say how.
 
     Returns
     -------
@@ -217,13 +219,8 @@ def estimate(
     (True, True)
     """
     if labels is not None:
-        if design is not None:
-            raise DataError(
-                "With labels=, say how the labelled items were drawn with probabilities= and strata=: a survey design of the items "
-                "themselves can't be counted beside them yet. Omit design or labels."
-            )
         return _with_labels(
-            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous
+            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous, design
         )
     if probabilities is not None or strata is not None:
         raise DataError("probabilities and strata say how labelled items were drawn: pass labels too.")
@@ -311,6 +308,7 @@ def _with_labels(
     method: str,
     assume: Any,
     simultaneous: Literal["classes", "samples", "both"] | None,
+    design: SurveyDesign | None,
 ) -> LabelledEstimate:
     """Return both answers for samples of which some items are labelled, and warn where one is missing."""
     _check(level, estimand, method, assume, simultaneous, 1000)
@@ -325,11 +323,18 @@ def _with_labels(
     outputs = scored_items(quantifier, X)
     given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
     known = as_samples(samples, outputs.n_items)
+    if design is not None:
+        check_design(design, outputs.n_items, "items")
+        _check_estimand(estimand)
+        if quantifier.has_posterior:
+            _check_designed(quantifier, estimand, assume, design)
     why = why_no_label_shift(quantifier)
     source_only = None
     if quantifier.has_interval:
         source_only = (
-            estimate(quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous)
+            estimate(
+                quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous, design=design
+            )
             if not (quantifier.has_posterior and estimand == "sample")
             else None
         )
@@ -344,6 +349,7 @@ def _with_labels(
         comparisons=_comparisons(simultaneous, len(quantifier.classes_), len(known)),
         estimand=estimand,
         one=samples is None,
+        survey=design,
     )
     for s, sentences in enumerate(answer.notes):
         for sentence in sentences:
@@ -382,7 +388,7 @@ def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign 
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
     if design is not None:
-        design.require(outputs.n_items, "items")
+        check_design(design, outputs.n_items, "items")
         known = known if design.weights is None else known.weighted(design.weights)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
     return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
@@ -423,12 +429,13 @@ def _warn_of_few_clusters(errors: DesignErrors, names: Sequence[Any] | None) -> 
             HeadcountWarning,
             stacklevel=3,
         )
+    several = errors.clusters > 1
     sides = {
-        "a sample": (errors.degrees, errors.clusters),
+        "a sample": (errors.degrees[several], errors.clusters[several]),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
     }
     for side, (degrees, clusters) in sides.items():
-        if degrees.min() < _FEW_CLUSTERS:
+        if degrees.size and degrees.min() < _FEW_CLUSTERS:
             warnings.warn(
                 f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how "
                 "much clusters differ, and intervals may hold less often than they say.",
@@ -446,7 +453,13 @@ def _check_designed(
             f"Under a survey design there are the intervals of methods with an estimating equation, such as PACC; not those of "
             f"{type(quantifier).__name__}{' with assume=' + repr(assume) if assume else ''}."
         )
-    if estimand != "population" and design is not None:
+    if design is not None:
+        _check_estimand(estimand)
+
+
+def _check_estimand(estimand: str) -> None:
+    """Raise if the shares of the very items are asked for, whose design does not matter then."""
+    if estimand != "population":
         raise DataError(
             "Under a survey design the shares of the population are estimated: omit estimand, and say how large the population is "
             "with population_size."

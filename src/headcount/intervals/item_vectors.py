@@ -62,6 +62,11 @@ class ItemVectors(ABC):
         self.folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros_like(self.codes))
         self.repeats: int = getattr(quantifier, "validation_repeats_", 1)
         self.design: SurveyDesign | None = quantifier.validation_design_
+        self.weights: FloatArray = np.ones(len(self.codes))
+        """Weight of each labelled item, 1 on average in each class."""
+        if self.design is not None and self.design.weights is not None:
+            of_class = np.bincount(self.codes, self.design.weights) / np.maximum(np.bincount(self.codes), 1)
+            self.weights = self.design.weights / of_class[self.codes]
         self.inside: FloatArray = np.empty((0, 0))
 
     @abstractmethod
@@ -213,12 +218,15 @@ class _PosteriorVectors(_RatioVectors):
         self.prior = np.bincount(self.codes, minlength=shares.shape[1]) / len(self.codes)
         self.F_labelled = quantifier.validation_outputs_.need("posteriors") / self.prior
         self._targets = [self.target(s, outputs.take(rows)) for s, rows in enumerate(samples)]
+        factors = [samples.factors_of(s) for s in range(len(samples))]
+        self._factors = [one / one.sum() for one in factors]
 
     def means(self) -> FloatArray:
-        return np.stack([vectors.mean(axis=0) for vectors in self._targets])
+        return np.stack([factors @ vectors for factors, vectors in zip(self._factors, self._targets, strict=True)])
 
     def observed(self) -> FloatArray | None:
-        second = [vectors.T @ vectors / len(vectors) for vectors in self._targets]
+        pairs = zip(self._factors, self._targets, strict=True)
+        second = [vectors.T @ (factors[:, None] * vectors) for factors, vectors in pairs]
         return np.stack(second) - outer_products(self.means())
 
     def plugged_in(self, s: int) -> FloatArray | None:
@@ -288,16 +296,16 @@ class _CellVectors(_RatioVectors):
         self.frequencies = self.representation.coarsened(statistics.means())
         codes, k = self.codes, shares.shape[1]
         one_hot = self.representation.coarsened(self.representation.vectors(quantifier.validation_outputs_))
-        counts = np.column_stack([one_hot[codes == j].sum(axis=0) for j in range(k)])
+        counts = np.column_stack([self.weights[codes == j] @ one_hot[codes == j] for j in range(k)])
         sizes = np.bincount(codes, minlength=k).astype(np.float64)
         smoothing = _CELL_ITEMS * len(counts)
         self.table = (counts + _CELL_ITEMS) / (sizes + smoothing)
         # The frequencies that the other validation items give for the cell of each one.
         others = counts[one_hot.argmax(axis=1)]
         rows = np.arange(len(codes))
-        others[rows, codes] -= 1.0
+        others[rows, codes] -= self.weights
         sizes_without = np.tile(sizes, (len(codes), 1))
-        sizes_without[rows, codes] -= 1.0
+        sizes_without[rows, codes] -= self.weights
         self.F_labelled = (others + _CELL_ITEMS) / (sizes_without + smoothing)
         self.F_plugged_in = self.table[one_hot.argmax(axis=1)]
 
@@ -332,7 +340,8 @@ class _ComparedVectors(_RatioVectors):
         counts = np.zeros((self.frequencies.shape[1], k))
         for rows, cells in self._cells_of(self.outputs):
             for j in range(k):
-                counts[:, j] += cells[self.codes[rows] == j].sum(axis=0)
+                of_class = self.codes[rows] == j
+                counts[:, j] += self.weights[rows][of_class] @ cells[of_class]
         sizes = np.bincount(self.codes, minlength=k)
         self.partitions = max(1, round(counts.sum() / len(self.codes)))
         # Sums of squares are defined for empty cells too.
@@ -364,10 +373,10 @@ class _ComparedVectors(_RatioVectors):
             compared, codes = self.solver.compared(cells), self.codes[rows]
             for j in range(k):
                 own = np.flatnonzero(codes == j)
-                R, T = compared[own], self.table
-                left = self.sizes[j] - 1.0
+                R, T, w = compared[own], self.table, self.weights[rows][own][:, None]
+                left = self.sizes[j] - w
                 # An only item of its class would leave nothing: it stays.
-                without = T[:, j] if left <= 0.0 else (self.sizes[j] * T[:, j] - R) / left
+                without = np.where(left > 1e-9, (self.sizes[j] * T[:, j] - w * R) / np.maximum(left, 1e-9), T[:, j])
                 W = 1.0
                 if not self.solver.squares:
                     W = 1.0 / (T @ self.inside[s] + self.inside[s, j] * (without - T[:, j]))

@@ -82,4 +82,7 @@ class _GroupErrors(TargetErrors):
         variance = group.moments.covariance(L)
         variance = replace(variance, covariance=variance.covariance * scaled)
         clusters = None if group.clusters is None else partial(group.cluster_errors, L * scales[:, None])
-        return SampleErrors(variance, plain * scaled, clusters)
+        endless = None
+        if group.moments.parts is not None:
+            endless = replace(group.moments, parts=None).covariance(L).covariance * scaled
+        return SampleErrors(variance, plain * scaled, clusters, endless)

@@ -12,6 +12,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.intervals.target_labels.labels import UNLABELLED
 from headcount.learners import Outputs
+from headcount.stream.design_columns import DesignParts
 from headcount.tables import Batch, Kind
 
 __all__ = ["KeptItems", "LabelColumns"]
@@ -51,12 +52,15 @@ class KeptItems:
     ----------
     columns : LabelColumns
     classes : array of shape (n_classes,)
+    design : DesignParts or None
+        Columns that say how the items were drawn.
     n_rows : int
         Rows read so far, those that meet no condition included.
     """
 
     columns: LabelColumns
     classes: AnyArray
+    design: DesignParts | None = None
     n_rows: int = 0
     _outputs: list[Outputs] = field(default_factory=list)
     _parts: dict[str, list[AnyArray]] = field(
@@ -83,6 +87,8 @@ class KeptItems:
         names = [self._groups.setdefault(value, len(self._groups)) for value in values]
         codes = np.zeros(len(batch), dtype=np.int64) if groups is None else np.asarray(groups, dtype=np.int64)
         self._outputs.append(outputs)
+        if self.design is not None:
+            self.design.add(batch)
         added: dict[str, AnyArray] = {"row": rows, "group": np.array(names, dtype=np.int64)[codes]}
         if self.columns.label is not None:
             added["code"] = self._label_codes(batch, self.columns.label)
@@ -100,8 +106,8 @@ class KeptItems:
             self._parts[name].append(values_of_batch)
 
     def kinds(self) -> dict[str, Kind]:
-        """How the reader reads the columns about labels."""
-        return self.columns.kinds()
+        """How the reader reads the columns about labels and about how items were drawn."""
+        return self.columns.kinds() | ({} if self.design is None else self.design.columns.kinds())
 
     def _label_codes(self, batch: Batch, column: str) -> IntArray:
         in_batch, values = batch.groups(column)
