@@ -25,6 +25,7 @@ __all__ = [
     "as_shares",
     "check_class_counts",
     "check_label_lengths",
+    "check_ordered",
     "class_codes",
     "encode",
     "has_natural_order",
@@ -250,6 +251,24 @@ def as_classes(classes: Any) -> AnyArray:
 def has_natural_order(classes: AnyArray) -> bool:
     """Whether sorting puts the classes in a meaningful order: numbers, booleans and dates, but not texts."""
     return classes.dtype.kind in "biufmM"
+
+
+def check_ordered(classes: AnyArray, ordered: bool, what: str) -> None:
+    """Raise where something goes by the order of the classes and these are only in alphabetical order.
+
+    Parameters
+    ----------
+    classes : array of labels
+    ordered : bool
+        Whether their order was given. Numbers and dates are in order without that.
+    what : str
+        What depends on the order.
+    """
+    if not (ordered or has_natural_order(classes)):
+        raise DataError(
+            f"{what} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: give the "
+            "quantifier the classes from lowest to highest, classes=[...] (--ordered LOWEST,...,HIGHEST)."
+        )
 
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:

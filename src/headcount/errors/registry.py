@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
-from headcount._validation import has_natural_order, quoted
+from headcount._validation import check_ordered
 from headcount.errors import shares
 from headcount.errors.decisions import accuracy_error, f1_error
 from headcount.exceptions import DataError, UnknownNameError
@@ -161,11 +161,8 @@ def check_order(measure: ErrorMeasure, classes: AnyArray, ordered: bool) -> None
     ordered : bool
         Whether the user gave the order of the classes. Numbers and dates are in order without that.
     """
-    if measure.ordered and not ordered and not has_natural_order(classes):
-        raise DataError(
-            f"{measure.label} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: "
-            "give the quantifier the classes from lowest to highest, classes=[...]."
-        )
+    if measure.ordered:
+        check_ordered(classes, ordered, measure.label)
 
 
 def check_comparable(measure: ErrorMeasure) -> None:

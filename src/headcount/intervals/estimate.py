@@ -280,6 +280,7 @@ def estimate(
         replicates=replicates,
         draws=draws,
         design=errors,
+        ordered=quantifier.is_ordered,
     )
 
 
