@@ -104,6 +104,18 @@ _BUILT_IN = (
     _of_shares(
         "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordered=True, upper=1.0, reference="Sakai 2021"
     ),
+    _of_shares(
+        "nemd",
+        "NEMD",
+        "match distance over its largest, ordered classes",
+        shares.nemd,
+        ordered=True,
+        upper=1.0,
+        reference="Castaño et al. 2022",
+    ),
+    _of_shares(
+        "rnod", "RNOD", "order-aware divergence, ordered classes", shares.rnod, ordered=True, reference="Sakai 2021"
+    ),
     _of_decisions("accuracy", "1 - accuracy", "share of wrong decisions", accuracy_error),
     _of_decisions(
         "f1", "1 - F1", "of the minority class", f1_error, needs_minority=True, reference="van Rijsbergen 1979"

@@ -125,7 +125,7 @@ def compare_means(
 
     ``z`` is the normal quantile of the interval, by default that of the level.
     """
-    pair = Pair(a.evidence_for(level, values), b.evidence_for(level, values), same_labelled)
+    pair = Pair(a.evidence_for(level, values), b.evidence_for(level, values), same_labelled, pool_spread=True)
     z = float(normal_quantile((1.0 - level) / 2.0)) if z is None else z
     return *pair.mean_interval(values, z), pair.mean_p_value(values)
 

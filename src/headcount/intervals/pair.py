@@ -26,15 +26,19 @@ class Pair:
         Of one sample each.
     same_labelled : bool
         Whether both were estimated with the same labelled items.
+    pool_spread : bool, default=False
+        Whether classes have the spread that intervals of means go by (`Evidence.with_pooled_spread`).
     """
 
-    def __init__(self, first: Evidence, second: Evidence, same_labelled: bool) -> None:
+    def __init__(self, first: Evidence, second: Evidence, same_labelled: bool, pool_spread: bool = False) -> None:
         self.k = first.shares.shape[1]
         self.same_labelled = same_labelled
         if same_labelled and not first.vectors.is_shared:
             # With the same vectors for both samples, errors of the labelled side cancel as far as the shares are equal.
             inside = (first.inside() + second.inside()) / 2.0
             first, second = first.at(inside), second.at(inside)
+        if pool_spread:
+            first, second = first.with_pooled_spread(), second.with_pooled_spread()
         self.both = (first, second)
 
     @cached_property
