@@ -264,14 +264,13 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     label : str
         Title of the column of labels, to tell names of classes from those of other columns.
     """
-    from headcount.stream.group_shares import mean_text
     from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
     classes = [printable(str(name)) for name in groups.classes]
     one_group = len(groups) == 1 and groups.total is None
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS and not one_group
-    means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
+    means = [(figure.title, "right") for figure in groups.figures]
     interval = [] if groups.note else [(f"{100 * groups.level:g} % interval", "right")]
     if side_by_side:
         columns = [(f"{label}={name}" if label else name, "right") for name in classes]
@@ -281,8 +280,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     for part in parts:
         for g, verdict in enumerate(part.verdicts):
             head = [printable(group_label(part.names[g])), f"{part.n_items[g]:,}"]
-            mean, ends = mean_text(part, g)
-            tail = [*([_with_ends((mean, ends)) or "-"] if means else []), verdict]
+            tail = [*(_with_ends(figure.text(g)) or "-" for figure in part.figures), verdict]
             figures = [_figures(part, g, j) for j in range(len(classes))]
             if side_by_side:
                 rows.append([*head, *("\n".join(map(_with_ends, pair)) for pair in figures), *tail])

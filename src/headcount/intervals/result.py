@@ -165,7 +165,7 @@ class Estimate:
         >>> bool(answer.low < 1.0 < answer.high), bool(answer.high - answer.low < 0.2)
         (True, True)
         """
-        return MeanEstimate(*self._figure(mean_of(self.classes, values)), self.level)
+        return MeanEstimate(*self.figure(mean_of(self.classes, values)), self.level)
 
     def at_least(self, label: Any) -> ShareEstimate:
         """Return the share of the items of a class or one above it, of ordered classes, with its interval.
@@ -186,7 +186,7 @@ class Estimate:
         >>> bool(answer.low < 0.4 < answer.high)
         True
         """
-        return ShareEstimate(*self._figure(at_least(self.classes, label, self.ordered)), self.level)
+        return ShareEstimate(*self.figure(at_least(self.classes, label, self.ordered)), self.level)
 
     def at_most(self, label: Any) -> ShareEstimate:
         """Return the share of the items of a class or one below it, of ordered classes, with its interval; see `at_least`.
@@ -195,13 +195,13 @@ class Estimate:
         ----------
         label : one of ``classes``, or its text
         """
-        return ShareEstimate(*self._figure(at_most(self.classes, label, self.ordered)), self.level)
+        return ShareEstimate(*self.figure(at_most(self.classes, label, self.ordered)), self.level)
 
     @property
     def cumulative(self) -> CumulativeShares:
         """Shares of each class or one below it, of ordered classes, with the interval of each."""
         check_ordered(self.classes, self.ordered, "A cumulative share")
-        columns = [self._figure(at_most(self.classes, label)) for label in self.classes[:-1]]
+        columns = [self.figure(at_most(self.classes, label)) for label in self.classes[:-1]]
         ones = np.where(np.isnan(self.shares[..., -1]), np.nan, 1.0)
         shares, low, high = (np.stack([*ends, ones], axis=-1) for ends in zip(*columns, strict=True))
         return CumulativeShares(self.classes, shares, low, high, self.level)
@@ -246,8 +246,14 @@ class Estimate:
         """Why there are no intervals of means and cumulative shares though there are some of single shares; empty if there are."""
         return why_no_means(self)
 
-    def _figure(self, figure: Figure) -> tuple[Any, Any, Any]:
-        """Return the value of a figure and the ends of its interval: numbers for one sample, vectors for many."""
+    def figure(self, figure: Figure) -> tuple[Any, Any, Any]:
+        """Return the value of a figure and the ends of its interval: numbers for one sample, vectors for many; NaN without one.
+
+        Parameters
+        ----------
+        figure : Figure
+            For ``classes`` in their order.
+        """
         found = intervals_of_means(self, figure.values)
         return found if self.shares.ndim == 2 else tuple(float(values[0]) for values in found)
 

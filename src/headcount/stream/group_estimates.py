@@ -105,6 +105,7 @@ def estimate_groups(
         estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items, by=by)
         if total
         else None,
+        ordered=quantifier.is_ordered,
         drawn=DrawnShares.of_groups(borrow_strength(estimated), large, len(order)) if borrow and estimated else None,
     )
 
