@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from headcount._labels import class_order
 from headcount.intervals import Difference, Differences, Trend
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import class_order
 from headcount.stream.groups import group_label
 
 __all__ = ["Against", "Comparison", "Comparisons", "TrendOfGroups"]

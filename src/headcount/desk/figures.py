@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from headcount._labels import class_positions
+from headcount._labels import class_order, class_positions
 from headcount._typing import AnyArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.intervals import Figure, at_least, at_most, check_quantile, mean_of
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import class_order
 
 __all__ = ["FiguresAsked"]
 

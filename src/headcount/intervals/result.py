@@ -231,15 +231,12 @@ class Estimate:
         if reason := self.why_no_means:
             raise DataError(f"There is no interval of a quantile. {reason}")
         cumulative = self.cumulative
-        positions = quantile_positions(*(np.atleast_2d(ends) for ends in cumulative[1:4]), q)
-        known = ~np.isnan(np.atleast_2d(self.shares)[:, 0])
-        labels = [
-            np.where(known, self.classes[position], None) if not known.all() else self.classes[position]
-            for position in positions
-        ]
-        if self.shares.ndim == 1:
-            labels = [label[0] for label in labels]
-        return QuantileEstimate(*labels, self.level)
+        shares, low, high = (np.atleast_2d(ends) for ends in (cumulative.shares, cumulative.low, cumulative.high))
+        labels = [self.classes[position] for position in quantile_positions(shares, low, high, q)]
+        if np.isnan(shares).any():
+            labels = [np.where(np.isnan(shares[:, 0]), None, label) for label in labels]
+        value, lowest, highest = labels if self.shares.ndim == 2 else [label[0] for label in labels]
+        return QuantileEstimate(value, lowest, highest, self.level)
 
     @property
     def why_no_means(self) -> str:
@@ -254,8 +251,10 @@ class Estimate:
         figure : Figure
             For ``classes`` in their order.
         """
-        found = intervals_of_means(self, figure.values)
-        return found if self.shares.ndim == 2 else tuple(float(values[0]) for values in found)
+        value, low, high = intervals_of_means(self, figure.values)
+        if self.shares.ndim == 2:
+            return value, low, high
+        return float(value[0]), float(low[0]), float(high[0])
 
     def evidence_for(self, level: float, values: FloatArray | None = None) -> Evidence:
         """Return the evidence of one sample that comparisons at this level go by; under a design with effective sizes.

@@ -170,8 +170,9 @@ def _at_places(shares: FloatArray, places: FloatArray) -> FloatArray:
     k = len(shares)
     inside = np.clip(places, 0.0, k - 1.0)
     nearness = np.maximum(1.0 - np.abs(inside[:, :, None] - np.arange(k)), 0.0)  # to each class, which sum to 1
-    moved: FloatArray = np.einsum("j,rji->ri", shares, nearness)
-    return moved / moved.sum(axis=1, keepdims=True)
+    moved = np.einsum("j,rji->ri", shares, nearness)
+    of_classes: FloatArray = moved / moved.sum(axis=1, keepdims=True)
+    return of_classes
 
 
 def _of_present(shares: FloatArray, present: AnyArray) -> FloatArray:

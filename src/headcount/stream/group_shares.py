@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from headcount._labels import class_positions
+from headcount._labels import class_order
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import plain, quoted
+from headcount._validation import plain
 from headcount.checks import Report
-from headcount.exceptions import DataError
 from headcount.intervals import BorrowedStrength, Estimate, Figure
 from headcount.significance import holm
 from headcount.stream.group_figures import GroupFigure, figures_of_groups
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from headcount.stream.labelled_groups import LabelledGroups
 
-__all__ = ["DrawnShares", "GroupShares", "class_order", "none_if_nan", "whole_number"]
+__all__ = ["DrawnShares", "GroupShares", "none_if_nan", "whole_number"]
 
 _FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
 _DRAWN = ("drawn_share", "drawn_low", "drawn_high", "drawn")
@@ -303,22 +302,6 @@ class GroupShares:
         import pandas as pd
 
         return pd.DataFrame(self.records())
-
-
-def class_order(classes: AnyArray, wanted: Sequence[Any]) -> list[int]:
-    """Return the positions of the classes in the order that is wanted; raise unless that names each of them once.
-
-    >>> class_order(np.array(["bad", "fair", "good"]), ["good", "fair", "bad"])
-    [2, 1, 0]
-    """
-    positions, text = class_positions(classes)
-    given = [text(label) for label in wanted]
-    if sorted(given) != sorted(positions):
-        raise DataError(
-            f"The order of the classes (--ordered) must name each class once; got {quoted(given, 10)}, and the classes are "
-            f"{quoted(positions, 10)}."
-        )
-    return [positions[label] for label in given]
 
 
 def _least_p_value(report: Report) -> float:
