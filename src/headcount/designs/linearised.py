@@ -69,12 +69,6 @@ class ClusterErrors:
         E = self.contributions
         return DesignVariance(E.T @ E, len(E), max(len(E) - self.n_strata, 1))
 
-    def covariance_with(self, other: "ClusterErrors") -> FloatArray:
-        """Return the covariance of two errors whose clusters are in part the same."""
-        _, here, there = np.intersect1d(self.keys, other.keys, assume_unique=True, return_indices=True)
-        covariance: FloatArray = self.contributions[here].T @ other.contributions[there]
-        return covariance
-
 
 def cluster_errors(contributions: FloatArray, design: SurveyDesign) -> ClusterErrors:
     """Return what each cluster contributes to the sum of what its items contribute; keys are the numbers of clusters.

@@ -32,7 +32,6 @@ __all__ = [
     "design_intervals",
     "effective_evidence",
     "independent_errors",
-    "shared_clusters_effect",
 ]
 
 _MANY = 1_000_000
@@ -310,22 +309,6 @@ def design_intervals(
     return (low, high) if values is None else (low[:, 0], high[:, 0])
 
 
-def shared_clusters_effect(first: DesignErrors, second: DesignErrors) -> float:
-    """Return how many times larger the variance of a difference is than if the two samples had no cluster in common.
-
-    Clusters with items in both samples, such as authors who write in two months, make the errors of the two alike, so that part of
-    them cancels in the difference. The largest factor of all classes is returned, which is safe for each.
-    """
-    of_first, of_second = first.target_clusters[0], second.target_clusters[0]
-    if of_first is None or of_second is None:
-        return 1.0
-    together = np.diagonal(first.target[0] + second.target[0])
-    common = np.diagonal(of_first().covariance_with(of_second()))
-    known = together > 1e-15
-    factors = np.where(known, 1.0 - 2.0 * common / np.where(known, together, 1.0), 1.0)
-    return float(np.clip(factors.max(), _LEAST_EFFECT, 2.0))
-
-
 def effective_evidence(
     evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None, shared: float = 1.0
 ) -> Evidence:
@@ -333,7 +316,7 @@ def effective_evidence(
 
     Without values the largest design effect of all classes is taken, which is safe for any use of the evidence. The effects are
     known from few clusters: quantiles for as many degrees of freedom stand in for the normal's. ``shared`` is a factor of the
-    variance that comes from the sample (`shared_clusters_effect`).
+    variance that comes from the sample (`SharedClusters`).
     """
     target = _effect(errors.target[0], errors.plain_target[0], values)
     labelled = _effect(errors.labelled[0], errors.plain_sizes[0], values)

@@ -293,6 +293,7 @@ def estimate(
         replicates=replicates,
         draws=draws,
         design=errors,
+        ordered=quantifier.is_ordered,
     )
 
 
