@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 from headcount import ACC, PACC, SLD, DyS, EDy, HDy, KDEyML, Outputs, Samples, SurveyDesign, estimate
+from headcount.checks import LabelledItems
+from headcount.checks.item_features import ItemFeatures
 from headcount.exceptions import DataError
+from headcount.quantifiers import Posteriors
 from headcount.stream import DesignColumns, Reading, Recipe, Tally, estimate_groups, tally_files
 
 CLUSTERS, ITEMS = 80, 1500
@@ -228,3 +231,28 @@ def test_memory_grows_with_clusters_and_not_with_items(table, labelled):
     many = tally(quantifier, labelled, [table] * 5, {"cluster": "author"})
     assert many.design.n_clusters == few.design.n_clusters <= 2 * CLUSTERS
     assert many.n_items == 5 * few.n_items
+
+
+def test_items_of_a_cluster_that_are_alike_raise_no_alarm_in_a_stream_either():
+    generator = np.random.default_rng(0)
+
+    def drawn(n_clusters):
+        clusters = np.repeat(np.arange(n_clusters), 10)
+        y = (generator.random(len(clusters)) < 0.5).astype(int)
+        own = 2.0 * generator.standard_normal((n_clusters, 3))[clusters] + generator.standard_normal((len(y), 3))
+        return np.column_stack([generator.standard_normal(len(y)) + 2.0 * y, own]), y, clusters
+
+    alarms, plain, names = [], [], tuple("abcd")
+    for _ in range(6):
+        (X, y, own), (Z, _, author) = drawn(50), drawn(50)
+        table = pd.DataFrame(Z, columns=list(names)).assign(author=author)
+        for design, found in ((SurveyDesign(clusters=own), alarms), (None, plain)):
+            quantifier = PACC(random_state=0).fit(X, y, design=design)
+            columns = None if design is None else DesignColumns(cluster="author")
+            outputs, codes = quantifier.validation_items()
+            features = ItemFeatures(X, names, False)
+            known = LabelledItems(features, y, quantifier.outputs(X).posteriors, None if design is None else own)
+            recipe = Recipe(quantifier, (Posteriors().vectors(outputs), codes), items=known, design=columns)
+            groups = estimate_groups(tally_files([table], Reading(recipe, "numbers", names)))
+            found.append(groups.reports[0].p_items < 0.025)
+    assert sum(alarms) <= 1 < 3 <= sum(plain)

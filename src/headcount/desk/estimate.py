@@ -314,9 +314,7 @@ def tally_of(
         from headcount.warehouse import tally_statistics
 
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
-    # The check of the items themselves takes those of a group for independent.
-    items = model.labelled_items() if design is None or not design.given else None
-    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, items, design)
+    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items(), design)
     if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
         classifier = getattr(model.quantifier, "classifier_", None)
         if hasattr(
