@@ -298,9 +298,7 @@ def main() -> None:
     asked = parser.parse_args()
     asked.store.mkdir(parents=True, exist_ok=True)
     methods = tuple(asked.methods.split(","))
-    blocks = {
-        name: [replace(setting, methods=methods) for setting in BLOCKS[name]()] for name in asked.only.split(",")
-    }
+    blocks = {name: [replace(setting, methods=methods) for setting in BLOCKS[name]()] for name in asked.only.split(",")}
     counts = {name: -(-(asked.forests if name == "forests" else asked.simulations) // PART) for name in blocks}
     # Parts in turn, so that a run that is stopped has some of each.
     tasks = [

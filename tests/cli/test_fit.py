@@ -278,7 +278,14 @@ def test_rows_that_make_no_design_are_named_in_a_line(clustered, run, refused, c
         new.loc[5, column] = value
     new.to_csv(clustered / "bad.csv", index=False)
     assert run(*FIT_CLUSTERED, "--features", "x")[0] == 0
-    refused(words, "estimate", "m.headcount", "bad.csv", {"w": "--weight", "author": "--cluster"}.get(column, "--stratum"), column)
+    refused(
+        words,
+        "estimate",
+        "m.headcount",
+        "bad.csv",
+        {"w": "--weight", "author": "--cluster"}.get(column, "--stratum"),
+        column,
+    )
     labelled = pd.read_csv(clustered / "labelled.csv").astype({column: object})
     if value == "all":
         labelled[column] = 7

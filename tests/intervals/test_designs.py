@@ -199,6 +199,7 @@ def test_a_group_of_one_cluster_rules_nothing_out_and_the_others_are_not_touched
     np.testing.assert_allclose(answer.low[1], alone.low)
     np.testing.assert_allclose(answer.high[1], alone.high)
 
+
 @pytest.mark.parametrize("quantifier", [HDy(), SLD(calibration="bcts"), PACC()])
 def test_replicates_of_clusters_agree_with_the_linearised_interval(quantifier):
     generator = np.random.default_rng(4)

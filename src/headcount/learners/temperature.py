@@ -123,9 +123,7 @@ class LogLinearCalibration:
             return np.asarray(factors, dtype=np.float64)
         return np.asarray(np.block([[factors, mixed[:, 1:]], [mixed[:, 1:].T, biases[1:, 1:]]]), dtype=np.float64)
 
-    def jackknifed_posteriors(
-        self, P: FloatArray, codes: IntArray, weights: FloatArray | None = None
-    ) -> FloatArray:
+    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
 
         To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,

@@ -82,9 +82,7 @@ class ClusterTotals:
             run(_design_kernels.cluster_keys, 6.0 * len(hashes), hashes, places, keys)
             while True:
                 known = self._keys, self._hashes, self._places, self.filled, self._index, rows
-                done, self.filled = run(
-                    _design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known
-                )
+                done, self.filled = run(_design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known)
                 if done == len(keys):
                     break
                 self._resize(2 * len(self._keys))

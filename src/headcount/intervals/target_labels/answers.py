@@ -231,9 +231,7 @@ def _equal_chances(labels: TargetLabels, sample: IntArray) -> bool:
     return not chances.size or float(np.ptp(chances)) <= _EQUAL * float(chances.max())
 
 
-def _weights(
-    labels: TargetLabels, sample: IntArray, rows: IntArray, survey: SurveyDesign | None = None
-) -> FloatArray:
+def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray, survey: SurveyDesign | None = None) -> FloatArray:
     """Return what labelled items count: their weights, times one over the chance with which they were drawn to be labelled."""
     drawn = _label_weights(labels, sample, rows)
     return drawn if survey is None else drawn * survey.item_weights[rows]
