@@ -49,7 +49,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     versions = f"headcount {headcount.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
     print(f"Seed {SEED}; {versions}. 80 clusters a side; alarms in %, with the Monte Carlo error.\n")
-    print("| learner | clusters | correlation | simulations | false alarms | without the design | found | without the design |")
+    print(
+        "| learner | clusters | correlation | simulations | false alarms | without the design | found | without the design |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for learner in asked.learners.split(","):
         for size, correlation in ((2, 0.5), (5, 0.2), (5, 0.5), (10, 0.2), (10, 0.5)):

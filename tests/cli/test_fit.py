@@ -37,7 +37,7 @@ def test_learners_are_called_by_their_names_and_columns_that_are_not_read_are_na
 
 
 def test_an_order_of_classes_that_no_row_has_is_refused_with_the_column_of_labels(reviews, refused):
-    message = "labelled.csv, column 'stars': no row has the class 'none' of the order (--classes)"
+    message = "it names, but no row has, 'none'"
     refused(message, *FIT, "--classes", "bad,good,none")
 
 

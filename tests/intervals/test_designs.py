@@ -294,3 +294,66 @@ def test_folds_keep_clusters_together():
         quantifier = PACC(validation=validation, random_state=0).fit(X, codes, design=SurveyDesign(clusters=clusters))
         folds = quantifier.validation_folds_
         assert all(len(np.unique(folds[quantifier.validation_design_.clusters == c])) <= 1 for c in range(40))
+
+
+SHARE_THAT_MOVES = float(
+    np.mean(
+        [
+            (min(s + 0.05, 1.0) - s) / 0.05
+            for s in np.clip(0.5 + 0.45 * norm.ppf((np.arange(20_000) + 0.5) / 20_000), 0.02, 0.98)
+        ]
+    )
+)
+"""Mean move of the authors' shares for a drift of 0.05, in parts of it: those near 1 can't rise as much."""
+
+
+def months_of_authors(generator, n_authors, drift):
+    """Return codes, outputs, authors and months of reviews by authors who write in both months and do not change their mind."""
+    share = np.clip(0.5 + 0.45 * generator.standard_normal(n_authors), 0.02, 0.98)
+    authors = np.tile(np.repeat(np.arange(n_authors), 4), 2)
+    months = np.repeat([0, 1], 4 * n_authors)
+    codes = (generator.random(len(authors)) < np.clip(share[authors] + drift * months, 0.0, 1.0)).astype(int)
+    scores = 1.5 * generator.standard_normal(len(codes)) + 3.0 * codes - 1.5
+    return codes, outputs_of(scores), authors, months
+
+
+@pytest.mark.parametrize("compared", ["difference", "differences", "trend"])
+def test_clusters_with_items_in_both_samples_make_a_difference_more_certain(compared):
+    generator = np.random.default_rng(11)
+    quantifier = fitted(generator, PACC(), n_clusters=400)
+    for _ in range(2):
+        _, outputs, authors, months = months_of_authors(generator, 80, 0.0)
+        samples = Samples.from_groups(months)
+        # With other names in the second month the two are taken to have no author in common.
+        estimates = [
+            estimate(quantifier, outputs, samples, design=SurveyDesign(clusters=names))
+            for names in (authors, authors + 1000 * months)
+        ]
+        if compared == "difference":
+            found = [difference(e.take(0), e.take(1)) for e in estimates]
+        elif compared == "differences":
+            found = [differences(e) for e in estimates]
+        else:
+            found = [slope_of_three(quantifier, outputs, authors, months, same) for same in (True, False)]
+        width, apart = (float(np.ptp([np.atleast_2d(one.low)[0, 1], np.atleast_2d(one.high)[0, 1]])) for one in found)
+        assert width < 0.95 * apart
+
+
+def test_differences_of_samples_that_share_clusters_hold():
+    generator = np.random.default_rng(12)
+    held, n = 0, 300
+    for _ in range(n):
+        quantifier = fitted(generator, PACC(), n_clusters=80)
+        _, outputs, authors, months = months_of_authors(generator, 60, 0.05)
+        design = SurveyDesign(clusters=authors)
+        answer = estimate(quantifier, outputs, Samples.from_groups(months), design=design)
+        found = difference(answer.take(0), answer.take(1))
+        held += found.low[1] <= 0.05 * SHARE_THAT_MOVES <= found.high[1]
+    assert 0.92 <= held / n <= 0.99  # Monte Carlo error 1.3 points
+
+
+def slope_of_three(quantifier, outputs, authors, months, same):
+    """Return the trend over three parts of the reviews, whose authors have the same names in all of them or not."""
+    thirds = (np.arange(len(months)) % 4) % 3
+    names = authors if same else authors + 1000 * thirds
+    return trend(estimate(quantifier, outputs, Samples.from_groups(thirds), design=SurveyDesign(clusters=names)))

@@ -191,7 +191,11 @@ def test_clusters_that_are_numbers_texts_or_categories_are_the_same_clusters(tab
         ({"author": None}, {"cluster": "author"}, "row 3.*the cluster is missing"),
         ({"author": "  "}, {"cluster": "author"}, "row 3.*the cluster is missing"),
         ({"region": ""}, {"stratum": "region"}, "row 3.*the stratum is missing"),
-        ({"region": "region 9"}, {"stratum": "region", "cluster": "author"}, "a cluster lies in the strata"),
+        (
+            {"region": "region 9"},
+            {"stratum": "region", "cluster": "author"},
+            r"row \d+.*: the cluster 'author \d+' lies in several strata, 'region",
+        ),
         ({}, {"weight": "w", "population_size": 1499}, "The population has 1,499 items, fewer than the 1,500"),
         ({}, {"stratum": "region", "population_size": {"region 0": 9e9}}, "lacks the strata 'region 1', 'region 2'"),
         ({}, {"weight": "w", "population_size": {"x": 10}}, "Sizes of strata need the column of strata"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
@@ -102,7 +103,7 @@ class SurveyDesign:
 
     def take(self, rows: IntArray) -> "SurveyDesign":
         """Return the design of some of the items, such as those of a group: as large a part of their population was drawn."""
-        return SurveyDesign._coded(
+        part = SurveyDesign._coded(
             None if self.weights is None else self.weights[rows],
             None if self.strata is None else self.strata[rows],
             None if self.clusters is None else self.clusters[rows],
@@ -110,6 +111,8 @@ class SurveyDesign:
             len(rows),
             self.fractions,
         )
+        part.stratum_names, part.cluster_names = self.stratum_names, self.cluster_names
+        return part
 
     def random_part(self, rows: IntArray) -> "SurveyDesign":
         """Return the design of items that were drawn at random out of these: a smaller part of the population."""
@@ -163,6 +166,13 @@ class SurveyDesign:
     def item_clusters(self) -> IntArray:
         """The cluster of each item as a number; without clusters each item is one."""
         return np.arange(self.n_items) if self.clusters is None else self.clusters
+
+    @property
+    def cluster_keys(self) -> AnyArray:
+        """The name of each numbered cluster as a text, by which clusters of several samples are told to be the same."""
+        if not len(self.cluster_names):  # of a design whose names are not kept
+            return np.arange(self.item_clusters.max(initial=-1) + 1).astype(str).astype(object)
+        return np.array([label_text(name) for name in self.cluster_names.tolist()], dtype=object)
 
     @property
     def item_strata(self) -> IntArray:

@@ -79,6 +79,19 @@ class DesignMoments:
         matrix: FloatArray = np.column_stack([-L @ self.mean, L]) / self.weight
         return matrix
 
+    def contributions(self, L: FloatArray, totals: FloatArray, strata: IntArray) -> FloatArray:
+        """Return what clusters with these totals contribute to the error of the mean of L psi; their squares are its variance."""
+        centres = self._centres()[strata]
+        scaled: FloatArray = (totals - centres) @ self.centring(L).T * np.sqrt(self.scale[strata])[:, None]
+        return scaled
+
+    def _centres(self) -> FloatArray:
+        """Return the mean total of the clusters of each stratum; that of all clusters where a stratum has one."""
+        m = self.clusters
+        centres: FloatArray = self.first / np.maximum(m, 1.0)[:, None]
+        centres[m == 1.0] = self.first.sum(axis=0) / m.sum()
+        return centres
+
     def covariance(self, L: FloatArray) -> DesignVariance:
         """Return the linearised covariance of the weighted mean of L times the item vectors, with its degrees of freedom.
 
@@ -86,9 +99,7 @@ class DesignMoments:
         """
         present = self.clusters > 0
         m, s, G = self.clusters[present], self.first[present], self.second[present]
-        centres = s / m[:, None]
-        lonely = m == 1.0
-        centres[lonely] = self.first.sum(axis=0) / self.clusters.sum()
+        centres = self._centres()[present]
         spread = (
             G
             - np.einsum("ha,hb->hab", s, centres)

@@ -7,15 +7,16 @@ items divided by these.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from headcount._distributions import normal_tail, student_quantile
 from headcount._typing import FloatArray, IntArray
-from headcount.designs import DesignVariance, SurveyDesign, linearised_covariance
+from headcount.designs import ClusterErrors, DesignVariance, SurveyDesign, cluster_errors, linearised_covariance
 from headcount.intervals.evidence import Evidence
 from headcount.intervals.inversion import class_intervals, mean_intervals
 from headcount.learners import Outputs
@@ -25,6 +26,7 @@ __all__ = [
     "DesignErrors",
     "DesignedItems",
     "IndependentItems",
+    "SampleErrors",
     "TargetErrors",
     "design_errors",
     "design_intervals",
@@ -58,6 +60,8 @@ class DesignErrors:
         Clusters of each sample, and degrees of freedom (less strata).
     labelled_clusters, labelled_degrees : arrays of int of shape (n_samples,)
         Those of the labelled items, the same for all samples.
+    target_clusters : tuple of callables, or of None
+        Return what each cluster of a sample contributes, where clusters may have items in several samples.
     """
 
     target: FloatArray
@@ -69,6 +73,7 @@ class DesignErrors:
     degrees: IntArray
     labelled_clusters: IntArray
     labelled_degrees: IntArray
+    target_clusters: tuple[Callable[[], ClusterErrors] | None, ...]
 
     def take(self, s: int) -> "DesignErrors":
         """Return the errors of sample s alone."""
@@ -110,6 +115,28 @@ def _ratios(design: FloatArray, plain: FloatArray) -> FloatArray:
     return ratios
 
 
+@dataclass(frozen=True, eq=False)
+class SampleErrors:
+    """Errors of the shares of a sample that come from its items.
+
+    Attributes
+    ----------
+    variance : DesignVariance
+        Under the design.
+    plain : array of shape (n_classes, n_classes)
+        Their covariance if the items were independent and of equal weight.
+    clusters : callable, or None
+        Returns what each cluster contributes (`ClusterErrors`), where clusters may have items in other samples too.
+    endless : array of shape (n_classes, n_classes), or None
+        The covariance under the design if the population had no end; None if it has none.
+    """
+
+    variance: DesignVariance
+    plain: FloatArray
+    clusters: Callable[[], ClusterErrors] | None = None
+    endless: FloatArray | None = None
+
+
 class TargetErrors(ABC):
     """The errors of shares that come from the items of the samples."""
 
@@ -119,19 +146,15 @@ class TargetErrors(ABC):
         return None
 
     @abstractmethod
-    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
-        """Return the errors of sample s, whose evidence this is, and their covariance if its items were independent."""
-
-    def of_endless_population(self, s: int, evidence: Evidence) -> FloatArray | None:
-        """Return the covariance of the errors of sample s if its population had no end; None if it has none."""
-        return None
+    def of_sample(self, s: int, evidence: Evidence) -> SampleErrors:
+        """Return the errors of sample s, whose evidence this is."""
 
 
 class IndependentItems(TargetErrors):
     """Without a design the items of a sample are independent, and what was added up of them is enough."""
 
-    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
-        """Return the errors of sample s at the estimated shares, twice."""
+    def of_sample(self, s: int, evidence: Evidence) -> SampleErrors:
+        """Return the errors of sample s at the estimated shares."""
         return independent_errors(evidence)
 
 
@@ -157,20 +180,29 @@ class DesignedItems(TargetErrors):
         """Names of the samples."""
         return self.samples.names
 
-    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
-        """Return the errors of sample s by its items' contributions, and their covariance if the items were independent."""
+    def of_sample(self, s: int, evidence: Evidence) -> SampleErrors:
+        """Return the errors of sample s by what its items contribute."""
         vectors, rows = evidence.vectors, self.samples[s]
         if self._contributions is None or not vectors.is_shared:
             self._contributions = vectors.target(int(evidence.index[0]), self.outputs) @ evidence.B[0].T
-        return _target_errors(self._contributions[rows], self.samples.factors_of(s), self.design.take(rows))
+        U, factors, design = self._contributions[rows], self.samples.factors_of(s), self.design.take(rows)
+        weights = factors / factors.sum()
+        centred = U - weights @ U
+        plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
+        found = cluster_errors(weights[:, None] * centred, design)
+        clusters = None if design.clusters is None else partial(_named, found, self.design)
+        endless = None
+        if design.fractions is not None:
+            contributions = weights[:, None] * centred
+            endless = linearised_covariance(contributions, design.of_infinite_population()).covariance
+        return SampleErrors(found.variance, plain, clusters, endless)
 
-    def of_endless_population(self, s: int, evidence: Evidence) -> FloatArray | None:
-        """Return the covariance of the errors of sample s if its population had no end; None if it has none."""
-        if self.design.fractions is None or self._contributions is None:
-            return None
-        rows = self.samples[s]
-        endless = self.design.take(rows).of_infinite_population()
-        return _target_errors(self._contributions[rows], self.samples.factors_of(s), endless)[0].covariance
+
+def _named(found: ClusterErrors, design: SurveyDesign) -> ClusterErrors:
+    """Return errors of the clusters of a design by the names of these, rather than by their numbers."""
+    keys = design.cluster_keys[found.keys]
+    order = np.argsort(keys)
+    return replace(found, keys=keys[order], contributions=found.contributions[order])
 
 
 def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErrors:
@@ -185,30 +217,32 @@ def design_errors(evidence: Evidence, target_errors: TargetErrors) -> DesignErro
     """
     parts: list[list[FloatArray]] = []
     figures: list[tuple[int, int, int, int]] = []
+    clusters: list[Callable[[], ClusterErrors] | None] = []
     for s in range(len(evidence.shares)):
         one = evidence.take(s)
-        target, plain_target = target_errors.of_sample(s, one)
-        endless = target_errors.of_endless_population(s, one)
-        if endless is not None:
-            target = replace(target, covariance=_of_finite_population(one, target.covariance, endless))
+        sample = target_errors.of_sample(s, one)
+        target, plain_target = sample.variance, sample.plain
+        clusters.append(sample.clusters)
+        if sample.endless is not None:
+            target = replace(target, covariance=_of_finite_population(one, target.covariance, sample.endless))
         if target.n_clusters < 2:
             target = replace(target, covariance=_UNKNOWN_VARIANCE * np.eye(len(plain_target)))
         labelled, plain_labelled, plain_sizes = _labelled_errors(one)
         parts.append([target.covariance, labelled.covariance, plain_target, plain_labelled, plain_sizes])
         figures.append((target.n_clusters, target.degrees, labelled.n_clusters, labelled.degrees))
-    return DesignErrors(
-        *(np.stack(column) for column in zip(*parts, strict=True)),
-        *(np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)),
-    )
+    names = [one.name for one in fields(DesignErrors)]
+    columns = [np.stack(column) for column in zip(*parts, strict=True)]
+    columns += [np.array(column, dtype=np.int64) for column in zip(*figures, strict=True)]
+    return DesignErrors(**dict(zip(names, columns, strict=False)), target_clusters=tuple(clusters))
 
 
-def independent_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+def independent_errors(evidence: Evidence) -> SampleErrors:
     """Return the errors that come from a sample's items where these are independent, at the estimated shares."""
     p, B, n = evidence.shares[0], evidence.B[0], float(evidence.n[0])
     covariance = B @ np.einsum("l,lab->ab", p, evidence.S[0]) @ B.T / n
     if not evidence.within:
         covariance = covariance + (np.diag(p) - np.outer(p, p)) / n
-    return DesignVariance(covariance, round(n), _MANY), covariance
+    return SampleErrors(DesignVariance(covariance, round(n), _MANY), covariance)
 
 
 def _of_finite_population(evidence: Evidence, covariance: FloatArray, endless: FloatArray) -> FloatArray:
@@ -229,14 +263,6 @@ def _of_finite_population(evidence: Evidence, covariance: FloatArray, endless: F
     part = np.sqrt(within / np.maximum(within + p * (1.0 - p), 1e-300))
     total: FloatArray = covariance + np.outer(part, part) * (endless - covariance)
     return total
-
-
-def _target_errors(U: FloatArray, factors: FloatArray, design: SurveyDesign) -> tuple[DesignVariance, FloatArray]:
-    """Return the errors of a sample's weighted mean under the design, and their covariance if the items were independent."""
-    weights = factors / factors.sum()
-    centred = U - weights @ U
-    plain = (centred * weights[:, None]).T @ centred / max(len(U) - 1, 1)
-    return linearised_covariance(weights[:, None] * centred, design), plain
 
 
 def _labelled_errors(evidence: Evidence) -> tuple[DesignVariance, FloatArray, FloatArray]:
@@ -284,17 +310,18 @@ def design_intervals(
 
 
 def effective_evidence(
-    evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None
+    evidence: Evidence, errors: DesignErrors, z: float, values: FloatArray | None = None, shared: float = 1.0
 ) -> Evidence:
     """Return the evidence of one sample with effective numbers of items, for the mean of these values over the classes.
 
     Without values the largest design effect of all classes is taken, which is safe for any use of the evidence. The effects are
-    known from few clusters: quantiles for as many degrees of freedom stand in for the normal's.
+    known from few clusters: quantiles for as many degrees of freedom stand in for the normal's. ``shared`` is a factor of the
+    variance that comes from the sample (`SharedClusters`).
     """
     target = _effect(errors.target[0], errors.plain_target[0], values)
     labelled = _effect(errors.labelled[0], errors.plain_sizes[0], values)
     tail = float(normal_tail(z))
-    target *= float(student_quantile(tail, float(errors.degrees[0]))) ** 2 / z**2
+    target *= shared * float(student_quantile(tail, float(errors.degrees[0]))) ** 2 / z**2
     sizes = evidence.sizes / labelled
     usual = max(float(sizes.min()) - 1.0, 1.0)  # degrees of freedom that the test of shares allows for by itself
     degrees = float(errors.labelled_degrees[0])

@@ -295,6 +295,7 @@ def estimate(
         replicates=replicates,
         draws=draws,
         design=errors,
+        ordered=quantifier.is_ordered,
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
-from headcount._validation import HasMethods, as_items, encode, labelled_items, learn_classes, quoted
+from headcount._validation import HasMethods, as_items, encode, has_natural_order, labelled_items, learn_classes, quoted
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import (
@@ -182,6 +182,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     def _is_inherited(self, family: type, *names: str) -> bool:
         """Whether the methods of these names are the family's, not overridden."""
         return all(getattr(type(self), name) is getattr(family, name) for name in names)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the classes means something: it was given (``classes``), or they are numbers or dates."""
+        return self.chosen.classes is not None or has_natural_order(self.classes_)
 
     @property
     def chosen(self) -> "Quantifier":

@@ -15,7 +15,8 @@ _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 """Of the hash FNV-1a (Fowler, Noll and Vo), whose result the finaliser of SplitMix64 spreads over all bits."""
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
-_SPACE = 32
+_FRACTIONS = 2.0**30
+_SPACE, _MINUS, _ZERO = 32, 45, np.uint8(48)
 
 
 @kernel()
@@ -125,3 +126,52 @@ def merge_totals(added: IntArray, rows: IntArray, totals: IntArray) -> None:
     for i in range(rows.size):
         for j in range(added.shape[1]):
             totals[rows[i], j] += added[i, j]
+
+
+@kernel()
+def cluster_moments(
+    totals: FloatArray, unit: float, cells: IntArray, counts: IntArray, first: IntArray, second: IntArray
+) -> None:
+    """Add up the totals of clusters and products of two of them (lower triangle) by cell, as whole numbers of ones and of 2^-30.
+
+    A row of ``totals`` is a cluster, in units; ``cells`` says where it is added. The last axis of ``first`` and ``second`` holds
+    the two limbs of a sum. Products are rounded one by one, so that the sums do not depend on the order of the clusters.
+    """
+    n, d = totals.shape
+    for i in range(n):
+        cell, pair = cells[i], 0
+        counts[cell] += 1
+        for j in range(d):
+            value = totals[i, j] * unit
+            whole = np.floor(value)
+            first[cell, j, 0] += np.int64(whole)
+            first[cell, j, 1] += np.int64(np.floor((value - whole) * _FRACTIONS + 0.5))
+            for other in range(j + 1):
+                product = value * (totals[i, other] * unit)
+                whole = np.floor(product)
+                second[cell, pair, 0] += np.int64(whole)
+                second[cell, pair, 1] += np.int64(np.floor((product - whole) * _FRACTIONS + 0.5))
+                pair += 1
+
+
+@kernel()
+def hash_integers(values: IntArray, hashes: AnyArray) -> None:
+    """Hash whole numbers as the texts that they are written as."""
+    digits = np.empty(20, dtype=np.uint8)
+    ten = np.uint64(10)
+    for i in range(values.size):
+        h, value = _FNV_START, values[i]
+        rest = np.uint64(value)
+        if value < 0:
+            h = (h ^ np.uint64(_MINUS)) * _FNV_PRIME
+            rest = np.uint64(-(value + 1)) + np.uint64(1)
+        n = 0
+        while n == 0 or rest != 0:
+            digits[n] = _ZERO + np.uint8(rest % ten)
+            rest //= ten
+            n += 1
+        for j in range(n - 1, -1, -1):
+            h = (h ^ np.uint64(digits[j])) * _FNV_PRIME
+        h = (h ^ (h >> _SHIFT_A)) * _MIX_A
+        h = (h ^ (h >> _SHIFT_B)) * _MIX_B
+        hashes[i] = h ^ (h >> _SHIFT_C)

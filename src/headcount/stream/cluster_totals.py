@@ -5,7 +5,7 @@ import numpy as np
 from headcount._interpreted import run
 from headcount._typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["ClusterTotals"]
+__all__ = ["UNIT_BITS", "ClusterTotals"]
 
 UNIT_BITS = 30
 """Totals are whole numbers of 2^-30: an item adds less than 2^35 for each coordinate, so that 2^28 items of a cluster have room."""
@@ -28,7 +28,7 @@ class ClusterTotals:
     >>> totals = ClusterTotals(1)
     >>> places, hashes = np.zeros(3, dtype=np.int64), np.array([7, 9, 7], dtype=np.uint64)
     >>> totals.add(np.array([[0.5, 0.25, 1.0]]), np.ones(3), places, hashes)
-    >>> sorted(totals.values().tolist())
+    >>> sorted((totals.exact_totals / 2**30).tolist())
     [[1.0, 0.25], [2.0, 1.5]]
     """
 
@@ -53,9 +53,10 @@ class ClusterTotals:
         """Place of each row."""
         return self._places[: self.filled]
 
-    def values(self, rows: IntArray | slice = slice(None)) -> FloatArray:
-        """Return the total of factors, and those of factors times coordinates, of some rows."""
-        return np.asarray(self._totals[: self.filled][rows] * 2.0**-UNIT_BITS, dtype=np.float64)
+    @property
+    def exact_totals(self) -> IntArray:
+        """Totals of each row in units of 2^-30."""
+        return self._totals[: self.filled]
 
     def add(self, C: FloatArray, factors: FloatArray, places: IntArray, hashes: AnyArray) -> None:
         """Add items: coordinates (a row each), factors, places, and hashes of the names of their clusters."""

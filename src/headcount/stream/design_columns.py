@@ -43,7 +43,9 @@ class DesignColumns:
 
     def kinds(self) -> dict[str, Kind]:
         """How the reader reads these columns."""
-        kinds: dict[str, Kind] = {name: "group" for name in (self.stratum, self.cluster) if name is not None}
+        kinds: dict[str, Kind] = {} if self.cluster is None else {self.cluster: "key"}
+        if self.stratum is not None:
+            kinds[self.stratum] = "group"
         if self.weight is not None:
             if self.weight in kinds:
                 raise DataError(f"Column {self.weight!r} can't hold both weights and strata or clusters.")

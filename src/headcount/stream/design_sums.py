@@ -6,17 +6,18 @@ Weights are split into a factor and a scale (`_design_kernels`), so that sums of
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray
-from headcount._validation import quoted
-from headcount.designs import DesignMoments
+from headcount._interpreted import run
+from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.designs import ClusterErrors, DesignMoments
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics
 from headcount.quantifiers.representations import sum_weighted
-from headcount.stream.cluster_totals import ClusterTotals
+from headcount.stream.cluster_totals import UNIT_BITS, ClusterTotals
 from headcount.stream.design_columns import DesignColumns
 from headcount.stream.drawn_rows import DrawnRows
 
@@ -48,19 +49,23 @@ class GroupMoments:
     kish : float
         The design effect that weights have where they tell nothing of the vectors: n times the sum of squared weights, divided by
         the squared sum (Kish 1965); 1 with clusters, whose totals hold the weights.
-    hashes, contributions : arrays of shape (n_clusters,) and (n_clusters, 1 + d), or None
-        The clusters, in the order of their hashes, with their totals.
-    strata : array of int, shape (n_clusters,), or None
-        Stratum of each cluster, a position among those of the moments.
+    clusters : callable, or None
+        Returns hash, stratum and total of each cluster.
     """
 
     moments: DesignMoments
     n: int
     covariance: FloatArray
     kish: float
-    hashes: Any = None
-    contributions: FloatArray | None = None
-    strata: IntArray | None = None
+    clusters: Callable[[], tuple[AnyArray, IntArray, FloatArray]] | None = None
+
+    def cluster_errors(self, L: FloatArray) -> ClusterErrors:
+        """Return what each cluster contributes to the error of the mean of L times the vectors."""
+        if self.clusters is None:
+            raise TypeError("These items are in no clusters.")
+        hashes, strata, totals = self.clusters()
+        present = int((self.moments.clusters > 0).sum())
+        return ClusterErrors(hashes, self.moments.contributions(L, totals, strata), present)
 
 
 class DesignSums:
@@ -106,13 +111,13 @@ class DesignSums:
         n = C.shape[1]
         if n == 0:
             return
-        places, place = self._places_of(rows, codes, drawn)
+        places, place, counts = self._places_of(rows, codes, drawn)
+        self._items[places] += counts
         factors = np.ones(n) if drawn.factors is None else drawn.factors
         vectors = C[: self.n_vectors]
         for start in range(0, n, _ITEMS_PER_CALL):
             part = slice(start, min(start + _ITEMS_PER_CALL, n))
             block, at, f = vectors[:, part], place[part], factors[part]
-            self._items[places] += np.bincount(at, minlength=len(places))
             self._sums.add_at(places, sum_weighted(block, at, len(places), f, products=True))
             if self._clusters is None and drawn.factors is not None:
                 added = sum_weighted(block, at, len(places), f * f, products=True, bits=_SQUARE_BITS)
@@ -120,23 +125,25 @@ class DesignSums:
         if self._clusters is not None and drawn.clusters is not None:
             self._clusters.add(C, factors, places[place], drawn.clusters)
 
-    def _places_of(self, rows: IntArray, codes: IntArray, drawn: DrawnRows) -> tuple[IntArray, IntArray]:
-        """Return the numbers of the places of a batch, and the position of each item's among them."""
+    def _places_of(self, rows: IntArray, codes: IntArray, drawn: DrawnRows) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the numbers of the places of a batch, the position of each item's among them, and their numbers of items."""
         n_strata, least, n_scales = len(drawn.strata), 0, 1
-        cell = codes.astype(np.int64)
+        cell = codes
         if drawn.stratum is not None:
-            cell = cell * n_strata + drawn.stratum
+            cell = cell.astype(np.int64) * n_strata + drawn.stratum
         if drawn.scales is not None:
             least = int(drawn.scales.min())
             n_scales = int(drawn.scales.max()) - least + 1
             if n_scales > 1:
-                cell = cell * n_scales + (drawn.scales - least)
-        present = np.bincount(cell, minlength=len(rows) * n_strata * n_scales) > 0
-        cells = np.flatnonzero(present)
+                cell = cell.astype(np.int64) * n_scales + (drawn.scales - least)
+        counts = np.bincount(cell, minlength=len(rows) * n_strata * n_scales)
+        cells = np.flatnonzero(counts)
         group, stratum, scale = np.unravel_index(cells, (len(rows), n_strata, n_scales))
         numbers = [self.strata.setdefault(name, len(self.strata)) for name in drawn.strata]
         keys = zip(rows[group].tolist(), [numbers[s] for s in stratum.tolist()], (scale + least).tolist(), strict=True)
-        return self._numbered(list(keys)), (np.cumsum(present) - 1)[cell]
+        if len(cells) < len(counts):
+            cell = (np.cumsum(counts > 0) - 1)[cell]
+        return self._numbered(list(keys)), cell, counts[cells]
 
     def _numbered(self, keys: list[tuple[int, int, int]]) -> IntArray:
         """Return the numbers of places, making room for those that are new."""
@@ -196,27 +203,27 @@ class DesignSums:
         return lambda g: float(weights[in_order[group[in_order] == g]].sum())
 
     def check(self) -> None:
-        """Raise if a cluster lies in two strata, if all items are of one cluster, or if the population is too small."""
+        """Raise if all items are of one cluster, or if the population is too small."""
         self.population()
         if self._clusters is None:
             return
-        clusters = _Clusters(self._clusters, *self._arrays())
-        hashes, strata = clusters.by_hash()
-        same = hashes[1:] == hashes[:-1]
-        if not (~same).any():
+        clusters = _Clusters(self._clusters, *self._arrays(), len(self.strata))
+        if clusters.is_one:
             raise DataError(
                 f"All items are in one cluster (column {self.columns.cluster!r}): how much clusters differ can't be told from one. "
                 "At least 2 are needed, and 30 or more for intervals that hold."
             )
-        twice = np.flatnonzero(same & (strata[1:] != strata[:-1]))
-        if twice.size:
-            names = sorted(self.strata)
-            both = [names[strata[twice[0]]], names[strata[twice[0] + 1]]]
-            raise DataError(
-                f"Column {self.columns.cluster!r}: a cluster lies in the strata {quoted(sorted(both))}, but a cluster must lie in "
-                f"one (column {self.columns.stratum!r}). If clusters of different strata have the same names, put the stratum into "
-                "the name."
-            )
+
+    def cluster_in_several_strata(self) -> tuple[int, list[str]] | None:
+        """Return the hash of a cluster that lies in several strata, and the names of two of these; None if there is none."""
+        if self._clusters is None or self.columns.stratum is None:
+            return None
+        hashes, strata = _Clusters(self._clusters, *self._arrays(), len(self.strata)).by_hash()
+        twice = np.flatnonzero((hashes[1:] == hashes[:-1]) & (strata[1:] != strata[:-1]))
+        if not twice.size:
+            return None
+        names = sorted(self.strata)
+        return int(hashes[twice[0]]), sorted([names[strata[twice[0]]], names[strata[twice[0] + 1]]])
 
     def moments(self) -> Callable[[int], GroupMoments]:
         """Return a function for what the errors of the shares of a group need."""
@@ -226,7 +233,8 @@ class DesignSums:
         drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
         parts = None if sizes is None else drawn / sizes
         first, second = _extended(self._sums, factor)
-        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale)
+        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale, n_strata)
+        totals_of = None if clusters is None else clusters.moments()
         square_second = second
         if self._clusters is None and self.columns.weight is not None:
             _, square_second = _extended(self._squares, factor**2)
@@ -239,10 +247,9 @@ class DesignSums:
             total, products = first[at].sum(axis=0), second[at].sum(axis=0)
             mean, n = total[1:] / total[0], int(items.sum())
             covariance = products[1:, 1:] / total[0] - np.outer(mean, mean)
-            if clusters is not None:
-                hashes, strata, totals = clusters.of_group(g)
-                moments = DesignMoments.of_totals(totals, strata, items, parts)
-                return GroupMoments(moments, n, covariance, 1.0, hashes, totals, strata)
+            if clusters is not None and totals_of is not None:
+                moments = DesignMoments(totals_of[0][g], items, totals_of[1][g], totals_of[2][g], parts)
+                return GroupMoments(moments, n, covariance, 1.0, partial(clusters.of_group, g))
             of_strata = np.zeros((n_strata, *first.shape[1:])), np.zeros((n_strata, *second.shape[1:]))
             np.add.at(of_strata[0], stratum[at], first[at])
             np.add.at(of_strata[1], stratum[at], square_second[at])
@@ -254,39 +261,68 @@ class DesignSums:
 
 
 class _Clusters:
-    """Totals of the clusters of each group, in the order of strata and hashes, with the scales of weights added up."""
+    """Totals of the clusters of each group and stratum, with the scales of weights added up."""
 
-    def __init__(self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray) -> None:
-        self._clusters, self._group, self._stratum, self._factor = clusters, group, stratum, scale_factor(scale)
-        hashes, places = clusters.hashes, clusters.places
-        if len(np.unique(scale)) > 1:
-            self._by_hash = np.lexsort((scale[places], hashes))
-        else:
-            self._by_hash = np.argsort(hashes)
-        # Sorted once more by group and stratum: numpy sorts 16 bits by radix.
-        rank = np.empty(len(group), dtype=np.int64)
-        rank[np.lexsort((stratum, group))] = np.arange(len(group))
-        starts_anew = np.append(True, (np.diff(np.sort(group * (stratum.max(initial=0) + 1) + stratum)) > 0))
-        rank = (np.cumsum(starts_anew) - 1)[rank]
-        narrow = rank.astype(np.int16) if len(rank) < 2**15 else rank
-        self._order = self._by_hash[np.argsort(narrow[places[self._by_hash]], kind="stable")]
-        self._sorted_groups = group[places[self._order]]
+    def __init__(
+        self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray, n_strata: int
+    ) -> None:
+        self._n_strata, self.n_groups = n_strata, int(group.max(initial=-1)) + 1
+        self._hashes, places = clusters.hashes, clusters.places
+        self._cells = (group * n_strata + stratum)[places]
+        self._totals, self._unit = clusters.exact_totals, 2.0**-UNIT_BITS
+        largest = int(scale.max(initial=0))
+        self._factor = float(scale_factor(largest))
+        if (scale != largest).any():  # a cluster has a row for each scale of its weights
+            order = np.lexsort((scale[places], self._hashes, self._cells))
+            self._hashes, self._cells = self._hashes[order], self._cells[order]
+            new = (self._hashes[1:] != self._hashes[:-1]) | (self._cells[1:] != self._cells[:-1])
+            starts = np.flatnonzero(np.append(True, new))
+            relative = scale_factor(scale - largest)[places[order]] * self._unit
+            self._totals = np.add.reduceat(self._totals[order] * relative[:, None], starts, axis=0)
+            self._hashes, self._cells, self._unit = self._hashes[starts], self._cells[starts], 1.0
 
-    def by_hash(self) -> tuple[Any, IntArray]:
-        """Return hash and stratum of all rows, in the order of hashes."""
-        return self._clusters.hashes[self._by_hash], self._stratum[self._clusters.places[self._by_hash]]
+    def by_hash(self) -> tuple[AnyArray, IntArray]:
+        """Return hash and stratum of all clusters, in the order of hashes."""
+        order = np.argsort(self._hashes)
+        return self._hashes[order], self._cells[order] % self._n_strata
 
-    def of_group(self, g: int) -> tuple[Any, IntArray, FloatArray]:
-        """Return hash, stratum and total of each cluster of a group."""
-        rows = self._order[slice(*np.searchsorted(self._sorted_groups, [g, g + 1]))]
-        hashes, places = self._clusters.hashes[rows], self._clusters.places[rows]
-        strata = self._stratum[places]
-        totals = self._clusters.values(rows) * self._factor[places][:, None]
-        new = np.append(True, (hashes[1:] != hashes[:-1]) | (strata[1:] != strata[:-1]))
-        if new.all():
-            return hashes, strata, totals
-        starts = np.flatnonzero(new)
-        return hashes[starts], strata[starts], np.add.reduceat(totals, starts, axis=0)
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one cluster only."""
+        return bool((self._hashes == self._hashes[:1]).all())
+
+    def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the number of clusters of each group and stratum, and the first and second moments of their totals."""
+        from headcount.stream import _design_kernels
+
+        d, n_cells = self._totals.shape[1], self.n_groups * self._n_strata
+        counts = np.zeros(n_cells, dtype=np.int64)
+        first, second = (np.zeros((n_cells, width, 2), dtype=np.int64) for width in (d, d * (d + 1) // 2))
+        arrays = self._totals, self._unit, self._cells, counts, first, second
+        run(_design_kernels.cluster_moments, float(self._totals.size * d), *arrays)
+        rows, columns = np.tril_indices(d)
+        full = np.empty((n_cells, d, d))
+        full[:, rows, columns] = full[:, columns, rows] = _joined(second) * self._factor**2
+        shape = (self.n_groups, self._n_strata)
+        return (
+            counts.astype(np.float64).reshape(shape),
+            (_joined(first) * self._factor).reshape(*shape, d),
+            full.reshape(*shape, d, d),
+        )
+
+    def of_group(self, g: int) -> tuple[AnyArray, IntArray, FloatArray]:
+        """Return hash, stratum and total of each cluster of a group, in the order of hashes."""
+        rows = np.flatnonzero(self._cells // self._n_strata == g)
+        rows = rows[np.lexsort((self._cells[rows], self._hashes[rows]))]
+        totals = self._totals[rows] * (self._unit * self._factor)
+        return self._hashes[rows], self._cells[rows] % self._n_strata, np.asarray(totals, dtype=np.float64)
+
+
+def _joined(limbs: IntArray) -> FloatArray:
+    """Return the floats of sums of ones and of fractions of 2^-30."""
+    carried = limbs[..., 1] >> UNIT_BITS
+    floats: FloatArray = (limbs[..., 0] + carried) + (limbs[..., 1] - (carried << UNIT_BITS)) * 2.0**-UNIT_BITS
+    return floats
 
 
 def _extended(statistics: Statistics, factor: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,13 +1,12 @@
 """`DesignedGroups`: errors of the shares of groups of a stream under a survey design, and how much the check may count."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.designs import DesignMoments, DesignVariance
-from headcount.intervals import Evidence, TargetErrors, independent_errors
+from headcount.intervals import Evidence, SampleErrors, TargetErrors, independent_errors
 from headcount.stream.design_coordinates import DesignCoordinates
 from headcount.stream.design_sums import DesignSums, GroupMoments
 from headcount.stream.groups import group_label
@@ -47,7 +46,8 @@ class DesignedGroups:
     def errors(self, positions: IntArray) -> TargetErrors:
         """Return the errors of the shares of some groups that come from their items."""
         chosen = positions.tolist()
-        return _GroupErrors(self._coordinates, [self._groups[g] for g in chosen], [self._names[g] for g in chosen])
+        groups, names = [self._groups[g] for g in chosen], [self._names[g] for g in chosen]
+        return _GroupErrors(self._coordinates, groups, names)
 
     def effective_sizes(self, positions: IntArray) -> FloatArray:
         """Return how many independent items of equal weight the items of some groups are worth to the check of their scores."""
@@ -67,26 +67,22 @@ class _GroupErrors(TargetErrors):
     def names(self) -> list[str]:
         return self.labels
 
-    def of_sample(self, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
-        return self._of_moments(self.groups[s].moments, s, evidence)
-
-    def of_endless_population(self, s: int, evidence: Evidence) -> FloatArray | None:
-        moments = self.groups[s].moments
-        if moments.parts is None:
-            return None
-        return self._of_moments(replace(moments, parts=None), s, evidence)[0].covariance
-
-    def _of_moments(self, moments: DesignMoments, s: int, evidence: Evidence) -> tuple[DesignVariance, FloatArray]:
+    def of_sample(self, s: int, evidence: Evidence) -> SampleErrors:
         group, vectors = self.groups[s], self.coordinates.vectors
         influence = vectors.influence(evidence)
-        found = moments.covariance(self.coordinates.influence(influence))
-        d = influence.shape[1]
+        L, d = self.coordinates.influence(influence), influence.shape[1]
         plain = influence @ group.covariance[:d, :d] @ influence.T / max(group.n - 1, 1)
-        if vectors.exact:
-            return found, plain
-        # Vectors at the labelled items' shares tell the design effect; the size of the error is that at the estimated shares.
-        _, own = independent_errors(evidence)
-        known = np.diagonal(plain) > 1e-15
-        roots = np.sqrt(np.where(known, np.diagonal(own) / np.where(known, np.diagonal(plain), 1.0), 1.0))
-        scaled = np.outer(roots, roots)
-        return DesignVariance(found.covariance * scaled, found.n_clusters, found.degrees), plain * scaled
+        scales = np.ones(len(influence))
+        if not vectors.exact:
+            # Vectors at the labelled items' shares tell the design effect; the size of the error is that at the estimated shares.
+            own = np.diagonal(independent_errors(evidence).plain)
+            known = np.diagonal(plain) > 1e-15
+            scales = np.sqrt(np.where(known, own / np.where(known, np.diagonal(plain), 1.0), 1.0))
+        scaled = np.outer(scales, scales)
+        variance = group.moments.covariance(L)
+        variance = replace(variance, covariance=variance.covariance * scaled)
+        clusters = None if group.clusters is None else partial(group.cluster_errors, L * scales[:, None])
+        endless = None
+        if group.moments.parts is not None:
+            endless = replace(group.moments, parts=None).covariance(L).covariance * scaled
+        return SampleErrors(variance, plain * scaled, clusters, endless)

@@ -11,8 +11,9 @@ from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.stream.design_columns import DesignColumns
 from headcount.tables import Batch
+from headcount.tables.batch import python_values
 
-__all__ = ["DrawnRows"]
+__all__ = ["DrawnRows", "cluster_hashes"]
 
 
 _MULTIPLE_BITS, _LEAST_MULTIPLE, _MOST_MULTIPLE = 12, 1 << 5, 1 << 32
@@ -67,7 +68,11 @@ class DrawnRows:
         if columns.stratum is not None:
             strata, stratum = _strata(batch, columns.stratum)
         return cls(
-            factors, scales, strata, stratum, None if columns.cluster is None else _hashes(batch, columns.cluster)
+            factors,
+            scales,
+            strata,
+            stratum,
+            None if columns.cluster is None else cluster_hashes(batch, columns.cluster),
         )
 
 
@@ -96,7 +101,7 @@ def _strata(batch: Batch, column: str) -> tuple[list[str], IntArray]:
     return list(distinct), np.array([distinct[name or ""] for name in names], dtype=np.int64)[in_batch]
 
 
-def _hashes(batch: Batch, column: str) -> AnyArray:
+def cluster_hashes(batch: Batch, column: str) -> AnyArray:
     """Return the hash of the name of each row's cluster; equal numbers and texts of one column have equal hashes."""
     import pyarrow as pa
     from pyarrow import types
@@ -105,27 +110,39 @@ def _hashes(batch: Batch, column: str) -> AnyArray:
     if values.null_count:
         is_null = np.asarray(values.is_null().to_numpy(zero_copy_only=False))
         raise _missing(batch, int(is_null.argmax()), column, "cluster")
-    if not (types.is_string(values.type) or types.is_large_string(values.type) or types.is_integer(values.type)):
-        codes, names = batch.groups(column)
-        blank = np.array([_is_missing(name) for name in names])[codes]
-        if blank.any():
-            raise _missing(batch, int(blank.argmax()), column, "cluster")
-        return _hashed(pa.array([label_text(name) for name in names], pa.string()))[0][codes]
-    hashes, blank_row = _hashed(values.cast(pa.string()) if types.is_integer(values.type) else values)
-    if blank_row >= 0:
-        raise _missing(batch, blank_row, column, "cluster")
+    codes = None
+    if types.is_dictionary(values.type):
+        codes, values = np.asarray(values.indices.to_numpy()), values.dictionary
+    blank = -1
+    if types.is_integer(values.type) and not types.is_uint64(values.type):
+        hashes = _hashed_integers(np.asarray(values.cast(pa.int64()).to_numpy(), dtype=np.int64))
+    elif types.is_string(values.type):
+        hashes, blank = _hashed(values)
+    else:
+        names = python_values(values, f"{batch.file}: a value of column {column!r}")
+        hashes, blank = _hashed(
+            pa.array(["" if _is_missing(name) else label_text(name) for name in names], pa.string())
+        )
+    if blank >= 0:
+        raise _missing(batch, blank if codes is None else int((codes == blank).argmax()), column, "cluster")
+    return hashes if codes is None else hashes[codes]
+
+
+def _hashed_integers(values: IntArray) -> AnyArray:
+    from headcount.stream import _design_kernels
+
+    hashes = np.empty(len(values), dtype=np.uint64)
+    with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too
+        run(_design_kernels.hash_integers, 20.0 * len(values), values, hashes)
     return hashes
 
 
 def _hashed(texts: Any) -> tuple[AnyArray, int]:
     """Return the hash of each text of an Arrow array, and the position of the first that is blank, or -1."""
-    from pyarrow import types
-
     from headcount.stream import _design_kernels
 
     _, offsets, data = texts.buffers()
-    width = np.int64 if types.is_large_string(texts.type) else np.int32
-    starts = np.frombuffer(offsets, width)[texts.offset : texts.offset + len(texts) + 1]
+    starts = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
     content = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, dtype=np.uint8)
     hashes = np.empty(len(texts), dtype=np.uint64)
     with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too

@@ -115,6 +115,7 @@ def estimate_groups(
         if total
         else None,
         totals=None if design is None else design.totals,
+        ordered=quantifier.is_ordered,
         drawn=DrawnShares.of_groups(borrow_strength(estimated), large, len(order)) if borrow and estimated else None,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._typing import FloatArray, IntArray
 from headcount.designs import SurveyDesign
-from headcount.intervals import estimate
+from headcount.intervals import Figure, estimate
 from headcount.intervals.estimate import why_no_label_shift
 from headcount.intervals.target_labels import LabelledEstimate, TargetLabels, labelled_estimate
 from headcount.intervals.target_labels.design_based import few_labels_note
@@ -64,9 +64,9 @@ class LabelledGroups:
         p[tested] = holm(p[tested].tolist())
         return p
 
-    def with_means(self, title: str, values: Any) -> "LabelledGroups":
-        """Return the same with the mean of a value of each class; see `GroupShares.with_means`."""
-        return replace(self, label_shift=self.label_shift.with_means(title, values))
+    def with_figures(self, figures: Sequence[Figure], quantiles: Sequence[float]) -> "LabelledGroups":
+        """Return the same with means, cumulative shares and quantiles; see `GroupShares.with_figures`."""
+        return replace(self, label_shift=self.label_shift.with_figures(figures, quantiles))
 
     def in_class_order(self, classes: Sequence[Any], order: Sequence[int]) -> "LabelledGroups":
         """Return the same with the classes in another order."""

@@ -19,7 +19,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
-from headcount.stream.drawn_rows import DrawnRows
+from headcount.stream.drawn_rows import DrawnRows, cluster_hashes
 from headcount.stream.filters import Condition
 from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.kept_items import KeptItems
@@ -134,6 +134,8 @@ class Reading:
         """Add the columns about labels, or about how rows were drawn, to those that are read."""
         table.require(list(added), ", which was named for labels or for how rows were drawn")
         for name, kind in added.items():
+            if kind == "key" and kinds.get(name) == "group":
+                continue
             if kinds.get(name, kind) != kind:
                 raise DataError(
                     f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows "
@@ -411,7 +413,32 @@ def tally_files(
         )
     if not total.names:
         raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
+    _check_strata_of_clusters(total, reading, [file for file, _ in files])
     return total
+
+
+def _check_strata_of_clusters(total: Tally, reading: Reading, files: Sequence[str | Path]) -> None:
+    """Raise if a cluster lies in several strata; files are read once more for its name."""
+    conflict = None if total.design is None else total.design.cluster_in_several_strata()
+    if conflict is None or reading.recipe.design is None:
+        return
+    wanted, strata = conflict
+    column, which, place = reading.recipe.design.cluster or "", "A cluster", ""
+    for file in files:
+        if str(file) == "-":  # can't be read again
+            continue
+        for batch in TableFile(file, reading.format).batches({column: "key"}):
+            rows = np.flatnonzero(cluster_hashes(batch, column) == np.uint64(wanted))
+            if rows.size:
+                place, row = f"{batch.place(int(rows[0]), column)}: ", int(rows[0])
+                which = f"{'the' if place else 'The'} cluster {quoted([batch.columns.column(column)[row].as_py()])}"
+                break
+        if place:
+            break
+    raise DataError(
+        f"{place}{which} lies in several strata, {quoted(strata)}: a cluster must lie in one. If clusters of different strata have "
+        "the same names, put the stratum into the name."
+    )
 
 
 def _tally_on_cluster(

@@ -218,7 +218,7 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
     try:
         if kind == "number" and types <= {int, float}:
             return pa.array(values, pa.float64())
-        if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
+        if kind in ("group", "key") and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
             return pa.array(values)
         if kind == "any" and (types == {list} or dict in types):
             return _nested_array(values)

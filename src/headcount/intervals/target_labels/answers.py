@@ -142,6 +142,7 @@ def _design_based_estimate(
         quantifier=type(quantifier).__name__,
         names=samples.names,
         covariances=covariances,
+        ordered=quantifier.is_ordered,
     )
 
 
@@ -219,6 +220,7 @@ def _label_shift(
         quantifier=type(quantifier).__name__,
         names=samples.names,
         covariances=covariances,
+        ordered=quantifier.is_ordered,
     )
     return estimate, shares
 
