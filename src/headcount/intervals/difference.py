@@ -12,6 +12,7 @@ from headcount.intervals.bootstrap import percentile_interval
 from headcount.intervals.figures import Figure, change_text, check_figures
 from headcount.intervals.pair import Pair
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.shared_clusters import SharedClusters
 
 __all__ = ["Difference", "compare_means", "difference"]
 
@@ -56,8 +57,9 @@ def difference(
     """Compare two estimates of one sample each: ``b`` minus ``a``.
 
     Where both were made with the same fitted quantifier, they share the errors of its labelled side, which cancel in part; this is
-    taken into account. The samples must have no items in common. A difference is tested by the same statistic as the intervals of
-    the estimates: the distance of both samples from mixtures whose shares differ by it. Where a classifier does not tell classes
+    taken into account. The samples must have no items in common; clusters of a survey design, such as authors who write in both
+    months, may have items in both, which is counted by their names. A difference is tested by the same statistic as the intervals
+    of the estimates: the distance of both samples from mixtures whose shares differ by it. Where a classifier does not tell classes
     apart, any difference is possible, and the p-value is 1. Estimates by a bootstrap without an analytic interval are compared
     replicate by replicate: give both the same ``random_state``.
 
@@ -100,7 +102,8 @@ def difference(
         compared = [compare_means(a, b, same_labelled, figure.values, level) for figure in asked]
         low, high, p_value = np.array(compared).T
     elif a.evidence is not None and b.evidence is not None:
-        pair = Pair(a.evidence_for(level), b.evidence_for(level), same_labelled)
+        shared = float(SharedClusters([a.design, b.design]).of_difference(0, 1, np.eye(len(change))).max())
+        pair = Pair(a.evidence_for(level, shared=shared), b.evidence_for(level, shared=shared), same_labelled)
         low, high = pair.intervals(float(normal_quantile((1.0 - level) / 2.0)))
         p_value = pair.p_values()
     elif a.replicates is not None and b.replicates is not None and a.replicates.shape == b.replicates.shape:
@@ -119,13 +122,23 @@ def difference(
 
 
 def compare_means(
-    a: Estimate, b: Estimate, same_labelled: bool, values: FloatArray, level: float, z: float | None = None
+    a: Estimate,
+    b: Estimate,
+    same_labelled: bool,
+    values: FloatArray,
+    level: float,
+    z: float | None = None,
+    shared: float | None = None,
 ) -> tuple[float, float, float]:
     """Return the ends of the interval of the difference between two means of class values, and its p-value.
 
-    ``z`` is the normal quantile of the interval, by default that of the level.
+    ``z`` is the normal quantile of the interval, by default that of the level; ``shared`` what clusters in common do to the
+    variance, if it is known.
     """
-    pair = Pair(a.evidence_for(level, values), b.evidence_for(level, values), same_labelled, pool_spread=True)
+    if shared is None:
+        shared = float(SharedClusters([a.design, b.design]).of_difference(0, 1, values[None])[0])
+    first, second = (one.evidence_for(level, values, shared) for one in (a, b))
+    pair = Pair(first, second, same_labelled, pool_spread=True)
     z = float(normal_quantile((1.0 - level) / 2.0)) if z is None else z
     return *pair.mean_interval(values, z), pair.mean_p_value(values)
 

@@ -200,7 +200,7 @@ def _class_moments(
         if plugged_in is not None:
             # Learning without an item moves its vector away from its own class. That is noise, and must not tell apart classes
             # that look the same: the mean shift counts as an error of the class mean.
-            shift = vectors.shift_counts * (mean - plugged_in[rows].mean(axis=0))
+            shift = vectors.shift_counts * (mean - np.average(plugged_in[rows], axis=0, weights=w))
             S[j] += len(rows) * np.outer(shift, shift)
     directions = sum_zero_basis(k)
     differences = G @ directions

@@ -16,6 +16,7 @@ from headcount.intervals.evidence import Evidence
 from headcount.intervals.figures import Figure, change_text, check_figures
 from headcount.intervals.pair import Pair
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.shared_clusters import SharedClusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,12 +171,19 @@ def differences(
     critical = float(np.quantile(largest, level))
     change = np.stack([V @ (singles[b].shares - singles[a].shares) for a, b in pairs])
     low, high, p_single = np.empty_like(change), np.empty_like(change), np.empty_like(change)
+    clusters = SharedClusters([one.design for one in singles])
     for row, (a, b) in enumerate(pairs):
+        shared = clusters.of_difference(a, b, V)
         if asked:
-            compared = [compare_means(singles[a], singles[b], True, values, level, critical) for values in V]
+            compared = [
+                compare_means(singles[a], singles[b], True, values, level, critical, factor)
+                for values, factor in zip(V, shared.tolist(), strict=True)
+            ]
             low[row], high[row], p_value = np.array(compared).T
         else:
-            pair = Pair(known[a], known[b], same_labelled=True)
+            factor = float(shared.max())
+            both = [known[s] if factor == 1.0 else singles[s].evidence_for(level, shared=factor) for s in (a, b)]
+            pair = Pair(both[0], both[1], same_labelled=True)
             low[row], high[row] = pair.intervals(critical)
             p_value = pair.p_values()
         p_single[row] = np.where(change[row] == 0.0, 1.0, p_value)

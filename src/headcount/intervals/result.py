@@ -256,16 +256,18 @@ class Estimate:
             return value, low, high
         return float(value[0]), float(low[0]), float(high[0])
 
-    def evidence_for(self, level: float, values: FloatArray | None = None) -> Evidence:
+    def evidence_for(self, level: float, values: FloatArray | None = None, shared: float = 1.0) -> Evidence:
         """Return the evidence of one sample that comparisons at this level go by; under a design with effective sizes.
 
-        With values, under a design, those sizes are of the mean of these values.
+        With values, under a design, those sizes are of the mean of these values. ``shared``: factor of the variance that comes from
+        the sample, where it has clusters in common with another one.
         """
         if self.evidence is None:
             raise DataError("This estimate has no evidence to compare by: it was made without an analytic interval.")
         if self.design is None:
             return self.evidence
-        return effective_evidence(self.evidence, self.design, float(normal_quantile((1.0 - level) / 2.0)), values)
+        z = float(normal_quantile((1.0 - level) / 2.0))
+        return effective_evidence(self.evidence, self.design, z, values, shared)
 
     def take(self, s: int) -> "Estimate":
         """Return the estimate of sample s alone, as a vector."""

@@ -18,6 +18,7 @@ from headcount.intervals.family import (
 )
 from headcount.intervals.figures import Figure, change_text, check_figures
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.shared_clusters import SharedClusters
 
 __all__ = ["Trend", "trend"]
 
@@ -128,6 +129,8 @@ def trend(
         variance += weight**2 * np.square(V @ target_root(evidence, p)).sum(axis=1)
         plain = replace(evidence, sizes=sizes)
         common = common + weight * weighted_influence(labelled_influence(plain), evidence.vectors.codes, p)
+    clusters = SharedClusters([one.design for one in singles])
+    variance *= clusters.effect(range(len(singles)), weights.tolist(), V)
     common = independent_parts(common, evidences[0]) @ V.T
     error = np.sqrt(np.maximum(variance + np.square(common).sum(axis=0), 1e-300))
     reach = float(normal_quantile((1.0 - level) / 2.0)) * error

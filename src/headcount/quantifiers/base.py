@@ -159,6 +159,10 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         """Whether weights of labelled items are counted in all that is learnt from them."""
         return False
 
+    def _validation_weights(self) -> FloatArray | None:
+        """Return the weights of the validation items, if ``fit`` was told any."""
+        return None if self.validation_design_ is None else self.validation_design_.weights
+
     @property
     def has_interval(self) -> bool:
         """Whether there is an analytic interval for the estimates."""
@@ -263,8 +267,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             )
         if design.weights is not None and not self.takes_labelled_weights:
             raise DataError(
-                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or "
-                "give a design of the labelled items without weights."
+                f"{name} learns from labelled items without weights. Use PACC, HDy, KDEyML or SLD(calibration='bcts'), which count "
+                "them, or give a design of the labelled items without weights."
             )
 
     def fit_through(self, fits: Fits) -> Self:
