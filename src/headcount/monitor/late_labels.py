@@ -16,6 +16,7 @@ import numpy as np
 
 from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray
+from headcount.monitor.move_sizes import MoveSizes
 from headcount.monitor.moves import MoveProcess
 from headcount.monitor.share_scores import ShareScores
 from headcount.monitor.share_watches import mean_log_evidence, watched_classes
@@ -71,9 +72,9 @@ class LateLabels:
         if not len(self.residuals):
             self.residuals, self.squares, self.weighted_scores = np.zeros(k), np.zeros(k), np.zeros(k)
         if self.process is None:
-            spread = self.scores.spread[:, positions].max(axis=0)
-            errors = (self.scores.spread / self.scores.sizes[:, None])[:, positions].max(axis=0)
-            self.process = MoveProcess(np.maximum(spread, 1e-6), errors, self.scale)
+            errors = self.scores.class_errors[:, positions].max(axis=0)
+            sizes = MoveSizes.stacked([self.scores.residual_moves(j, self.scale) for j in positions])
+            self.process = MoveProcess(sizes.variance.min(axis=1), errors, self.scale, sizes=sizes)
 
     def add(self, batch: str, content: str, n: float, mean: FloatArray, residuals: FloatArray) -> bool:
         """Add labels of a batch of n items with this mean score; return False if these labels were added before."""
