@@ -74,7 +74,9 @@ def test_the_monitor_runs_the_process_that_the_benchmark_simulates(pacc):
     monitor = Monitor(pacc, reference=[0.6, 0.4], check=False)
     p = np.array([0.6, 0.4])
     scores = ShareScores.of(pacc, p)
-    process = MoveProcess(scores.variance(p, 0.05)[1:], scores.error_variance(p)[1:], 0.05)
+    process = MoveProcess(
+        scores.plain_variance(p)[1:], scores.error_variance(p)[1:], 0.05, sizes=scores.moves_from(1, p, 0.05)
+    )
     for seed in range(10):
         X = drawn(80, 0.4, seed)[0]
         result = monitor.update(X, batch_id=str(seed))
@@ -284,7 +286,7 @@ def test_states_of_other_models_and_damaged_ones_are_refused(pacc, tmp_path):
     for damaged, words in (
         (content[:-40], "damaged"),
         (content.replace('"n_items":100', '"n_items":101'), "does not match its checksum"),
-        (content.replace('"version":1', '"version":9'), "version 9"),
+        (content.replace('"version":2', '"version":9'), "version 9"),
         ("{}", "not a state"),
         ("[1]", "not a state"),
         ("", "damaged"),

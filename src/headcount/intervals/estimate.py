@@ -389,12 +389,13 @@ def _assuming_densities(
 
 def _warn_of_few_clusters(errors: DesignErrors) -> None:
     """Warn where a side has so few clusters that the variance between them is hardly known."""
+    several = errors.clusters > 1
     sides = {
-        "a sample": (errors.degrees, errors.clusters),
+        "a sample": (errors.degrees[several], errors.clusters[several]),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
     }
     for side, (degrees, clusters) in sides.items():
-        if degrees.min() < _FEW_CLUSTERS:
+        if degrees.size and degrees.min() < _FEW_CLUSTERS:
             warnings.warn(
                 f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how "
                 "much clusters differ, and intervals may hold less often than they say.",
