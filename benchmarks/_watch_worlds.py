@@ -1,4 +1,4 @@
-"""Streams for `benchmarks.watch`: cells of items, how likely each class has one in each cell, and what a classifier says of them."""
+"""Streams for `benchmarks.watch`: cells of items, how likely they are in each class, and what a classifier says of them."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -38,8 +38,8 @@ class CellClassifier(ClassifierMixin, BaseEstimator):
 class World:
     """A method over a classifier, and the shares of the stream.
 
-    Without a learner, scores are normal with variance 1, their means so far apart; posteriors are those of equal shares, with logits
-    that are wrong by a factor. With one, it is fitted once on 1,000 items with five features, and cells are other items.
+    Without a learner, scores are normal with variance 1, their means so far apart; posteriors are those of equal shares, with
+    logits that are wrong by a factor. With one, it is fitted once on 1,000 items with five features, and cells are other items.
     """
 
     method: str
@@ -57,7 +57,9 @@ class World:
         of = f"{self.learner}, {self.k} classes, " if self.learner else ""
         factor = "" if self.factor == 1.0 else f", logits x {self.factor:g}"
         accuracy = f"accuracy {self.accuracy:.2f}"
-        labelled = f"labelled {self.labelled_share:g}" + ("" if self.n_labelled == 2_000 else f" of {self.n_labelled:,}")
+        labelled = f"labelled {self.labelled_share:g}" + (
+            "" if self.n_labelled == 2_000 else f" of {self.n_labelled:,}"
+        )
         return f"{of}{self.method}, share {self.share:g}, {accuracy}{factor}, {labelled}"
 
     @property
@@ -123,7 +125,9 @@ def _learnt(learner: str, k: int, apart: float) -> Any:
         return means[y] + noise + 0.3 * noise[:, ::-1] ** 2 * (y == 0)[:, None]
 
     y = np.repeat(np.arange(k), 1_000 // k)
-    model = {"forest": RandomForestClassifier(100, min_samples_leaf=3, random_state=0, n_jobs=1), "NB": GaussianNB()}[learner]
+    model = {"forest": RandomForestClassifier(100, min_samples_leaf=3, random_state=0, n_jobs=1), "NB": GaussianNB()}[
+        learner
+    ]
     return model.fit(items(y), y).predict_proba(items(np.repeat(np.arange(k), POOL)))
 
 

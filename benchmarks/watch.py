@@ -54,8 +54,8 @@ class Stream:
     scores: ShareScores
     values: Any
     """Scores of the cells less the shares, a row for each class that is watched."""
-    residuals: Any
-    """Of the classes that are watched: for items of each class, what labels of the cells would add to these scores."""
+    in_class: Any
+    """For items of each class: the same scores less 1 if they are those for this class."""
     process: MoveProcess
 
     @classmethod
@@ -65,8 +65,8 @@ class Stream:
         scores = ShareScores.of(quantifier, p)
         watch = MovedWatch(scores, MOVE, p)
         y = scores.of_items(quantifier.outputs(cells))[:, watch.positions].T
-        residuals = np.stack([(np.arange(world.k) == j)[:, None] - y[i] for i, j in enumerate(watch.positions)])
-        return cls(scores, y - p[watch.positions, None], residuals, watch.process)
+        in_class = [y - (np.array(watch.positions) == code)[:, None] for code in range(world.k)]
+        return cls(scores, y - p[watch.positions, None], in_class, watch.process)
 
     @property
     def labelled_error(self) -> float:
@@ -116,12 +116,12 @@ def first_look(process: MoveProcess, sizes: Any, sums: Any, log_threshold: float
 
 
 def false_alarms(world: World, seed: int, looks: int, streams: range) -> list[list[int]]:
-    """Unchanged streams: alarms of a reference, of a band whose end is the share and of later labels, and sequences that miss it."""
+    """Count alarms of a reference, of a band that ends at the share, and of labels, and sequences that miss it: nothing changes."""
     sizes = generator_of(seed, 1, 10**6).integers(world.sizes[0], world.sizes[1] + 1, looks)
     cumulated, share = world.cumulated(world.share), world.share
     below = share <= 0.5  # the band is the longer side
-    of_classes = np.cumsum(world.shares(share)[:, None] * world.profiles)
-    of_classes[-1] = 1.0
+    of_classes = np.cumsum(world.profiles, axis=1)
+    of_classes[:, -1] = 1.0
     rows = []
     for s in streams:
         stream = Stream.of(world, seed, s)
@@ -129,24 +129,31 @@ def false_alarms(world: World, seed: int, looks: int, streams: range) -> list[li
         sums = batch_sums(sizes, cumulated, stream.values, 10_000 * seed + s)
         moved = first_look(process, sizes, sums, threshold("moved"))
         end, sign = scores.inside[-1], 1.0 if below else -1.0
-        band = BandWatch(scores, MOVE, {world.k - 1: (0.0, end) if below else (end, 1.0)}, PARTS["moved"] * (1.0 - LEVEL))
+        band = BandWatch(
+            scores, MOVE, {world.k - 1: (0.0, end) if below else (end, 1.0)}, PARTS["moved"] * (1.0 - LEVEL)
+        )
         (_, _, widened), *_ = band.sides
         beyond = sign * (sums[-1:] - sizes * (widened - end))
         left = first_look(band.processes[0], sizes, beyond, threshold("moved") + np.log(2.0))
-        late = LateLabels(scores, MOVE).process
-        few = np.full(looks, LABELS_OF_A_BATCH)
-        residuals = batch_sums(few, of_classes, stream.residuals.reshape(len(stream.residuals), -1), 10_000 * seed + s)
-        contradicted = first_look(late, few, residuals, threshold("labels"))
+        late = LateLabels(scores, MOVE).processes
+        labels = generator_of(seed, s, 2).multinomial(LABELS_OF_A_BATCH, world.shares(share), looks).T.copy()
+        logs = [
+            log_evidence(
+                late[c], labels[c], batch_sums(labels[c], of_classes[c], stream.in_class[c], 10**6 * (c + 1) + s)
+            )
+            for c in range(world.k)
+        ]
+        contradicted = np.logaddexp.reduce(logs).max() - np.log(world.k) >= threshold("labels")
         at, variances, _ = scores.tables(world.k - 1, MOVE)
         v, errors = float(np.interp(end, at, variances)), stream.labelled_error
         radius = labelled_radius(world.k, (1.0 - LEVEL) / 2.0) * np.sqrt(errors)
         missed, fixed = misses(sizes, sums[-1], v, v / MOVE**2, 1.0 - LEVEL, radius, errors)
-        rows.append([int(moved >= 0), int(left >= 0), int(contradicted >= 0), int(missed), int(fixed)])
+        rows.append([int(moved >= 0), int(left >= 0), int(contradicted), int(missed), int(fixed)])
     return rows
 
 
 def delays(world: World, seed: int, size: int, streams: range) -> list[list[float]]:
-    """Items from a move by 5 points, after 0, 2,000 and 20,000 items, to the alarm; negative if it was before the move."""
+    """Return items from a move by 5 points, after 0, 2,000 and 20,000 items, to the alarm; negative if it was before the move."""
     rows = []
     fixed = float(np.median([Stream.of(world, seed, s).fixed_size() for s in range(CHUNK)]))
     for s in streams:
@@ -154,7 +161,10 @@ def delays(world: World, seed: int, size: int, streams: range) -> list[list[floa
         for before in (0, 2_000, 20_000):
             parts = [
                 (np.full(n // size, size), world.cumulated(share))
-                for n, share in ((before, world.share), (int(8 * min(fixed, 20_000)), world.share + moved_by(world.share)))
+                for n, share in (
+                    (before, world.share),
+                    (int(8 * min(fixed, 20_000)), world.share + moved_by(world.share)),
+                )
             ]
             sums = [
                 batch_sums(part, cumulated, stream.values, 100 * s + i) for i, (part, cumulated) in enumerate(parts)
@@ -167,7 +177,7 @@ def delays(world: World, seed: int, size: int, streams: range) -> list[list[floa
 
 
 def item_alarms(world: World, seed: int, blocks: int, streams: range) -> list[list[float]]:
-    """The check: whether unchanged items raise an alarm; items until one after 5 % of unsure items are added; inf if never."""
+    """Return, for the check, whether unchanged items raise an alarm, and items until one after 5 % of unsure ones are added."""
     rows = []
     for s in streams:
         generator, row = generator_of(seed, s, 3), []
@@ -221,9 +231,8 @@ def items_text(table: Any) -> str:
     late = f"median after {np.median(found[np.isfinite(found)]):,.0f}" if np.isfinite(found).any() else "never"
     rate, part = rates.mean(), np.isfinite(found).mean()
     errors = [100 * np.sqrt(r * (1 - r) / len(table)) for r in (rate, part)]
-    return (
-        f"false alarms {100 * rate:.2f} ± {errors[0]:.2f} %; 5 % unsure items found in {100 * part:.0f} ± {errors[1]:.0f} %, {late}"
-    )
+    share = f"{100 * part:.0f} ± {errors[1]:.0f} %"
+    return f"false alarms {100 * rate:.2f} ± {errors[0]:.2f} %; 5 % unsure items found in {share}, {late}"
 
 
 SIMULATED: dict[str, tuple[Callable[..., Any], Callable[[Any], str]]] = {
@@ -239,7 +248,11 @@ def simulate(part: str, worlds: tuple[World, ...], setting: int, n: int, jobs: i
     seeds = [(WORLDS + UNSEEN).index(world) for world in worlds]
     chunks = [range(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
     with Parallel(n_jobs=jobs, return_as="generator") as pool:
-        tasks = (delayed(_chunk)(function, w, s, setting, c, store) for w, s in zip(worlds, seeds, strict=True) for c in chunks)
+        tasks = (
+            delayed(_chunk)(function, w, s, setting, c, store)
+            for w, s in zip(worlds, seeds, strict=True)
+            for c in chunks
+        )
         results: Iterator[Any] = pool(tasks)
         for world in worlds:
             rows = [row for _ in chunks for row in next(results)]
@@ -248,8 +261,17 @@ def simulate(part: str, worlds: tuple[World, ...], setting: int, n: int, jobs: i
             print(f"{world.title}{batches}: {text(rows)}", flush=True)
 
 
+def _code() -> str:
+    """Return a digest of the code that chunks depend on."""
+    digest = sha256()
+    folder = Path(__file__).parent
+    for file in (*sorted(Path(hc.__file__).parent.glob("monitor/*.py")), *sorted(folder.glob("*watch*.py"))):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def _chunk(function: Any, world: World, seed: int, setting: int, streams: range, store: Path | None) -> Any:
-    key = sha256(repr((function.__name__, world, seed, setting, streams, hc.__version__)).encode()).hexdigest()[:24]
+    key = sha256(repr((function.__name__, world, seed, setting, streams, _code())).encode()).hexdigest()[:24]
     file = None if store is None else store / f"{function.__name__}-{key}.json"
     if file is not None and file.exists():
         return json.loads(file.read_text())
@@ -266,7 +288,10 @@ def largest_difference() -> float:
     """Compare the compiled process with `MoveProcess` over 400 looks, of normal numbers and of scores of a rare class."""
     generator, largest = np.random.default_rng(0), 0.0
     rare = Stream.of(WORLDS[4], 4, 0).process
-    fresh = [MoveProcess(np.array([0.3]), np.array([1e-4]), MOVE), MoveProcess(np.array([0.3]), np.zeros(1), MOVE, True)]
+    fresh = [
+        MoveProcess(np.array([0.3]), np.array([1e-4]), MOVE),
+        MoveProcess(np.array([0.3]), np.zeros(1), MOVE, True),
+    ]
     for process in (*fresh, rare):
         v = float(process.variance[0])
         sizes = generator.integers(10, 200, 400)
@@ -337,7 +362,7 @@ def reviews() -> None:
             else:
                 continue
             off += [name] if differs else []
-        raised = [(a.kind, a.batch, a.since, a.text[:90]) for a in monitor.alarms]
+        raised = [(a.kind, a.batch, a.since, a.text[:90], a.items_p) for a in monitor.alarms]
         print(
             f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
             f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
@@ -353,7 +378,9 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=2_000, help="streams")
     parser.add_argument("--looks", type=int, default=10_000, help="of each stream, for alarms")
     parser.add_argument("--blocks", type=int, default=64, help="of 500 items, for items")
-    parser.add_argument("--worlds", default="", help="numbers of the worlds, from 0, such as 4,7; 9 and above are the unseen ones")
+    parser.add_argument(
+        "--worlds", default="", help="numbers of the worlds, from 0, such as 4,7; 9 and above are the unseen ones"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--store", type=Path, help="a folder that keeps what is done")
     given = parser.parse_args()
@@ -365,7 +392,9 @@ def main() -> None:
     print(f"headcount {hc.__version__}, numpy {np.__version__}, Python {platform.python_version()}; seed 17")
     difference = largest_difference()
     if difference > 1e-6:  # such as a constant of the process that a compiled cache does not know of
-        raise SystemExit(f"The compiled process differs from the monitor's by {difference:.1e}: delete benchmarks/__pycache__.")
+        raise SystemExit(
+            f"The compiled process differs from the monitor's by {difference:.1e}: delete benchmarks/__pycache__."
+        )
     settings = {"alarms": given.looks, "delays": 25, "items": given.blocks}
     titles = {
         "alarms": f"{given.looks:,} looks each",

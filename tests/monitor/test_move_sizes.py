@@ -1,4 +1,4 @@
-"""Moves that are looked for: bounds of cumulants, the binomial likelihood ratio of a perfect classifier, and moves that can't be."""
+"""Moves that are looked for: bounds of cumulants, the likelihood ratio of a perfect classifier, and moves that can't be."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ SHARE = 0.02
 def perfect_scores(n=2_000, share=0.3):
     """Scores of a classifier that is never wrong."""
     y = (np.arange(n) < share * n).astype(int)
-    return ShareScores.of(ACC(World("ACC", share, 30.0).quantifier().classifier).fit(np.where(y, 23, 0)[:, None], y), None)
+    return ShareScores.of(
+        ACC(World("ACC", share, 30.0).quantifier().classifier).fit(np.where(y, 23, 0)[:, None], y), None
+    )
 
 
 def mean_factors(sizes, values, weights, centre):
@@ -32,7 +34,9 @@ def test_no_move_has_evidence_in_the_mean_while_nothing_changes(share):
     sizes = MoveSizes.of_values(values, weights[None, :], np.array([centre]), 0.05, up=1.0 - share, down=share)
     factors = mean_factors(sizes, values, weights, centre)
     assert factors.max() <= 1.0 + 1e-9
-    assert factors[sizes.moves[0] > 0.0].min() > 0.995 or share > 0.5  # where numbers are skewed, no evidence is given away
+    assert (
+        factors[sizes.moves[0] > 0.0].min() > 0.995 or share > 0.5
+    )  # where numbers are skewed, no evidence is given away
     assert sizes.variance.min() >= weights @ (values - centre) ** 2 - 1e-12
 
 
@@ -80,7 +84,9 @@ def test_a_mistake_that_no_labelled_item_shows_is_not_taken_for_a_change():
 
 
 def test_moves_are_read_as_they_were_written():
-    sizes = MoveSizes.stacked([MoveSizes.of_normal(np.array([0.2]), 0.05), MoveSizes.of_normal(np.array([0.1]), 0.05, True)])
+    sizes = MoveSizes.stacked(
+        [MoveSizes.of_normal(np.array([0.2]), 0.05), MoveSizes.of_normal(np.array([0.1]), 0.05, True)]
+    )
     again = MoveSizes.from_state(sizes.state())
     for name in ("moves", "variance", "log_weights"):
         np.testing.assert_array_equal(getattr(again, name), getattr(sizes, name))

@@ -1,13 +1,13 @@
-r"""`MoveSizes`: the moves of a mean that a process looks for, the weight of each, and a variance that bounds the numbers' cumulants there.
+r"""`MoveSizes`: the moves of a mean that a process looks for, the weight of each, and a variance that bounds cumulants there.
 
 A move by theta is looked for by the likelihood ratio of normal numbers with variance v, the exponential of t x - v t^2 / 2 with
 t = theta / v. For numbers that are not normal its mean is at most 1 if
 
 .. math:: \log E e^{t (x - \mu)} \le v t^2 / 2, \qquad t = \theta / v,
 
-which is what v is chosen for, move by move, at the t that tells such a move best: a share near 0 makes scores skewed, so that a move
-upwards is harder to tell from chance than one downwards, and a large one harder than a small one. If a classifier is perfect, a
-move upwards from below one half is tested by the likelihood ratio of the binomial distribution.
+which is what v is chosen for, move by move, at the t that tells such a move best: a share near 0 makes scores skewed, so that a
+move upwards is harder to tell from chance than one downwards, and a large one harder than a small one. If a classifier is perfect,
+a move upwards from below one half is tested by the likelihood ratio of the binomial distribution.
 """
 
 from dataclasses import dataclass
@@ -104,7 +104,9 @@ class MoveSizes:
     def from_state(cls, state: dict[str, Any]) -> "MoveSizes":
         """Return the moves that `state` was called on."""
         logs = [[-np.inf if value is None else value for value in row] for row in state["log_weights"]]
-        return cls(np.array(state["moves"], dtype=np.float64), np.array(state["variance"], dtype=np.float64), np.array(logs))
+        return cls(
+            np.array(state["moves"], dtype=np.float64), np.array(state["variance"], dtype=np.float64), np.array(logs)
+        )
 
 
 def signed_sizes(scale: float, up: float, down: float) -> tuple[FloatArray, FloatArray]:
@@ -128,7 +130,7 @@ def signed_sizes(scale: float, up: float, down: float) -> tuple[FloatArray, Floa
 
 
 def best_tilt(values: FloatArray, mixtures: FloatArray, centres: FloatArray, move: float) -> tuple[float, float]:
-    """Return t v and v: at t, t x less the largest cumulant function has the largest mean after a move, and v bounds that function."""
+    """Return t v and v: at t, t x less the largest cumulant function has the largest mean after a move; v bounds the latter."""
     least = _least_variance(values, mixtures, centres)
     sign, ends = np.sign(move), [0.0, 2.0 * abs(move) / least]
 

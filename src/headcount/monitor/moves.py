@@ -10,10 +10,10 @@ of both, is
 with the variance v of a number (for each theta the one that bounds its cumulants there, see `MoveSizes`), the sum S of all N
 numbers and the sum S_1 of the n_1 numbers after the change. What came before the change tells what e is, so that even a large s
 costs little once the stream has been watched for a while. theta is mixed over moves of several sizes around the one that is to be
-found fast, as far as there is room for them: a share of 2 % can't fall by 5 points, so that nothing is spent on that. The process is
-sum_k w_k E_k with weights that add up to 1, those that have not begun counted as 1. It is a martingale that starts at 1 where all is
-unchanged, so that it ever exceeds 1 / alpha with a probability of at most alpha (Ville 1939). That is a bound on the whole series of
-looks, rather than on their average number before a false alarm; compare Shin, Ramdas and Rinaldo (2024), E-detectors.
+found fast, as far as there is room for them: a share of 2 % can't fall by 5 points, so that nothing is spent on that. The process
+is sum_k w_k E_k with weights that add up to 1, those that have not begun counted as 1. It is a martingale that starts at 1 where
+all is unchanged, so that it ever exceeds 1 / alpha with a probability of at most alpha (Ville 1939). That is a bound on the whole
+series of looks, rather than on their average number before a false alarm; compare Shin, Ramdas and Rinaldo (2024), E-detectors.
 """
 
 from dataclasses import dataclass, field
@@ -130,7 +130,7 @@ class MoveProcess:
         return np.where(np.isinf(information), 0.0, self._found(finite, log_threshold))
 
     def _found(self, b: FloatArray, log_threshold: float) -> FloatArray:
-        """Return the size of a move from the beginning on whose evidence, at its mean, is the threshold; of the likelier direction."""
+        """Return the move from the beginning on whose evidence, at its mean, is the threshold; to where there is more room."""
         moves, log_weights = self._sizes.moves, self._sizes.log_weights
         upwards = np.exp(log_weights).sum(axis=1, where=moves > 0.0) >= 0.5
         sign = np.where(upwards, 1.0, -1.0)[:, None]
@@ -139,7 +139,10 @@ class MoveProcess:
             middle = (low + high) / 2.0
             a = b * sign * np.exp(middle)[:, None]
             evidence = np.log(FIRST_WEIGHT) + _log_sum(log_weights + moves * a - 0.5 * moves**2 * b)
-            low, high = np.where(evidence < log_threshold, middle, low), np.where(evidence < log_threshold, high, middle)
+            low, high = (
+                np.where(evidence < log_threshold, middle, low),
+                np.where(evidence < log_threshold, high, middle),
+            )
         return np.asarray(np.exp(high), dtype=np.float64)
 
     def _start(self) -> None:
@@ -156,7 +159,9 @@ class MoveProcess:
     def _shared(self) -> FloatArray:
         """Return c, the variance of e given all numbers so far, had nothing changed: of each stream, for each move."""
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / (1.0 / self.error_variance[:, None] + self.n / self._sizes.variance), dtype=np.float64)
+            return np.asarray(
+                1.0 / (1.0 / self.error_variance[:, None] + self.n / self._sizes.variance), dtype=np.float64
+            )
 
     def _information(self, after: FloatArray) -> FloatArray:
         """Return b for starts after which there were so many numbers, shape (n_streams, n_starts, n_moves)."""

@@ -132,9 +132,9 @@ class ShareScores:
         return variance
 
     def _values(self, j: int) -> FloatArray:
-        """Return the scores for class j of the labelled items, and of one more of each class, half of which is 1 off to either side.
+        """Return the scores for class j of the labelled items, and of one more of each class, half of it 1 off to either side.
 
-        A mistake that no labelled item shows is not known to be impossible, and a large tilt would take the first one for a change.
+        A mistake that no labelled item shows may be possible, and a large tilt would take the first one for a change.
         """
         indicators = np.eye(self.n_classes)[j]
         return np.concatenate([self.labelled[:, j], indicators - 1.0, indicators + 1.0])
@@ -150,7 +150,7 @@ class ShareScores:
         return MoveSizes.of_values(y, weights, weights @ y, scale, up=float(1.0 - shares[j]), down=float(shares[j]))
 
     def moves_beyond(self, j: int, band: tuple[float, float], sign: float, scale: float) -> MoveSizes:
-        """Return the moves of class j's score beyond the upper (sign 1) or lower end (-1) of a band, wherever in it the share was."""
+        """Return the moves of class j's score beyond the upper (sign 1) or lower end (-1) of a band, from any share inside."""
         low, high = band
         end, room = (high, 1.0 - high) if sign > 0 else (low, low)
         at = np.unique([low, high, *np.linspace(0.0, 1.0, _KNOTS)])
@@ -160,12 +160,10 @@ class ShareScores:
             sign * self._values(j), weights, np.full(len(weights), sign * end), scale, up=room, down=0.0
         )
 
-    def residual_moves(self, j: int, scale: float) -> MoveSizes:
-        """Return the moves of residuals 1[c = j] - y_j that are looked for among later labels, whatever the shares of these are."""
-        classes = np.arange(self.n_classes)
-        residuals = (np.concatenate([self.codes, classes, classes]) == j) - self._values(j)
-        weights = self._weights(np.eye(self.n_classes))
-        return MoveSizes.of_values(residuals, weights, weights @ residuals, scale, up=np.inf, down=np.inf)
+    def moves_in_class(self, j: int, code: int, scale: float) -> MoveSizes:
+        """Return the moves of class j's score that are looked for among items of one class."""
+        weights, y = self._weights(np.eye(self.n_classes)[code][None, :]), self._values(j)
+        return MoveSizes.of_values(y, weights, weights @ y, scale, up=np.inf, down=np.inf)
 
     def error_variance(self, shares: FloatArray) -> FloatArray:
         """Return the variance of the labelled side's error of each class's mean score, in a mixture with these shares."""
