@@ -159,7 +159,7 @@ def test_labels_that_are_filled_in_later_are_counted_once(files, run):
     assert at_once["low"]["1"] == pytest.approx(labelled["low"]["1"])
 
 
-def test_labels_in_a_file_of_their_own_or_labelled_items_alone_are_the_same(files, run):
+def test_labels_in_a_file_of_their_own_or_labelled_items_alone_are_the_same(files, run, refused):
     table, answers = labelled_weeks(), []
     table.to_csv(files / "new.csv", index=False)
     labels = table[table.checked.notna()]
@@ -184,6 +184,11 @@ def test_labels_in_a_file_of_their_own_or_labelled_items_alone_are_the_same(file
         (files / "state.json").unlink()
     assert answers[0]["n_labels"] == 480
     assert all(answer == answers[0] for answer in answers[1:])
+    run(*ARGUMENTS, "new.csv", *OPTIONS, "--by", "day:week", "--labels", "checked")
+    refused(
+        "by row before, and are by column review now", *ARGUMENTS, "new.csv", *OPTIONS, "--by", "day:week", *ways[0][1:]
+    )
+    (files / "state.json").unlink()
     # A batch that is a file: its content names it also when labels come in another file.
     run(*ARGUMENTS, "new.csv", *OPTIONS)
     code, out, _ = run(*ARGUMENTS, "new.csv", *OPTIONS, "--labels-from", "ids.csv", "--id", "review")

@@ -130,7 +130,7 @@ def watch(
 def _print(found: Any, status: str) -> None:
     """Print the batches, alarms, and what the intervals are."""
     from headcount.cli.output import listed, print_table
-    from headcount.monitor.alarms import share_text
+    from headcount.monitor.alarms import DOUBTFUL, share_text
     from headcount.monitor.result import ALARM
 
     new = [result for result in found.results if result.counted]
@@ -163,7 +163,9 @@ def _print(found: Any, status: str) -> None:
         by_kind.setdefault((alarm.kind, alarm.label), []).append(alarm)
     for alarms in by_kind.values():
         again = f" Again at {listed([alarm.batch for alarm in alarms[1:]])}." if len(alarms) > 1 else ""
-        echo(f"ALARM at {alarms[0].batch}: {alarms[0].text}{again}")
+        doubted = [alarm.batch for alarm in alarms[1:] if alarm.items_p is not None and alarm.items_p < DOUBTFUL]
+        doubt = f" At {listed(doubted)} the items may have changed rather than their shares." if doubted else ""
+        echo(f"ALARM at {alarms[0].batch}: {alarms[0].text}{again}{doubt}")
     if found.last.note:
         echo(found.last.note)
     elif status != ALARM:

@@ -69,8 +69,8 @@ class WatchLabels:
             rows = self._rows(group)
             at = np.flatnonzero(self.codes[rows] != UNLABELLED)
             if len(at):
-                names = self._names(rows, at, name)
-                monitor.add_labels(name, outputs.take(rows[at]), monitor.classes[self.codes[rows[at]]], names)
+                names, key = self._names(rows, at, name), f"column {self.source.item}" if self.source.item else "row"
+                monitor.add_labels(name, outputs.take(rows[at]), monitor.classes[self.codes[rows[at]]], names, key)
                 labelled.append(name)
         return labelled
 

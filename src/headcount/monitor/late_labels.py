@@ -83,7 +83,7 @@ class LateLabels:
     unequal : float
         Their squared number over that of their labels, added up.
     batches : dict of str to list
-        By batch its items, its labels, and the sums of their residuals; `forget` drops old ones.
+        By batch its items, its labels, the sums of their residuals, and what items are named by; `forget` drops old ones.
     seen : dict of str to dict of str to str
         By batch and item a digest of score and label.
     """
@@ -113,8 +113,17 @@ class LateLabels:
                 errors = self.scores.class_errors[code, positions]
                 self.processes.append(MoveProcess(sizes.variance.min(axis=1), errors, self.scale, sizes=sizes))
 
-    def new(self, batch: str, items: Sequence[str], contents: Sequence[str]) -> IntArray:
-        """Return the positions of items whose label is not counted yet; raise if one was counted with other content."""
+    def new(self, batch: str, items: Sequence[str], contents: Sequence[str], key: str) -> IntArray:
+        """Return the positions of items whose label is not counted yet; raise if one was counted with other content.
+
+        Items have to be named by the same key as earlier ones of the batch.
+        """
+        before_key = self.batches[batch][3] if batch in self.batches else key
+        if before_key != key:
+            raise DataError(
+                f"Labelled items of the batch {batch!r} were identified by {before_key} before, and are by {key} now, so that a "
+                "label might be counted twice: identify them as before."
+            )
         seen, new = self.seen.get(batch, {}), []
         for position, (item, content) in enumerate(zip(items, contents, strict=True)):
             before = seen.get(_short(item))
@@ -138,6 +147,7 @@ class LateLabels:
         mean: FloatArray,
         scores: FloatArray,
         codes: IntArray,
+        key: str,
     ) -> None:
         """Count labels of items with these scores of a batch, which has n items with this mean score."""
         residuals = np.eye(len(mean))[codes] - scores
@@ -146,13 +156,13 @@ class LateLabels:
         )
         if batch not in self.batches:
             self.n_items, self.totals = self.n_items + n, self.totals + n * mean
-            self.batches[batch] = [n, 0, [0.0] * len(mean)]
-        _, m, sums = self.batches[batch]
+            self.batches[batch] = [n, 0, [0.0] * len(mean), key]
+        m, sums = self.batches[batch][1:3]
         more, after = m + len(residuals), np.array(sums) + residuals.sum(axis=0)
         if m:
             self.corrections, self.unequal = self.corrections - n * np.array(sums) / m, self.unequal - n**2 / m
         self.corrections, self.unequal = self.corrections + n * after / more, self.unequal + n**2 / more
-        self.batches[batch] = [n, more, after.tolist()]
+        self.batches[batch] = [n, more, after.tolist(), key]
         self.n += len(residuals)
         self.residuals = self.residuals + residuals.sum(axis=0)
         self.squares = self.squares + (residuals**2).sum(axis=0)

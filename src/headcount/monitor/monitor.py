@@ -233,7 +233,9 @@ class Monitor:
         del self.results[:-_HISTORY]
         return result
 
-    def add_labels(self, batch_id: str, X: Items, y: Labels, items: Sequence[Any] | None = None) -> LabelledShares:
+    def add_labels(
+        self, batch_id: str, X: Items, y: Labels, items: Sequence[Any] | None = None, key: str = "items"
+    ) -> LabelledShares:
         """Add labels of items that were drawn at random from a batch; return the shares by all labels so far.
 
         Parameters
@@ -244,6 +246,9 @@ class Monitor:
         items : sequence, optional
             What identifies each item in its batch, so that its label is counted once, however often it comes. Without it the
             same items and labels together are counted once.
+        key : str
+            What items are named by, such as a column. Labels of a batch whose items are named by something else later are refused,
+            since they could be counted twice.
         """
         name = str(batch_id)
         entry = self._entry(name)
@@ -255,12 +260,12 @@ class Monitor:
         contents = label_digests(scores, codes)
         if items is None:
             whole = sha256("".join(contents).encode()).hexdigest()
-            names = [f"{whole}:{position}" for position in range(len(codes))]
+            names, key = [f"{whole}:{position}" for position in range(len(codes))], "all of them together"
         else:
             names = [str(item) for item in items]
             if len(names) != len(codes) or len(set(names)) < len(names):
                 raise DataError(f"items must name each of the {len(codes)} labelled items, all differently.")
-        new = self._late.new(name, names, contents)
+        new = self._late.new(name, names, contents, key)
         n_before = self._late.batches.get(name, (0, 0))[1]
         if n_before + len(new) > entry["n"]:
             raise DataError(
@@ -268,7 +273,7 @@ class Monitor:
             )
         if len(new):
             added = [names[i] for i in new], [contents[i] for i in new]
-            self._late.add(name, *added, float(entry["n"]), np.array(entry["mean"]), scores[new], codes[new])
+            self._late.add(name, *added, float(entry["n"]), np.array(entry["mean"]), scores[new], codes[new], key)
             self._late.forget({one["batch"] for one in self.results})
         if "labels" not in self._raised and self._late.log_evidence >= np.log(self.thresholds["labels"]):
             evidence = float(np.exp(min(self._late.log_evidence, 700.0)))
