@@ -88,6 +88,17 @@ def test_a_file_is_a_batch_known_by_its_content_or_its_name(files, run):
     assert list(json.loads((files / "state.json").read_text())["body"]["seen"])[1] == "monday"
 
 
+def test_a_batch_is_not_counted_again_under_another_name(files, run, refused):
+    assert run(*ARGUMENTS, "one.csv", *OPTIONS)[0] == 0
+    (name,) = json.loads((files / "state.json").read_text())["body"]["seen"]
+    refused(f"pass --batch {name}", *ARGUMENTS, "one.csv", *OPTIONS, "--batch", "monday")
+    filled = pd.read_csv(files / "one.csv").assign(checked=lambda table: table.y.where(table.index % 3 == 0))
+    filled.to_csv(files / "filled.csv", index=False)
+    refused(f"pass --batch {name}", *ARGUMENTS, "filled.csv", *OPTIONS)
+    out = run(*ARGUMENTS, "filled.csv", *OPTIONS, "--batch", name, "--labels", "checked")[1]
+    assert "By 100 labels (100 new) of batches with 300 items" in out
+
+
 def test_an_alarm_is_said_again_when_its_run_is_repeated(files, run):
     week(0.95, 30, 2000).to_csv(files / "far.csv", index=False)
     first = run(*ARGUMENTS, "far.csv", *OPTIONS, "--reference", "1=0.3")

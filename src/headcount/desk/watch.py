@@ -132,7 +132,7 @@ def watch_tables(
             asked = {"level": level, "reference": reference, "band": band, "move": move}
             monitor = _monitor_of(model, path, target, tally, asked)
             batches = _batches(tally, by, name)
-            results = _add(monitor, tally, batches, late)
+            results = _add(monitor, tally, batches, late, by is None and not model.only_decides)
             before, labelled = _n_labels(monitor), [] if late is None else late.add_to(monitor, batches)
             if labelled:
                 results[-1] = monitor.with_labels(results[-1])
@@ -218,7 +218,10 @@ def _batches(tally: Tally, by: str | None, batch_id: str | None) -> dict[Any, st
     return {tally.names[row]: str(batch_id) if by is None else group_label(plain(tally.names[row])) for row in rows}
 
 
-def _add(monitor: Monitor, tally: Tally, batches: dict[Any, str], late: WatchLabels | None) -> list[WatchResult]:
+def _add(
+    monitor: Monitor, tally: Tally, batches: dict[Any, str], late: WatchLabels | None, has_scores: bool
+) -> list[WatchResult]:
+    """Add each group to its batch; ``has_scores``: a batch of a file, whose content tells it from any other."""
     recipe, results = tally.recipe, []
     for row in tally.in_order():
         name = batches.get(tally.names[row])
@@ -228,6 +231,8 @@ def _add(monitor: Monitor, tally: Tally, batches: dict[Any, str], late: WatchLab
         cells = None if recipe.cells is None else tally.sums["cells"][one].sums[0]
         sums = None if recipe.cells is None else tally.sums[recipe.check_sums][one].sums[0]
         batch = Batch.of_sums(monitor.scores, int(tally.n[row]), tally.statistics(one), cells, sums)
+        if has_scores and name not in monitor.seen:
+            _require_new(monitor, batch)
         if (
             late is not None
             and monitor.seen.get(name, batch.content) != batch.content
@@ -237,6 +242,16 @@ def _add(monitor: Monitor, tally: Tally, batches: dict[Any, str], late: WatchLab
         else:
             results.append(monitor.update(batch, batch_id=name))
     return results
+
+
+def _require_new(monitor: Monitor, batch: Batch) -> None:
+    """Raise if a batch was counted under another name, such as before it was given one."""
+    before = next((name for name, content in monitor.seen.items() if content == batch.content), None)
+    if before is not None:
+        raise DataError(
+            f"These items were counted before as the batch {before!r}, and would be counted twice under another name: pass "
+            f"--batch {before}."
+        )
 
 
 def _digest_of(sources: Sequence[Any]) -> str:
