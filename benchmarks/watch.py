@@ -306,7 +306,7 @@ def largest_difference() -> float:
 def reviews() -> None:
     """Amazon_devices by week, with labelled items of the first weeks, of all weeks at random, and of films (imdb).
 
-    In random order nothing changes, so that all alarms are false.
+    In random order nothing changes, so that all alarms are false. Every tenth review of a week is labelled later.
     """
     import pandas as pd
 
@@ -354,6 +354,7 @@ def reviews() -> None:
         for name in dict.fromkeys(weeks):
             rows = np.flatnonzero(weeks == name)
             monitor.update(outputs.take(rows), batch_id=name)
+            monitor.add_labels(name, outputs.take(rows[::10]), truth[rows[::10]])
             answer, n = hc.estimate(quantifier, outputs.take(rows)), n + len(rows)
             if reference == "labelled":
                 checked, differs = checked + 1, not answer.low[1] <= labels.mean() <= answer.high[1]
@@ -362,11 +363,14 @@ def reviews() -> None:
             else:
                 continue
             off += [name] if differs else []
+        by_labels: Any = monitor.labelled
         raised = [(a.kind, a.batch, a.since, a.text[:90], a.items_p) for a in monitor.alarms]
         print(
             f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
             f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
-            f"{checked} weeks differ\n  monitor against {reference}: {raised}",
+            f"{checked} weeks differ\n  monitor against {reference}: {raised}\n  by {by_labels.n_labels:,} labels: "
+            f"{by_labels.shares[1]:.3f} positive ({by_labels.low[1]:.3f} to {by_labels.high[1]:.3f}), by scores alone "
+            f"{by_labels.corrected[1]:.3f}",
             flush=True,
         )
 
