@@ -21,6 +21,7 @@ from headcount.monitor.cell_blocks import CellBlocks
 from headcount.monitor.cells_since import CellsSince
 from headcount.monitor.late_labels import LabelledShares, LateLabels
 from headcount.monitor.questions import as_bands, as_reference
+from headcount.monitor.resolution import resolution_of
 from headcount.monitor.result import ALARM, QUIET, TOO_EARLY, Alarm, WatchResult
 from headcount.monitor.sequence import ConfidenceSequence
 from headcount.monitor.share_scores import ShareScores
@@ -32,8 +33,6 @@ __all__ = ["Monitor"]
 
 _HISTORY = 1_000
 """Batches whose results are kept; of older ones, name and digest."""
-_COARSE = 4.0
-"""Nothing can be said yet while only a move of more than this many times ``move`` would have been found."""
 
 
 class Monitor:
@@ -373,7 +372,9 @@ class Monitor:
         evidence = {kind: float(np.exp(min(value, 700.0))) for kind, value in logs.items()}
         if self._items is not None:
             evidence["items"] = self._items.evidence
-        resolution, too_early, note = self._resolution(float((high - low).max() / 2.0))
+        resolution, too_early, note = resolution_of(
+            self._moved, self._band, self.thresholds, self.scale, float((high - low).max() / 2.0)
+        )
         lasting = self._raised | {alarm.kind for alarm in alarms} & set(LASTING)
         if lasting:
             note = " ".join([*(LASTING[kind] for kind in sorted(lasting)), note]).strip()
@@ -396,38 +397,6 @@ class Monitor:
             resolution,
             note,
         )
-
-    def _resolution(self, half_width: float) -> tuple[float, bool, str]:
-        """Return the move that would have been found by now, whether that is too coarse to say anything, and why."""
-        found, limits = [], []
-        if self._moved is not None:
-            if self._moved.centre is None:
-                left = int(self._moved.first - self._moved.first_n)
-                return np.inf, True, f"Nothing can be said yet: the reference still needs {left:,} items."
-            threshold = float(np.log(self.thresholds["moved"]))
-            found.append(self._moved.resolution(threshold))
-            limits.append(self._moved.limit(threshold))
-        if self._band is not None:
-            found.append(self._band.resolution(float(np.log(self.thresholds["band"]))))
-        if not found:
-            early = half_width > _COARSE * self.scale
-            return np.nan, early, "Nothing can be said yet: there are too few items." if early else ""
-        worst = max(found)
-        if worst > _COARSE * self.scale:
-            points = (
-                ""
-                if np.isinf(worst) or worst > 1
-                else f" Only a move of {100 * worst:.0f} points would have been found."
-            )
-            return worst, True, f"Nothing can be said yet: there are too few items.{points}"
-        if limits and limits[0] > self.scale:
-            return (
-                worst,
-                False,
-                f"A move by less than {100 * limits[0]:.1f} points from the beginning on can't be found with so few labelled "
-                "items. Label more, or take the first items of the stream for the reference.",
-            )
-        return worst, False, ""
 
     def state(self) -> dict[str, Any]:
         """Return all that later batches need, as plain values."""

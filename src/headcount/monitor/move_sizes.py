@@ -114,7 +114,7 @@ def signed_sizes(scale: float, up: float, down: float) -> tuple[FloatArray, Floa
 
     >>> moves, log_weights = signed_sizes(0.05, up=0.98, down=0.02)                     # of a share of 2 %
     >>> bool(moves.min() > -0.02), float(np.exp(log_weights)[moves > 0].sum().round(2))
-    (True, 0.97)
+    (True, 0.99)
     """
     sizes, weights = [], []
     prior = np.exp(-0.5 * (np.log(_MULTIPLES) / _SPREAD) ** 2)
