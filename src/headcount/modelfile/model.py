@@ -76,6 +76,11 @@ class Model:
         return self.quantifier.classes_
 
     @property
+    def ordered(self) -> bool:
+        """Whether the order of the classes means something."""
+        return self.quantifier.is_ordered
+
+    @property
     def method(self) -> str:
         """The name of the quantifier's class."""
         return type(self.quantifier).__name__

@@ -15,7 +15,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
-from headcount._validation import HasMethods, as_items, encode, labelled_items, learn_classes, quoted
+from headcount._validation import HasMethods, as_items, encode, has_natural_order, labelled_items, learn_classes, quoted
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import (
@@ -150,6 +150,10 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         """Whether weights of labelled items are counted in all that is learnt from them."""
         return False
 
+    def _validation_weights(self) -> FloatArray | None:
+        """Return the weights of the validation items, if ``fit`` was told any."""
+        return None if self.validation_design_ is None else self.validation_design_.weights
+
     @property
     def has_interval(self) -> bool:
         """Whether there is an analytic interval for the estimates."""
@@ -178,6 +182,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     def _is_inherited(self, family: type, *names: str) -> bool:
         """Whether the methods of these names are the family's, not overridden."""
         return all(getattr(type(self), name) is getattr(family, name) for name in names)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the classes means something: it was given (``classes``), or they are numbers or dates."""
+        return self.chosen.classes is not None or has_natural_order(self.classes_)
 
     @property
     def chosen(self) -> "Quantifier":
@@ -244,8 +253,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             )
         if design.weights is not None and not self.takes_labelled_weights:
             raise DataError(
-                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or "
-                "give a design of the labelled items without weights."
+                f"{name} learns from labelled items without weights. Use PACC, HDy, KDEyML or SLD(calibration='bcts'), which count "
+                "them, or give a design of the labelled items without weights."
             )
 
     def fit_through(self, fits: Fits) -> Self:

@@ -110,10 +110,12 @@ class DensitiesQuantifier(Quantifier):
 
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         fit_validated(self, fits, codes)
-        self._learn_densities(self.validation_outputs_, self.validation_codes_)
+        weights = self._validation_weights()
+        more = {} if weights is None else {"weights": weights}  # which methods that take none are not called with
+        self._learn_densities(self.validation_outputs_, self.validation_codes_, **more)
 
-    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
-        """Learn the density of each class from validation items."""
+    def _learn_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray | None = None) -> None:
+        """Learn the density of each class from validation items, which have weights if ``takes_labelled_weights``."""
         raise NotImplementedError(f"{type(self).__name__} must write _learn_densities, or override _learn.")
 
     @abstractmethod

@@ -86,23 +86,23 @@ class SumsQuantifier(Quantifier):
             return
         fit_validated(self, fits, codes)
         folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
-        if self.validation_design_ is None or self.validation_design_.weights is None:
-            self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
-        else:
-            weights = self.validation_design_.weights
-            self._set_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
+        weights = self._validation_weights()
+        more = {} if weights is None else {"weights": weights}  # which methods that take none are not called with
+        self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds, **more)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         """Learn what the representation is made of from validation items; by default nothing."""
 
-    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
+    def _learn_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
+    ) -> None:
         """Learn the profile of each class from validation items, by the same reduction that samples go through.
 
         Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
-        the class a fold has.
+        the class a fold has. Where items have weights, means are weighted.
         """
         self._learn_representation(outputs, codes)
-        self._set_profiles(outputs, codes, folds, None)
+        self._set_profiles(outputs, codes, folds, weights)
 
     def _set_profiles(
         self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray | None

@@ -108,11 +108,22 @@ _PLAN: Mapping[str, Rule] = {
     "measures": _ENTRIES,
     "protocol": _TABLE,
     "seed": _integer(0),
+    "ordered": lambda table, name: {key: _ORDER(value, f"{name}, {key}") for key, value in _TABLE(table, name).items()},
     "league": _must_be("true or false", lambda value: isinstance(value, bool)),
 }
+_ORDER = _must_be(
+    "a list of the classes from the lowest to the highest, each once",
+    lambda value: (
+        isinstance(value, list) and len(value) > 1 and len(set(map(str, value))) == len(value) and _is_plain(value)
+    ),
+    tuple,
+)
 _PART = {
     "name": _NAME,
-    "kind": _must_be("app, upp or natural", lambda value: value in ("app", "upp", "natural")),
+    "kind": _must_be(
+        "app, upp, natural, smooth, location or spread",
+        lambda value: value in ("app", "upp", "natural", "smooth", "location", "spread"),
+    ),
     "sample_size": _COUNT,
     "n_samples": _COUNT,
 }
@@ -285,6 +296,8 @@ def _variant(entry: dict[str, Any], values: dict[str, Any], where: str) -> Metho
 
 
 def _check(plan: Plan, source: str) -> None:
+    if unknown := sorted(set(plan.ordered) - set(plan.data_sets)):
+        raise DataError(f"{source}, ordered: {quoted(unknown)} is not among the data sets of the plan.")
     for measure in plan.measures:
         check_comparable(get_error(measure))
         if get_error(measure).of != "shares":

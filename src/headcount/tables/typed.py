@@ -173,7 +173,7 @@ def _as_asked(column: Any, kind: str) -> Any:
     texts = pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary
     if pa.types.is_dictionary(column.type):
         column = pa.DictionaryArray.from_arrays(column.indices, _as_asked(column.dictionary, kind))
-    if kind == "text" or (kind in ("group", "time", "any") and any(is_text(column.type) for is_text in texts)):
+    if kind == "text" or (kind in ("group", "key", "time", "any") and any(is_text(column.type) for is_text in texts)):
         return column.cast(pa.string())
     if kind == "number" and (pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type)):
         return column.cast(pa.int8() if pa.types.is_boolean(column.type) else pa.float64())

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from headcount._typing import IntArray
+from headcount._typing import FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz, QuadraticMatch
 from headcount.quantifiers.sums import SumsQuantifier
@@ -23,7 +23,9 @@ class MeansToItems(SumsQuantifier):
     value_with_itself: ClassVar[float]
     """The kernel or distance between an item and itself."""
 
-    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
-        super()._learn_profiles(outputs, codes, folds)
+    def _learn_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
+    ) -> None:
+        super()._learn_profiles(outputs, codes, folds, weights)
         if not self.solver.is_possible(self.M_):
             self.M_ = self.M_ + np.diag((self.value_with_itself - self.M_.diagonal()) / np.bincount(codes))

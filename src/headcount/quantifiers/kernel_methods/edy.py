@@ -17,6 +17,7 @@ from headcount.quantifiers.kernel_methods.points import (
     check_points,
     require_two_each,
     sorted_points,
+    sorted_weights,
 )
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 
@@ -126,7 +127,12 @@ class EDy(MeansToItems):
         """Mean distances to the points."""
         if not hasattr(self, "points_"):
             return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
-        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance])
+        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance], weights=sorted_weights(self))
+
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether the means over validation items are weighted."""
+        return self._is_inherited(EDy, "_learn", "_learn_profiles", "_learn_representation")
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)
