@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headcount.auto import AutoQuantifier
     from headcount.correction import PriorCorrectedClassifier, expected_accuracy
     from headcount.data import Corpus, read_corpus
-    from headcount.designs import SurveyDesign
+    from headcount.designs import SurveyDesign, SurveyMean, survey_mean
     from headcount.evaluation import Evaluation, evaluate
     from headcount.features import LogTfidf, TableColumns, TermIds, TermWeights
     from headcount.intervals import Estimate, LabelledEstimate, difference, differences, estimate
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         DirichletPrevalence,
         DomainMixture,
         NaturalPrevalence,
+        OrdinalShift,
         ReadyMadeSamples,
         Samples,
         SeveralProtocols,
+        SmoothPrevalence,
         UniformPrevalence,
     )
     from headcount.quantifiers import (
@@ -87,7 +89,7 @@ if TYPE_CHECKING:
 _HOME = {
     "auto": ("AutoQuantifier",),
     "data": ("Corpus", "read_corpus"),
-    "designs": ("SurveyDesign",),
+    "designs": ("SurveyDesign", "SurveyMean", "survey_mean"),
     "evaluation": ("Evaluation", "evaluate"),
     "features": ("LogTfidf", "TableColumns", "TermIds", "TermWeights"),
     "intervals": ("Estimate", "LabelledEstimate", "difference", "differences", "estimate"),
@@ -108,9 +110,11 @@ _HOME = {
         "DirichletPrevalence",
         "DomainMixture",
         "NaturalPrevalence",
+        "OrdinalShift",
         "ReadyMadeSamples",
         "Samples",
         "SeveralProtocols",
+        "SmoothPrevalence",
         "UniformPrevalence",
     ),
     "selection": ("QuantifierSearch",),
@@ -219,6 +223,7 @@ __all__ = [
     "NewtonLinearSVC",
     "NewtonLogisticRegression",
     "OneVsRest",
+    "OrdinalShift",
     "Outputs",
     "PDFOrd",
     "PriorCorrectedClassifier",
@@ -229,7 +234,9 @@ __all__ = [
     "SVMperf",
     "Samples",
     "SeveralProtocols",
+    "SmoothPrevalence",
     "SurveyDesign",
+    "SurveyMean",
     "TableColumns",
     "TermIds",
     "TermWeights",
@@ -242,6 +249,7 @@ __all__ = [
     "evaluate",
     "expected_accuracy",
     "read_corpus",
+    "survey_mean",
     "svmperf_path",
 ]
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray
-from headcount._validation import check_label_lengths, plain
+from headcount._validation import check_label_lengths, plain, quoted
+from headcount.exceptions import DataError
 
-__all__ = ["class_positions", "label_text", "typed_labels"]
+__all__ = ["class_order", "class_positions", "label_text", "typed_labels"]
 
 _INTEGRAL_FLOAT = re.compile(r"(-?\d{1,15})\.0+")
 
@@ -48,3 +49,19 @@ def typed_labels(labels: list[str]) -> AnyArray:
     if all(len(v) < 19 and v.removeprefix("-").isdecimal() and str(int(v)) == v for v in values):
         return np.array(labels, dtype=np.int64)
     return np.array(labels)
+
+
+def class_order(classes: Iterable[Any], wanted: Iterable[Any]) -> list[int]:
+    """Return the positions of the classes in the order that is wanted; raise unless that names each of them once.
+
+    >>> class_order(["bad", "fair", "good"], ["good", "fair", "bad"])
+    [2, 1, 0]
+    """
+    positions, text = class_positions(classes)
+    given = [text(label) for label in wanted]
+    if sorted(given) != sorted(positions):
+        raise DataError(
+            f"The order of the classes (--ordered) must name each class once; got {quoted(given, 10)}, and the classes are "
+            f"{quoted(positions, 10)}."
+        )
+    return [positions[label] for label in given]

@@ -25,7 +25,9 @@ __all__ = [
     "as_shares",
     "check_class_counts",
     "check_label_lengths",
+    "check_ordered",
     "class_codes",
+    "class_numbers",
     "encode",
     "has_natural_order",
     "integers_from",
@@ -250,6 +252,34 @@ def as_classes(classes: Any) -> AnyArray:
 def has_natural_order(classes: AnyArray) -> bool:
     """Whether sorting puts the classes in a meaningful order: numbers, booleans and dates, but not texts."""
     return classes.dtype.kind in "biufmM"
+
+
+def class_numbers(classes: Any) -> list[float] | None:
+    """Return classes that are numbers as such; None if they are not.
+
+    >>> class_numbers([1, 2, 3]), class_numbers(["1", "2"])
+    ([1, 2, 3], None)
+    """
+    numbers = [plain(label) for label in classes]
+    return numbers if all(type(number) in (int, float) for number in numbers) else None
+
+
+def check_ordered(classes: AnyArray, ordered: bool, what: str) -> None:
+    """Raise where something goes by the order of the classes and these are only in alphabetical order.
+
+    Parameters
+    ----------
+    classes : array of labels
+    ordered : bool
+        Whether their order was given. Numbers and dates are in order without that.
+    what : str
+        What depends on the order.
+    """
+    if not (ordered or has_natural_order(classes)):
+        raise DataError(
+            f"{what} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: give the "
+            "quantifier the classes from lowest to highest, classes=[...] (--ordered LOWEST,...,HIGHEST)."
+        )
 
 
 def encode(labels: Labels, classes: AnyArray, what: str = "y") -> IntArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels
-from headcount._validation import as_items, encode, has_natural_order, quoted
+from headcount._validation import as_items, encode, quoted
 from headcount._writing import html_table
 from headcount.errors import ErrorMeasure, check_order, get_error
 from headcount.exceptions import DataError
@@ -158,7 +158,7 @@ def evaluate(
     if n_items != len(y):
         raise DataError(f"X has {n_items} items and y {len(y)} labels: they must be of the same items.")
     results = [
-        Evaluation(str(name), classes, true, q.aggregate(outputs, samples), samples.sizes, _has_ordered_classes(q))
+        Evaluation(str(name), classes, true, q.aggregate(outputs, samples), samples.sizes, q.is_ordered)
         for name, q, outputs in zip(names, quantifiers, _score_once(quantifiers, X), strict=True)
     ]
     if isinstance(quantifier, Mapping):
@@ -220,10 +220,6 @@ def _common_classes(quantifiers: Sequence[Quantifier]) -> AnyArray:
                 f"{quoted(q.classes_)}): evaluate them one by one."
             )
     return classes
-
-
-def _has_ordered_classes(quantifier: Quantifier) -> bool:
-    return quantifier.chosen.classes is not None or has_natural_order(quantifier.classes_)
 
 
 def _score_once(quantifiers: Sequence[Quantifier], X: Items) -> list[Outputs]:

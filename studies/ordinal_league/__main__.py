@@ -36,7 +36,9 @@ def main() -> int:
     parser.add_argument(
         "--cut", action="store_true", help="search the grid by cutting deep forests: faster, not quite the recipe"
     )
-    parser.add_argument("--skip", default="", help="methods that are not run, such as CvMy_Eu, which visits all pairs in each bag")
+    parser.add_argument(
+        "--skip", default="", help="methods that are not run, such as CvMy_Eu, which visits all pairs in each bag"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "ordinal-league")
     asked = parser.parse_args()
     names = {name for name in asked.sets.split(",") if name}

@@ -98,7 +98,9 @@ def everything(cells: pd.DataFrame) -> list[str]:
         values = by.loc[name].reindex(names)
         measured = [f"{v.mean_:.4f} ± {v.se:.4f}" if v.count_ > 0 else "–" for v in values.itertuples()]
         lines.append(f"| {name} | " + " | ".join(measured) + " |")
-        lines.append("| | " + " | ".join("–" if np.isnan(score) else f"{score:.4f}" for score in values["score"]) + " |")
+        lines.append(
+            "| | " + " | ".join("–" if np.isnan(score) else f"{score:.4f}" for score in values["score"]) + " |"
+        )
     return lines
 
 

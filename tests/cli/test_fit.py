@@ -37,7 +37,7 @@ def test_learners_are_called_by_their_names_and_columns_that_are_not_read_are_na
 
 
 def test_an_order_of_classes_that_no_row_has_is_refused_with_the_column_of_labels(reviews, refused):
-    message = "labelled.csv, column 'stars': no row has the class 'none' of the order (--classes)"
+    message = "it names, but no row has, 'none'"
     refused(message, *FIT, "--classes", "bad,good,none")
 
 
@@ -207,3 +207,89 @@ def test_what_makes_no_design_is_refused(clustered, run, refused):
     refused(
         "has no interval that counts", *FIT_CLUSTERED[:6], "--method", "CC", *FIT_CLUSTERED[8:], "--cluster", "author"
     )
+
+
+def test_labels_of_new_items_go_with_their_clusters_and_weights(clustered, run, refused):
+    design = "--cluster", "author", "--weight", "w"
+    assert run(*FIT_CLUSTERED, "--features", "x", "--cluster", "author")[0] == 0
+    new = pd.read_csv(clustered / "new.csv")
+    generator = np.random.default_rng(1)
+    answers = np.where(generator.random(len(new)) < 0.5, "yes", "no").astype(object)
+    answers[generator.choice(len(new), 300, replace=False)] = None
+    new.assign(answer=answers).to_csv(clustered / "some.csv", index=False)
+    estimate = "estimate", "m.headcount", "some.csv", "--labels", "answer"
+    records = {}
+    for name, asked in (("plain", ()), ("designed", design)):
+        code, out, err = run(*estimate, *asked, "--json")
+        assert code == 0, err
+        group = json.loads(out)["groups"]["all"]
+        records[name] = [group["shares"]["yes"], group["label_shift"]["shares"]["yes"]]
+    for plain, designed in zip(*records.values(), strict=True):
+        assert designed["share_high"] - designed["share_low"] > 1.02 * (plain["share_high"] - plain["share_low"])
+        assert abs(designed["share"] - plain["share"]) < 0.2
+    assert run(*estimate, *design, "--by", "month", "--total")[0] == 0
+    refused("'answer' holds the labels and can't hold the weights too", *estimate, "--weight", "answer")
+    refused("'y' holds the labels and can't hold the clusters too", *FIT_CLUSTERED, "--cluster", "y")
+    refused("'y' holds the labels and can't hold the weights too", *FIT_CLUSTERED, "--weight", "y")
+    refused(
+        "size of a population is of new items",
+        *FIT_CLUSTERED,
+        "--features",
+        "x",
+        "--cluster",
+        "author",
+        "--population-size",
+        9000,
+    )
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_group_of_one_cluster_says_so(clustered, run):
+    assert run(*FIT_CLUSTERED, "--features", "x", "--cluster", "author")[0] == 0
+    new = pd.read_csv(clustered / "new.csv")
+    new = pd.concat([new, new.head(40).assign(author=1000, month=9)])
+    new.to_csv(clustered / "more.csv", index=False)
+    code, out, err = run("estimate", "m.headcount", "more.csv", "--by", "month", "--cluster", "author", "--json")
+    assert code == 0, err
+    assert "One cluster only: all items of sample '9' are in one" in " ".join(err.split())
+    groups = json.loads(out)["groups"]
+    assert [groups["9"]["shares"]["yes"][end] for end in ("share_low", "share_high")] == [0.0, 1.0]
+    assert groups["0"]["shares"]["yes"]["share_high"] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("w", -1.0, "the weight is -1"),
+        ("w", 0.0, "the weight is 0"),
+        ("w", None, "there is no weight"),
+        ("w", "inf", "weight"),
+        ("w", "much", "much"),
+        ("author", None, "the cluster is missing"),
+        ("region", None, "the stratum is missing"),
+        ("author", "all", "All items are in one cluster"),
+    ],
+)
+def test_rows_that_make_no_design_are_named_in_a_line(clustered, run, refused, column, value, words):
+    new = pd.read_csv(clustered / "new.csv").astype({column: object})
+    if value == "all":
+        new[column] = 7
+    else:
+        new.loc[5, column] = value
+    new.to_csv(clustered / "bad.csv", index=False)
+    assert run(*FIT_CLUSTERED, "--features", "x")[0] == 0
+    refused(
+        words,
+        "estimate",
+        "m.headcount",
+        "bad.csv",
+        {"w": "--weight", "author": "--cluster"}.get(column, "--stratum"),
+        column,
+    )
+    labelled = pd.read_csv(clustered / "labelled.csv").astype({column: object})
+    if value == "all":
+        labelled[column] = 7
+    else:
+        labelled.loc[5, column] = value
+    labelled.to_csv(clustered / "labelled.csv", index=False)
+    refused(words, *FIT_CLUSTERED, {"w": "--weight", "author": "--cluster"}.get(column, "--stratum"), column)

@@ -14,6 +14,7 @@ from headcount.data.examples import EXAMPLES
 from headcount.data.examples.conversations import conversation_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
+from headcount.data.examples.stays import stay_files
 from headcount.data.examples.survey import survey_files
 from headcount.data.examples.tickets import NEW_TOPIC, ticket_files
 
@@ -46,6 +47,7 @@ SMALL = {
     "tickets": lambda **seed: ticket_files(30, 20, **seed),
     "survey": lambda **seed: survey_files(30, 20, **seed),
     "tests": lambda **seed: infection_files(40, 4, **seed),
+    "stays": lambda **seed: stay_files(4, 20, **seed),
 }
 
 
@@ -56,7 +58,7 @@ def test_files_are_the_same_each_time_and_truth_counts_the_new_items(name):
     assert files != SMALL[name](seed=1)
     assert list(files) == list(EXAMPLES[name].contents)
     new, truth = (read(files[file]) for file in files if file.startswith(("new", "true")))
-    groupings = {"tickets": 2, "survey": 3, "tests": 2}[name]
+    groupings = {"tickets": 2, "survey": 3, "tests": 2, "stays": 1}[name]
     assert sum(int(row["true_count"]) for row in truth) == groupings * len(new)
     sizes = Counter()
     for row in truth:
@@ -119,7 +121,10 @@ def test_examples_are_written_by_name_and_reviews_without_one(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ticket"], "There is no example 'ticket'; there are reviews, tickets, survey, tests, judges. For a folder"),
+        (
+            ["ticket"],
+            "There is no example 'ticket'; there are reviews, tickets, survey, tests, judges, stays. For a folder",
+        ),
         (["cats", "."], "There is no example 'cats'"),
         (["tests", "taken"], "taken is a file: name a folder"),
         (["survey", "."], "new_answers.csv would be overwritten: name another folder, or remove the files"),

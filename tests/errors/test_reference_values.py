@@ -16,10 +16,12 @@ from headcount.errors import (
     md,
     minority_class,
     nae,
+    nemd,
     nkld,
     nmd,
     nrae,
     rae,
+    rnod,
     se,
     smooth,
     sre,
@@ -38,6 +40,34 @@ def test_measures_equal_hand_computed_values():
     assert md(p, p_hat) == pytest.approx(0.2 + 0.3)
     assert sre(p, p_hat, [0.2, 0.3, 0.5]) == pytest.approx((1.0 + (0.1 / 0.3) ** 2 + (0.3 / 0.5) ** 2) / 3)
     assert bias([0.3, 0.7], [0.4, 0.6]) == pytest.approx(-0.1)
+
+
+def test_measures_of_ordered_classes_equal_hand_computed_values():
+    p, p_hat = [0.5, 0.0, 0.3, 0.2], [0.2, 0.4, 0.0, 0.4]
+    # Cumulative shares .5, .5, .8 and .2, .6, .6: distances .3, .1, .2.
+    assert md(p, p_hat) == pytest.approx(0.6)
+    assert nmd(p, p_hat) == pytest.approx(0.6 / 3)
+    # To all items in the highest class .5 + .5 + .8 = 1.8, in the lowest .5 + .5 + .2 = 1.2.
+    assert nemd(p, p_hat) == pytest.approx(0.6 / 1.8)
+    # Squared errors .09, .16, .09, .04; the second class has no share.
+    first = 1 * 0.16 + 2 * 0.09 + 3 * 0.04
+    third = 2 * 0.09 + 1 * 0.16 + 1 * 0.04
+    fourth = 3 * 0.09 + 2 * 0.16 + 1 * 0.09
+    assert rnod(p, p_hat) == pytest.approx(np.sqrt((first + third + fourth) / 3 / 3))
+    assert rnod(p_hat, p) == pytest.approx(np.sqrt((first + 0.09 + 0.09 + 2 * 0.04 + fourth) / 3 / 3))
+    # An error farther away is worse, though the same shares are wrong.
+    truth = [1.0, 0.0, 0.0, 0.0, 0.0]
+    near, far = [0.6, 0.4, 0.0, 0.0, 0.0], [0.6, 0.0, 0.0, 0.0, 0.4]
+    assert all(measure(truth, near) < measure(truth, far) for measure in (md, nmd, nemd, rnod))
+    assert ae(truth, near) == ae(truth, far)
+
+
+def test_the_match_distance_over_its_largest_reaches_one_at_an_end_and_nowhere_else():
+    true, estimated = np.random.default_rng(1).dirichlet(np.ones(5), size=(2, 500))
+    assert nemd(true, estimated).max() < 1.0
+    ends = np.maximum(nemd(true, np.tile(np.eye(5)[0], (500, 1))), nemd(true, np.tile(np.eye(5)[4], (500, 1))))
+    np.testing.assert_allclose(ends, 1.0)
+    assert (nemd(true, estimated) >= nmd(true, estimated)).all()
 
 
 def test_the_aitchison_distance_is_that_of_all_log_ratios_of_two_classes():

@@ -34,7 +34,7 @@ def test_measures_state_label_direction_and_needs():
     assert [m.name for m in list_errors() if m.needs_training] == ["sre"]
     assert [m.name for m in list_errors() if m.signed] == ["bias"]
     assert [m.name for m in list_errors() if m.needs_minority] == ["f1"]
-    assert [m.name for m in list_errors() if m.ordered] == ["md", "nmd"]
+    assert [m.name for m in list_errors() if m.ordered] == ["md", "nmd", "nemd", "rnod"]
 
 
 @pytest.mark.usefixtures("registry")

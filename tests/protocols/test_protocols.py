@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.base import clone
 
-from headcount import ArtificialPrevalence, DirichletPrevalence, NaturalPrevalence, UniformPrevalence
+from headcount import (
+    ArtificialPrevalence,
+    DirichletPrevalence,
+    NaturalPrevalence,
+    OrdinalShift,
+    SmoothPrevalence,
+    UniformPrevalence,
+)
 from headcount.exceptions import DataError
 
 PROTOCOLS = [
@@ -17,6 +24,9 @@ PROTOCOLS = [
     UniformPrevalence(30, sample_size=20, random_state=0),
     NaturalPrevalence(30, sample_size=20, random_state=0),
     DirichletPrevalence(0.7, n_samples=30, sample_size=20, random_state=0),
+    OrdinalShift("location", 1.5, n_samples=30, sample_size=20, random_state=0),
+    OrdinalShift("spread", n_samples=30, sample_size=20, random_state=0),
+    SmoothPrevalence(0.5, n_samples=30, sample_size=20, random_state=0),
 ]
 every = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: type(p).__name__)
 

@@ -119,6 +119,13 @@ class LabelledCells:
         tested = np.eye(self.n_cells)[cells], P, low[:, :1], low[:, 1:]
         return max(mean_design_effect(values, design, classes) for values in tested)
 
+    @property
+    def low_cuts(self) -> FloatArray:
+        """The largest posteriors below which items are the least sure, one for each share of them that is tested."""
+        cuts = np.append(self.representation.cuts, np.inf)
+        last: FloatArray = cuts[self.low.reshape(len(self.low), self.k, -1)[:, 0].sum(axis=1) - 1]
+        return last
+
     def class_means(self, vectors: FloatArray) -> FloatArray:
         """Return the mean vector of each class, in columns."""
         return np.column_stack(

@@ -13,7 +13,7 @@ from headcount.checks.items import MOST_ITEMS, ItemFindings, LabelledItems
 from headcount.checks.label_shift import LabelledScores, labelled_scores
 from headcount.checks.labelled_cells import LabelledCells
 from headcount.checks.verdict import Findings, verdict_of
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, check_design
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.protocols import as_samples
@@ -117,7 +117,7 @@ def check(
     outputs = quantifier.outputs(X, quantifier.needs | {"posteriors"})
     cells, sample, effective = known.cells(), as_samples(None, outputs.n_items), None
     if design is not None:
-        design.require(outputs.n_items, "items")
+        check_design(design, outputs.n_items, "items")
         sample = sample if design.weights is None else sample.weighted(design.weights)
         P = Posteriors().vectors(outputs)
         effect = cells.design_effect(cells.representation.codes(_one_classifier(outputs, P)), P, design)

@@ -53,7 +53,17 @@ class ScoreCells(Cells):
 
     def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group in each cell."""
-        return count_cells(C, np.full(len(self.cuts), -np.inf) if self.decided else self.cuts, groups, n_groups)
+        return count_cells(C, self._reached(), groups, n_groups)
+
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics:
+        """Add up the factors of the items of each group in each cell."""
+        return count_cells(C, self._reached(), groups, n_groups, factors)
+
+    def _reached(self) -> FloatArray:
+        """Return the cuts; of decisions alone, cuts that every item reaches."""
+        return np.full(len(self.cuts), -np.inf) if self.decided else self.cuts
 
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the cell: of the decided class, and within it by how many cuts the largest posterior reaches."""

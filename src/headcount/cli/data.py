@@ -89,7 +89,7 @@ def info(
 @app.command()
 def example(
     name: Annotated[
-        str, typer.Argument(help="reviews, tickets, survey or tests; a folder alone: reviews.")
+        str, typer.Argument(help="reviews, tickets, survey, tests or stays; a folder alone: reviews.")
     ] = "reviews",
     folder: Annotated[
         Path | None,
@@ -99,7 +99,7 @@ def example(
     """Write a made-up example: labelled items, unlabelled ones, and their true shares.
 
     reviews: reviews of a device over a year; tickets: support tickets by topic; survey: open answers on a tram line; tests:
-    tests for an infection by week and site.
+    tests for an infection by week and site; stays: comments of hotel guests with stars.
 
     Example: headcount data example .
 

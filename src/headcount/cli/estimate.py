@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from headcount.cli import options
-from headcount.cli.model import class_names, model_from, models_in
-from headcount.cli.option_groups import BlackBox, Design, Precision, Rows, TargetLabels, with_option_groups
+from headcount.cli.model import model_from, models_in
+from headcount.cli.option_groups import BlackBox, Design, Figures, Precision, Rows, TargetLabels, with_option_groups
 from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 from headcount.exceptions import DataError
@@ -21,8 +21,7 @@ def estimate(
     rows: Rows,
     total: options.TOTAL = False,
     borrow: options.BORROW = False,
-    value: options.VALUE = None,
-    classes: options.CLASSES = None,
+    figures: Figures,
     against: options.COMPARE = None,
     output: options.OUTPUT = None,
     as_json: options.JSON = False,
@@ -49,6 +48,8 @@ def estimate(
 
     Example: headcount estimate stars.headcount new.csv --by shop,date:year --where 'country=DE,AT' --value stars --total
 
+    Example: headcount estimate stars.headcount new.csv --by date:month --at-least 4 --at-most 2 --quantile 0.5
+
     Example: headcount estimate models new.csv --by date:month -o shares.csv
 
     Example: headcount estimate stars.headcount new.csv --by date:quarter --labels checked --html shares.html
@@ -66,7 +67,7 @@ def estimate(
     from headcount.desk.compare import check_against, compared
     from headcount.stream.groups import group_label, grouping_title
 
-    by = rows.grouping
+    by, asked = rows.grouping, figures.asked
     if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"--plot {plot}: plots are written as .svg, .png or .pdf; name such a file.")
     if str(html) == "-":
@@ -93,6 +94,8 @@ def estimate(
     if several and target.given:
         raise DataError(f"Labels of new items are of one model's classes; {model} is a folder of models: name one.")
     models = models_in(model, black_box) if several else {"": model_from(model, files, black_box, dask)}
+    for loaded in models.values():
+        asked.check(loaded.classes, loaded.ordered)
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
         with progress_bar(f"Reading {title}".strip()) as progress:
@@ -114,13 +117,10 @@ def estimate(
                 borrow_strength=borrow,
                 progress=progress,
             )
-        if value is not None:
-            groups = groups.with_means(*_mean_asked(value, groups.classes))
         comparisons = None if against is None else compared(groups, cast("Any", against))
-        if classes is not None:
-            order = class_names(classes)
-            groups = groups.in_class_order(order)
-            comparisons = comparisons and comparisons.in_class_order(order)
+        groups = asked.of_groups(groups)
+        if asked.order is not None:
+            comparisons = comparisons and comparisons.in_class_order(asked.order)
         answers[title] = groups, comparisons
     by_title = grouping_title(by)
     facts = {title: provenance(loaded, files, model) for title, loaded in models.items()}
@@ -162,27 +162,6 @@ def estimate(
     show_result(output, as_json, records, answer, print_estimates, contents, form)
 
 
-def _mean_asked(value: str, classes: Any) -> tuple[str, list[float] | None]:
-    """Return the title of the mean that --value asks for, and the value of each class, None if classes are their values."""
-    from headcount._labels import class_positions
-    from headcount._validation import quoted
-
-    if "=" not in value:
-        return value, None
-    pairs = [part.rpartition("=") for part in value.split(",")]
-    given = {name.strip(): number.strip() for name, _, number in pairs}
-    positions, _ = class_positions(classes)
-    wrong = sorted(set(given) ^ set(positions))
-    if wrong:
-        raise DataError(
-            f"--value must give the value of each class once, and of nothing else; not so for {quoted(wrong)}."
-        )
-    try:
-        return "", [float(given[name]) for name in positions]
-    except ValueError as error:
-        raise DataError(f"--value {value}: the value of a class must be a number ({error}).") from error
-
-
 def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str, str]) -> dict[str, Any]:
     from headcount._validation import plain
     from headcount.cli.compare import json_of_changes
@@ -208,7 +187,7 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
             "shares": {label: ends(g, j) for j, label in enumerate(classes)},
             **_design_effects_of(groups, g, classes),
             "covariance": groups.covariance_of(g),
-            **groups.mean_of(g),
+            **groups.figures_of(g),
             **labelled_answer(groups, g),
         }
         for g, name in enumerate(groups.names)
@@ -217,6 +196,9 @@ def _json_answer(groups: Any, comparisons: Any, by: str | None, facts: dict[str,
         by_group |= _json_answer(groups.total, None, None, {})["groups"]
     settings = {name: getattr(groups, name) for name in ("level", "estimand", "method", "assume")}
     settings["note"] = in_command_words(groups.note)
+    settings |= {"classes": classes, "ordered": groups.ordered}
+    if groups.why_no_figures:
+        settings["figures_note"] = in_command_words(groups.why_no_figures)
     if groups.drawn is not None:
         settings["drawn_towards"] = dict(zip(classes, groups.drawn.mean.tolist(), strict=True))
     answer = {"by": by, **settings, "from": facts, "groups": by_group}
@@ -256,17 +238,19 @@ def _notes(groups: Any) -> list[str]:
 
     if groups.note:
         return [f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}"]
-    about = (
-        "It is about exactly these items."
-        if groups.estimand == "sample"
-        else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
-    )
+    effects = groups.design_effects
+    about = "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+    if groups.estimand == "sample":
+        about = "It is about exactly these items."
+    elif effects is not None:
+        about = "It is about the population that the items were drawn from."
     notes = [
         f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
     ]
-    effects = groups.design_effects
-    if effects is not None:
-        notes.append(_design_note(effects))
+    if groups.why_no_figures:
+        notes.append(in_command_words(groups.why_no_figures))
+    if effects is not None and (said := _design_note(effects)):
+        notes.append(said)
     if groups.assume == "calibrated":
         notes.append(
             "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "

@@ -19,6 +19,8 @@ __all__ = ["fit", "inspect"]
 
 _KINDS = {"text": "text", "number": "numbers", "category": "categories", "date": "dates", "embedding": "embeddings"}
 """Kinds of mixed columns, and how they are called together."""
+_FEWEST_IN_ORDER = 3
+"""Classes whose order is shown: two have no order that matters."""
 _MAX_COLUMNS = 8
 """Columns of a model that are named; more are counted."""
 
@@ -253,6 +255,9 @@ def _print_model(model: Any) -> None:
         f"Made from  {source.get('name', '')}, {source.get('rows', 0):,} rows, fingerprint "
         f"{source.get('fingerprint', '')[:16]}, seed {model.seed}",
     ]
+    if model.ordered and len(model.classes) >= _FEWEST_IN_ORDER:
+        names = " < ".join(printable(str(label)) for label in model.classes)
+        lines.insert(3, f"Order      {names}")
     if model.written:
         versions = ", ".join(f"{name} {number}" for name, number in model.versions.items())
         lines.append(f"Written    {model.written}, {versions}")

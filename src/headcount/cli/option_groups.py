@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from headcount.cli import options
 
-__all__ = ["BlackBox", "Design", "Precision", "Rows", "TargetLabels", "with_option_groups"]
+__all__ = ["BlackBox", "Design", "Figures", "LaterLabels", "Precision", "Rows", "TargetLabels", "with_option_groups"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,15 @@ class TargetLabels:
 
 
 @dataclass(frozen=True)
+class LaterLabels:
+    """Where labels of items of batches are that arrive later."""
+
+    labels: options.LABELS = None
+    labels_from: options.LATER_LABELS_FROM = None
+    id: options.LATER_ID = None
+
+
+@dataclass(frozen=True)
 class Design:
     """How rows were drawn."""
 
@@ -119,6 +128,31 @@ class BlackBox:
     def columns(self) -> dict[str, str | None]:
         """The columns of the labelled table."""
         return {"label": self.label, "scores": self.scores, "decisions": self.decisions}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is given beside the shares of classes, or compared instead of them; and the order of the classes."""
+
+    value: options.VALUE = None
+    at_least: options.AT_LEAST = None
+    at_most: options.AT_MOST = None
+    quantile: options.QUANTILE = None
+    classes: options.CLASSES = None
+
+    @property
+    def asked(self) -> Any:
+        """All of it, for `headcount.desk`."""
+        from headcount.cli.model import class_names
+        from headcount.desk import FiguresAsked
+
+        order = None if self.classes is None else class_names(self.classes)
+        return FiguresAsked(self.value, _names(self.at_least), _names(self.at_most), self.quantile or (), order)
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Return the classes that an option names, each time it is given or separated by commas."""
+    return [name.strip() for text in given or () for name in text.split(",")]
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

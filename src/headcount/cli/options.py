@@ -30,7 +30,12 @@ BY = Annotated[
     ),
 ]
 CLASSES = Annotated[
-    str | None, option("--classes", help="The order of the classes, as in neg,neutral,pos [default: sorted].")
+    str | None,
+    option(
+        "--ordered",
+        "--classes",
+        help="The classes from the lowest to the highest, as in bad,fair,good [default: sorted; numbers and dates are in order].",
+    ),
 ]
 WHERE = Annotated[
     list[str] | None,
@@ -55,6 +60,22 @@ VALUE = Annotated[
         help="Add the mean over classes with its interval: a name for it where the classes are numbers (stars), or the value of "
         "each class (neg=0,pos=1).",
     ),
+]
+AT_LEAST = Annotated[
+    list[str] | None,
+    option(
+        "--at-least", help="Add the share of a class and all above it, as in --at-least 4; several times for several."
+    ),
+]
+AT_MOST = Annotated[
+    list[str] | None,
+    option(
+        "--at-most", help="Add the share of a class and all below it, as in --at-most 2; several times for several."
+    ),
+]
+QUANTILE = Annotated[
+    list[float] | None,
+    option("--quantile", help="Add a quantile of ordered classes: 0.5 is the median; several times for several."),
 ]
 COMPARE = Annotated[
     str | None,
@@ -107,6 +128,13 @@ LABELS_FROM = Annotated[
 ]
 ID = Annotated[
     str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")
+]
+LATER_LABELS_FROM = Annotated[
+    str | None, option("--labels-from", help="Labels in a file of their own: columns headcount_item (or --id), label.")
+]
+LATER_ID = Annotated[
+    str | None,
+    option("--id", help="With labels: the column that identifies an item, of both tables with --labels-from."),
 ]
 PROBABILITY = Annotated[
     str | None,

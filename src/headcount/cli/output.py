@@ -35,6 +35,8 @@ __all__ = [
 
 _FILE_WIDTH = 140
 """Characters of a line of a table that goes to a file or a pipe."""
+_FEWEST_FIGURES_APART = 2
+"""Figures that get a table of their own: one alone is a column beside the shares."""
 _MAX_CLASS_COLUMNS = 6
 """Classes shown side by side; with more, each class has its own row."""
 _PARAMETERS = (
@@ -264,14 +266,14 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     label : str
         Title of the column of labels, to tell names of classes from those of other columns.
     """
-    from headcount.stream.group_shares import mean_text
     from headcount.stream.groups import group_label
 
     parts = (groups, *([] if groups.total is None else [groups.total]))
     classes = [printable(str(name)) for name in groups.classes]
     one_group = len(groups) == 1 and groups.total is None
     side_by_side = len(classes) <= _MAX_CLASS_COLUMNS and not one_group
-    means = [] if groups.averages is None else [(f"mean {groups.averages[0]}".strip(), "right")]
+    beside = len(groups.figures) < _FEWEST_FIGURES_APART
+    means = [(figure.title, "right") for figure in groups.figures] if beside else []
     interval = [] if groups.note else [(f"{100 * groups.level:g} % interval", "right")]
     if side_by_side:
         columns = [(f"{label}={name}" if label else name, "right") for name in classes]
@@ -281,8 +283,7 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     for part in parts:
         for g, verdict in enumerate(part.verdicts):
             head = [printable(group_label(part.names[g])), f"{part.n_items[g]:,}"]
-            mean, ends = mean_text(part, g)
-            tail = [*([_with_ends((mean, ends)) or "-"] if means else []), verdict]
+            tail = [*(_figure_texts(part, g) if beside else []), verdict]
             figures = [_figures(part, g, j) for j in range(len(classes))]
             if side_by_side:
                 rows.append([*head, *("\n".join(map(_with_ends, pair)) for pair in figures), *tail])
@@ -295,6 +296,16 @@ def print_shares(groups: Any, by: str, label: str = "") -> None:
     print_table("", [(by or "group", "left"), ("items", "right"), *columns, *means, ("verdict", "left")], rows)
     if side_by_side:
         echo("Below each share: the number of items of the class.")
+    if not beside:
+        columns = [(by or "group", "left"), *((figure.title, "right") for figure in groups.figures)]
+        named = [(part, g, printable(group_label(part.names[g]))) for part in parts for g in range(len(part))]
+        echo()
+        print_table("", columns, [[name, *_figure_texts(part, g)] for part, g, name in named])
+
+
+def _figure_texts(groups: Any, g: int) -> list[str]:
+    """Return each figure of a group with its interval."""
+    return [_with_ends(figure.text(g)) or "-" for figure in groups.figures]
 
 
 def print_drawn(groups: Any, by: str, label: str = "") -> None:

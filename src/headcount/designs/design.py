@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
 from headcount.exceptions import DataError
 
-__all__ = ["SurveyDesign"]
+__all__ = ["SurveyDesign", "check_design", "population_of_strata"]
 
 
 class SurveyDesign:
@@ -31,6 +32,10 @@ class SurveyDesign:
     population_size : int, or mapping of stratum to int, optional
         Number of items in the population, or in each stratum of it. Errors are smaller by the part of the population that was drawn
         (finite population correction). Without it the population is infinite.
+    population_clusters : int, or mapping of stratum to int, optional
+        Number of clusters in the population, or in each stratum of it, drawn or not: the ``fpc`` of R's ``svydesign`` where there
+        are clusters. Give it, rather than ``population_size``, if only some items of each drawn cluster are at hand; if whole
+        clusters are, of about equal sizes, both say the same. With both, this one is corrected for.
 
     References
     ----------
@@ -49,7 +54,12 @@ class SurveyDesign:
     """
 
     def __init__(
-        self, weights: Any = None, strata: Any = None, clusters: Any = None, population_size: Any = None
+        self,
+        weights: Any = None,
+        strata: Any = None,
+        clusters: Any = None,
+        population_size: Any = None,
+        population_clusters: Any = None,
     ) -> None:
         self.weights: FloatArray | None = None if weights is None else _checked_weights(weights)
         self.strata, self.stratum_names = _codes(strata, "strata")
@@ -65,7 +75,23 @@ class SurveyDesign:
             raise DataError(f"One value for each item is needed; there are {_listed(lengths)}.")
         self.n_items: int = next(iter(lengths.values()))
         self._check_nested()
-        self.population_size: FloatArray | None = self._population(population_size)
+        if population_clusters is not None and self.clusters is None:
+            raise DataError(
+                "population_clusters is the number of clusters in the population, but the design has no clusters: give clusters, "
+                "or population_size."
+            )
+        codes = self.item_strata
+        of_items = np.bincount(codes).astype(np.float64)
+        of_clusters = np.bincount(codes[np.unique(self.item_clusters, return_index=True)[1]]).astype(np.float64)
+        names = self.stratum_names if self.strata is not None else None
+        self.population_size: FloatArray | None = population_of_strata(population_size, of_items, names, "items")
+        in_clusters = population_of_strata(population_clusters, of_clusters, names, "clusters")
+        # The part of each stratum's population that was drawn.
+        self.fractions: FloatArray | None = None
+        if in_clusters is not None:
+            self.fractions = of_clusters / in_clusters
+        elif self.population_size is not None:
+            self.fractions = of_items / self.population_size
 
     def __repr__(self) -> str:
         parts = [f"{self.n_items:,} items"]
@@ -76,14 +102,30 @@ class SurveyDesign:
         return f"SurveyDesign({' '.join(parts)}{', weighted' if self.weights is not None else ''})"
 
     def take(self, rows: IntArray) -> "SurveyDesign":
-        """Return the design of some of the items; the population stays the same."""
-        return SurveyDesign._coded(
+        """Return the design of some of the items, such as those of a group: as large a part of their population was drawn."""
+        part = SurveyDesign._coded(
             None if self.weights is None else self.weights[rows],
             None if self.strata is None else self.strata[rows],
             None if self.clusters is None else self.clusters[rows],
             self.population_size,
             len(rows),
+            self.fractions,
         )
+        part.stratum_names, part.cluster_names = self.stratum_names, self.cluster_names
+        return part
+
+    def random_part(self, rows: IntArray) -> "SurveyDesign":
+        """Return the design of items that were drawn at random out of these: a smaller part of the population."""
+        part = self.take(rows)
+        if part.fractions is not None:
+            part.fractions = part.fractions * min(len(rows) / self.n_items, 1.0)
+        return part
+
+    def of_infinite_population(self) -> "SurveyDesign":
+        """Return the same design without the size of the population."""
+        endless = self.take(np.arange(self.n_items))
+        endless.population_size = endless.fractions = None
+        return endless
 
     @classmethod
     def _coded(
@@ -93,12 +135,19 @@ class SurveyDesign:
         clusters: IntArray | None,
         sizes: FloatArray | None,
         n_items: int,
+        fractions: FloatArray | None = None,
     ) -> "SurveyDesign":
-        """Return a design of numbered strata and clusters, whose names are not kept; ``sizes``: the population of each stratum."""
+        """Return a design of numbered strata and clusters, whose names are not kept.
+
+        ``sizes``: items in the population of each stratum; ``fractions``: the part of it that was drawn, by default these items.
+        """
         coded = object.__new__(cls)
         coded.weights, coded.strata, coded.clusters, coded.population_size = weights, strata, clusters, sizes
         coded.stratum_names = coded.cluster_names = np.empty(0, dtype=object)
         coded.n_items = n_items
+        if fractions is None and sizes is not None:
+            fractions = np.minimum(np.bincount(coded.item_strata, minlength=len(sizes)) / sizes, 1.0)
+        coded.fractions = fractions
         return coded
 
     def require(self, n_items: int, what: str) -> None:
@@ -119,6 +168,13 @@ class SurveyDesign:
         return np.arange(self.n_items) if self.clusters is None else self.clusters
 
     @property
+    def cluster_keys(self) -> AnyArray:
+        """The name of each numbered cluster as a text, by which clusters of several samples are told to be the same."""
+        if not len(self.cluster_names):  # of a design whose names are not kept
+            return np.arange(self.item_clusters.max(initial=-1) + 1).astype(str).astype(object)
+        return np.array([label_text(name) for name in self.cluster_names.tolist()], dtype=object)
+
+    @property
     def item_strata(self) -> IntArray:
         """The stratum of each item as a number; without strata all items are in one."""
         return np.zeros(self.n_items, dtype=np.int64) if self.strata is None else self.strata
@@ -129,60 +185,94 @@ class SurveyDesign:
         return self.n_items if self.clusters is None else len(np.unique(self.clusters))
 
     def _check_nested(self) -> None:
-        """Raise if a cluster lies in two strata, or if there is one cluster only."""
-        if self.clusters is None:
-            return
-        if len(self.cluster_names) < 2:
+        """Raise if a cluster lies in two strata, or if clusters do not tell how much they differ."""
+        if self.clusters is not None and len(self.cluster_names) < 2:
             raise DataError(
                 f"All items are in one cluster, {quoted(self.cluster_names)}: how much clusters differ can't be told from one. At "
                 "least 2 are needed, and 30 or more for intervals that hold."
             )
-        if self.strata is None:
-            return
-        pairs = np.unique(np.column_stack([self.clusters, self.strata]), axis=0)
-        twice = np.flatnonzero(np.bincount(pairs[:, 0]) > 1)
-        if twice.size:
+        if self.clusters is not None and self.strata is not None:
+            pairs = np.unique(np.column_stack([self.clusters, self.strata]), axis=0)
+            twice = np.flatnonzero(np.bincount(pairs[:, 0]) > 1)
+            if twice.size:
+                raise DataError(
+                    f"The cluster {quoted(self.cluster_names[twice[:1]])} lies in several strata: a cluster must lie in one. If "
+                    "clusters of different strata have the same names, put the stratum into the name."
+                )
+        if self.strata is not None and len(self.stratum_names) > 1 and self.n_clusters == len(self.stratum_names):
+            each = "item" if self.clusters is None else "cluster"
             raise DataError(
-                f"The cluster {quoted(self.cluster_names[twice[:1]])} lies in several strata: a cluster must lie in one. If "
-                "clusters of different strata have the same names, put the stratum into the name."
+                f"Each of the {len(self.stratum_names):,} strata has one {each} only: errors within strata can't be told from "
+                "that. Merge strata that are alike, or omit them."
             )
 
-    def _population(self, given: Any) -> FloatArray | None:
-        """Return the number of items in the population of each stratum."""
-        if given is None:
-            return None
-        counts = np.bincount(self.item_strata, minlength=len(self.stratum_names) or 1)
-        if isinstance(given, Mapping):
-            if self.strata is None:
-                raise DataError(
-                    "population_size gives a size for each stratum, but there are no strata: give one number."
-                )
-            names = [name for name in self.stratum_names.tolist() if name not in given]
-            if names:
-                raise DataError(f"population_size lacks the strata {quoted(names)}: give the size of each.")
-            sizes = np.array([float(given[name]) for name in self.stratum_names.tolist()])
-        else:
-            total = float(given)
-            # Without sizes of strata the same part is taken to be drawn from each.
-            sizes = total * counts / counts.sum()
-        small = ~(sizes >= counts)
-        if small.any() or not np.isfinite(sizes).all():
-            which = int(np.flatnonzero(small)[0]) if small.any() else 0
-            where = (
-                ""
-                if self.strata is None or not isinstance(given, Mapping)
-                else f" of stratum {quoted(self.stratum_names[[which]])}"
-            )
-            size, count = (sizes[which], counts[which]) if isinstance(given, Mapping) else (float(given), counts.sum())
-            raise DataError(
-                f"The population{where} has {size:,.0f} items, fewer than the {int(count):,} that were drawn from it: "
-                "population_size is the number of all items, drawn or not."
-            )
-        return np.asarray(sizes, dtype=np.float64)
+
+def check_design(design: Any, n_items: int, what: str) -> None:
+    """Raise unless it is a design, of so many items."""
+    if not isinstance(design, SurveyDesign):
+        raise DataError(
+            f"Expected a SurveyDesign, such as SurveyDesign(clusters=authors), got {type(design).__name__}."
+        )
+    design.require(n_items, what)
+
+
+def population_of_strata(given: Any, drawn: FloatArray, names: AnyArray | None, what: str) -> FloatArray | None:
+    """Return how many items or clusters there are in the population of each stratum, of which so many were drawn.
+
+    ``names``: of the strata; None without strata.
+    """
+    if given is None:
+        return None
+    parameter = "population_size" if what == "items" else "population_clusters"
+    if not isinstance(given, Mapping):
+        total = _number(given, parameter, "")
+        if not total >= drawn.sum():
+            raise DataError(_too_small(parameter, "", total, drawn.sum(), what))
+        # Without sizes of strata the same part is taken to be drawn from each.
+        return np.asarray(total * drawn / drawn.sum(), dtype=np.float64)
+    if names is None:
+        raise DataError(f"{parameter} gives a size for each stratum, but there are no strata: give one number.")
+    listed = names.tolist()
+    lacking = [name for name in listed if name not in given]
+    if lacking:
+        raise DataError(f"{parameter} lacks the strata {quoted(lacking)}: give the size of each.")
+    unknown = [name for name in given if name not in set(listed)]
+    if unknown:
+        raise DataError(
+            f"{parameter} gives the size of {quoted(unknown)}, and no item is of such a stratum: the strata are {quoted(listed)}."
+        )
+    sizes = np.array([_number(given[name], parameter, f" of stratum {quoted([name])}") for name in listed])
+    for name, size, count in zip(listed, sizes.tolist(), drawn.tolist(), strict=True):
+        if not size >= count:
+            raise DataError(_too_small(parameter, f" of stratum {quoted([name])}", size, count, what))
+    return sizes
+
+
+def _number(given: Any, parameter: str, where: str) -> float:
+    """Return a size as a number that is finite and above 0."""
+    try:
+        size = float(given)
+    except (TypeError, ValueError):
+        size = float("nan")
+    if not (np.isfinite(size) and size > 0.0):
+        raise DataError(
+            f"{parameter}{where} is {given!r}: give the number of all in the population, drawn or not, or omit it if the "
+            "population is endless."
+        )
+    return size
+
+
+def _too_small(parameter: str, where: str, size: float, count: float, what: str) -> str:
+    return (
+        f"The population{where} has {size:,.0f} {what}, fewer than the {int(count):,} that were drawn from it: {parameter} is the "
+        f"number of all {what}, drawn or not."
+    )
 
 
 def _checked_weights(weights: Any) -> FloatArray:
-    given: AnyArray = np.asarray(weights)
+    given: AnyArray = np.asarray(weights.to_numpy() if hasattr(weights, "to_numpy") else weights)
+    if given.dtype.kind == "O" and given.ndim == 1:
+        given = np.array([_weight(value, i) for i, value in enumerate(given.tolist())], dtype=np.float64)
     if given.dtype.kind not in "fiub" or given.ndim != 1:
         raise DataError(
             f"weights must be one number for each item; got values of type {given.dtype}, shape {given.shape}."
@@ -196,6 +286,15 @@ def _checked_weights(weights: Any) -> FloatArray:
             f"Item {bad[0]:,} has {said}: weights must be finite and above 0. Leave out items that count nothing."
         )
     return checked
+
+
+def _weight(value: Any, i: int) -> float:
+    """Return a weight of a column of objects; NaN where it is missing."""
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        return float("nan")
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise DataError(f"Item {i:,} has the weight {value!r}: weights must be numbers above 0.")
+    return float(value)
 
 
 def _codes(values: Any, what: str) -> tuple[IntArray | None, AnyArray]:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headcount._typing import FloatArray, IntArray
+from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.designs.design import SurveyDesign
 
-__all__ = ["DesignVariance", "linearised_covariance", "mean_design_effect"]
+__all__ = ["ClusterErrors", "DesignVariance", "cluster_errors", "linearised_covariance", "mean_design_effect"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,37 @@ def linearised_covariance(contributions: FloatArray, design: SurveyDesign) -> De
     contributions : array of shape (n_items, d)
     design : SurveyDesign of these items
     """
+    return cluster_errors(contributions, design).variance
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterErrors:
+    """What each cluster contributes to an error, centred within its stratum and scaled: their squares add up to the variance.
+
+    Attributes
+    ----------
+    keys : array of shape (n_clusters,)
+        What tells clusters apart, in order: names, or hashes of names.
+    contributions : array of shape (n_clusters, d)
+    n_strata : int
+    """
+
+    keys: AnyArray
+    contributions: FloatArray
+    n_strata: int
+
+    @property
+    def variance(self) -> DesignVariance:
+        """Covariance of the error, with its degrees of freedom."""
+        E = self.contributions
+        return DesignVariance(E.T @ E, len(E), max(len(E) - self.n_strata, 1))
+
+
+def cluster_errors(contributions: FloatArray, design: SurveyDesign) -> ClusterErrors:
+    """Return what each cluster contributes to the sum of what its items contribute; keys are the numbers of clusters.
+
+    A stratum with one cluster is centred at the mean of all clusters.
+    """
     clusters, first, code = np.unique(design.item_clusters, return_index=True, return_inverse=True)
     totals = _sums(contributions, code, len(clusters))
     strata, stratum = np.unique(design.item_strata[first], return_inverse=True)
@@ -51,11 +82,10 @@ def linearised_covariance(contributions: FloatArray, design: SurveyDesign) -> De
     means = _sums(totals, stratum, len(strata)) / counts[:, None]
     means[counts == 1.0] = totals.mean(axis=0)
     scale = np.where(counts > 1.0, counts / np.maximum(counts - 1.0, 1.0), 1.0)
-    if design.population_size is not None:
-        drawn = np.bincount(design.item_strata, minlength=len(design.population_size))[strata]
-        scale = scale * (1.0 - np.minimum(drawn / design.population_size[strata], 1.0))
+    if design.fractions is not None:
+        scale = scale * (1.0 - design.fractions[strata])
     centred = (totals - means[stratum]) * np.sqrt(scale[stratum])[:, None]
-    return DesignVariance(centred.T @ centred, len(clusters), max(len(clusters) - len(strata), 1))
+    return ClusterErrors(clusters, centred, len(strata))
 
 
 def _sums(values: FloatArray, code: IntArray, n: int) -> FloatArray:

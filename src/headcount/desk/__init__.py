@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headcount.desk.compare import compare_tables
     from headcount.desk.database import scoring_sql, statistics_sql
     from headcount.desk.estimate import check_tables, estimate_tables, provenance
+    from headcount.desk.figures import FiguresAsked
     from headcount.desk.fit import fit_table
     from headcount.desk.judge import judge_tables, read_answer_map
     from headcount.desk.label_plan import GroupPlan, TablePlan, plan_table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Comparison": "changes",
     "Comparisons": "changes",
+    "FiguresAsked": "figures",
     "GroupPlan": "label_plan",
     "TablePlan": "label_plan",
     "TrendOfGroups": "changes",
@@ -46,6 +48,7 @@ _HOME = {
 __all__ = [
     "Comparison",
     "Comparisons",
+    "FiguresAsked",
     "GroupPlan",
     "TablePlan",
     "TrendOfGroups",

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from headcount._labels import class_order
 from headcount.intervals import Difference, Differences, Trend
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import class_order
 from headcount.stream.groups import group_label
 
 __all__ = ["Against", "Comparison", "Comparisons", "TrendOfGroups"]
@@ -141,13 +141,15 @@ def _figures(changes: Difference | Differences | Trend) -> dict[str, Any]:
 
 def _records(changes: Difference | Trend) -> list[dict[str, Any]]:
     of = "slope" if isinstance(changes, Trend) else "change"
-    titles = {"classes": "class", "low": f"{of}_low", "high": f"{of}_high"}
+    titles = {"classes": "figure" if changes.figures else "class", "low": f"{of}_low", "high": f"{of}_high"}
     columns = {titles.get(name, name): values for name, values in _figures(changes).items()}
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _in_order(changes: _Change, classes: Sequence[Any]) -> _Change:
+    if changes.figures:
+        return changes
     order = class_order(changes.classes, classes)
     return replace(changes, **{name: values[..., order] for name, values in _figures(changes).items()})
 

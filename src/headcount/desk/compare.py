@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Literal, TypedDict, Unpack, get_args, overload
 
 from headcount.desk.changes import Against, Comparison, Comparisons
-from headcount.desk.estimate import check_level, estimate_tables, file_title, listed_paths, loaded_model, tally_of
+from headcount.desk.estimate import check_design_is_read, check_level, file_title, listed_paths, loaded_model, tally_of
+from headcount.desk.figures import FiguresAsked
 from headcount.exceptions import DataError
+from headcount.intervals import Figure
 from headcount.modelfile import Model
 from headcount.stream import DesignColumns, GroupShares, Tally, compare_all_groups, compare_groups, estimate_groups
 from headcount.stream.groups import group_label
 
 __all__ = ["check_against", "compare_tables", "compared"]
+
+_SHARES = FiguresAsked()
+"""No figures: the shares of classes are compared."""
 
 
 class _Settings(TypedDict, total=False):
@@ -28,6 +33,7 @@ class _Settings(TypedDict, total=False):
     counts: bool
     statistics: bool
     design: DesignColumns | None
+    figures: FiguresAsked
 
 
 @overload
@@ -65,6 +71,7 @@ def compare_tables(
     counts: bool = False,
     statistics: bool = False,
     design: DesignColumns | None = None,
+    figures: FiguresAsked = _SHARES,
 ) -> Comparison | Comparisons:
     r"""Compare the shares of two groups of a table or two files, or of many groups or files at once.
 
@@ -75,7 +82,7 @@ def compare_tables(
     Parameters
     ----------
     model, level, estimand, min_items, counts, statistics, design
-        As in `estimate_tables`. A design needs ``by``.
+        As in `estimate_tables`. Clusters may have items in several groups or files: the errors of these are then alike.
     files : path or sequence of paths
         Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
     by, where
@@ -85,6 +92,8 @@ def compare_tables(
     against : {"first", "previous", "all"}, optional
         Compare each group with the first, with the one before it, or each pair. Groups are in the order of `estimate_tables`, files
         as they are given; groups with too few items are left out.
+    figures : FiguresAsked, optional
+        Means and cumulative shares to compare instead of the shares of classes.
 
     Returns
     -------
@@ -110,32 +119,29 @@ def compare_tables(
     paths = listed_paths(files)
     _check_asked(paths, by, first, second, against)
     model = loaded_model(model)
+    asked = figures.to_compare(model.classes, model.quantifier.is_ordered)
     if design is not None and design.given:
-        if by is None:
-            raise DataError(
-                "Clusters, weights and strata are counted in groups of one table: name the column of groups with --by."
-            )
-        settings: dict[str, Any] = {"level": level, "estimand": estimand, "counts": counts, "statistics": statistics}
-        groups = estimate_tables(model, paths, by=by, where=where, min_items=min_items, design=design, **settings)
-        if against is not None:
-            return compared(groups, against, (), first)
-        return Comparison(str(first), str(second), compare_groups(groups, str(first), str(second)), groups)
+        check_design_is_read(counts, statistics, None)
     if by is None:
         titles = _file_titles(paths)
-        tally = _tally_of_files(model, paths, titles, counts, where, statistics)
+        tally = _tally_of_files(model, paths, titles, counts, where, statistics, design)
     else:
-        titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics)
+        titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics, design=design)
     estimated = partial(estimate_groups, tally, level=level, estimand=estimand, min_items=max(min_items, 1))
     if against is not None:
-        return compared(estimated(), against, titles, first)
+        return compared(estimated(), against, titles, first, asked)
     one, other = titles if by is None else (str(first), str(second))
     there = {one, other} <= {group_label(name) for name in tally.names}
     groups = estimated(labels=[one, other] if there else None)  # all, to name them in a message, where one is missing
-    return Comparison(one, other, compare_groups(groups, one, other), groups)
+    return Comparison(one, other, compare_groups(groups, one, other, asked), groups)
 
 
 def compared(
-    groups: GroupShares, against: Against, ordered: Sequence[str] = (), first: str | None = None
+    groups: GroupShares,
+    against: Against,
+    ordered: Sequence[str] = (),
+    first: str | None = None,
+    figures: Sequence[Figure] | None = None,
 ) -> Comparisons:
     """Compare all groups that have enough items, in their order or in this one; ``first`` comes first."""
     check_against(against)
@@ -145,7 +151,7 @@ def compared(
     left_out = [name for name in ordered if name not in enough]
     if first is not None:
         names = [first, *(name for name in names if name != first)]
-    return Comparisons(against, names, left_out, compare_all_groups(groups, against, names), groups)
+    return Comparisons(against, names, left_out, compare_all_groups(groups, against, names, figures), groups)
 
 
 def check_against(against: str) -> None:
@@ -185,11 +191,12 @@ def _tally_of_files(
     counts: bool,
     where: Sequence[str],
     statistics: bool,
+    design: DesignColumns | None,
 ) -> Tally:
     """Return a tally with one group for each file."""
     tallies = []
     for path, title in zip(paths, titles, strict=True):
-        tally = tally_of(model, [path], None, counts, where=where, statistics=statistics)
+        tally = tally_of(model, [path], None, counts, where=where, statistics=statistics, design=design)
         tally.names[:] = [title]
         tallies.append(tally)
     return sum(tallies[1:], tallies[0])

@@ -12,15 +12,15 @@ from headcount.modelfile import Columns, Model, load_model
 from headcount.modelfile.titles import learner_title
 from headcount.stream import DesignColumns, GroupShares, Reading, Recipe, Tally, estimate_groups, tally_files
 from headcount.stream.design_columns import DesignParts
-from headcount.stream.designed_groups import estimate_designed_groups
 from headcount.stream.group_estimates import check_assumption, check_borrowing
 from headcount.stream.group_shares import none_if_nan
 from headcount.stream.groups import group_label, grouping_title, parse_groupings
-from headcount.stream.kept_items import KeptItems, LabelColumns
+from headcount.stream.kept_items import KeptItems
 from headcount.stream.labelled_groups import estimate_labelled_groups
 from headcount.stream.scan import further_answers
 
 __all__ = [
+    "check_design_is_read",
     "check_level",
     "check_tables",
     "database_recipe",
@@ -106,7 +106,7 @@ def estimate_tables(
         drawn with equal chances.
     design : DesignColumns, optional
         Columns of weights, strata and clusters of the new items, and the size of their population: shares are weighted, and
-        intervals and checks count clusters. The posteriors of all items are kept in memory.
+        intervals and checks count clusters. Of each cluster and group a few numbers are kept in memory.
     progress : callable, optional
         Called with the number of rows of each batch after it was read.
 
@@ -131,32 +131,31 @@ def estimate_tables(
     check_assumption(model.quantifier, assume)
     source = LabelSource(labels, labels_from, item, probability, stratum)
     source.check()
-    kept, label_file, parts = None, None, None
+    kept, label_file = None, None
     if design is not None and design.given:
-        if source.given:
-            raise DataError(
-                "Labels of new items together with weights or clusters of these can't be counted yet: omit --weight, --cluster and "
-                "--population-size, or the labels."
-            )
-        _check_items_are_read(counts, statistics, cluster, assume, "Weights, strata and clusters")
-        parts = DesignParts(design)
-        kept = KeptItems(LabelColumns(), model.quantifier.classes_, parts)
+        check_design_is_read(counts, statistics, assume)
     if source.given:
         _check_items_are_read(counts, statistics, cluster, assume)
         label_file = None if source.file is None else read_label_file(source)
-        kept = KeptItems(source.table_columns(), model.quantifier.classes_)
+        if design is not None and source.column is not None and source.column in (design.weight, design.cluster):
+            what = "weights" if source.column == design.weight else "clusters"
+            raise DataError(
+                f"Column {source.column!r} holds the labels and can't hold the {what} too: name another column."
+            )
+        parts = DesignParts(design) if design is not None and design.given else None
+        kept = KeptItems(source.table_columns(), model.quantifier.classes_, parts)
     if borrow_strength:
         if by is None:
             raise DataError(
                 "Strength is borrowed from other groups: name a column to group by with --by, or omit --borrow-strength."
             )
-        if kept is not None:
+        if kept is not None or (design is not None and design.given):
             raise DataError(
                 "Strength is borrowed between shares under label shift of rows that count alike: omit --borrow-strength, or the "
                 "labels, weights and clusters of new items."
             )
         check_borrowing(model.quantifier, estimand, assume)
-    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics, kept)
+    tally = tally_of(model, listed_paths(files), by, counts, cluster, progress, where, statistics, kept, design)
     titles = grouping_title(by).split(", ") if any(isinstance(name, tuple) for name in tally.names) else []
     groups = estimate_groups(
         tally,
@@ -171,11 +170,14 @@ def estimate_tables(
     if kept is None:
         return groups
     codes = kept.group_codes(groups.names)
-    if parts is not None:
-        drawn = parts.design(parts.n_rows)
-        return estimate_designed_groups(groups, model.quantifier, kept.outputs(), codes, drawn, tally.recipe.cells)
     given, notes = labels_of_items(source, kept, label_file)
-    return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes)
+    survey = None if kept.design is None else kept.design.design(kept.design.n_rows)
+    return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes, survey)
+
+
+def check_design_is_read(counts: bool, statistics: bool, assume: str | None) -> None:
+    """Raise if weights, strata or clusters are given for tables that do not hold one item a row."""
+    _check_items_are_read(counts, statistics, None, assume, "Weights, strata and clusters")
 
 
 def _check_items_are_read(
@@ -190,8 +192,7 @@ def _check_items_are_read(
     for what, given in refused.items():
         if given:
             raise DataError(
-                f"{what_is_given} are of single items, whose posteriors are kept in memory: they can't be used with {what}. "
-                "Pass the rows themselves."
+                f"{what_is_given} are of single items: they can't be used with {what}. Pass the rows themselves."
             )
     if assume is not None:
         raise DataError(
@@ -307,6 +308,7 @@ def tally_of(
     where: Sequence[str] = (),
     statistics: bool = False,
     kept: KeptItems | None = None,
+    design: DesignColumns | None = None,
 ) -> Tally:
     """Add up what the model's quantifier and the check need of each group of tables."""
     columns = model.columns
@@ -318,7 +320,7 @@ def tally_of(
         from headcount.warehouse import tally_statistics
 
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
-    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items())
+    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items(), design)
     if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
         classifier = getattr(model.quantifier, "classifier_", None)
         if hasattr(

@@ -91,6 +91,11 @@ def fit_table(
 
     table = TableFile(source)
     asked = [names_asked(given, table.columns) for given in (text, features, drop)]
+    if design is not None and label in (design.weight, design.cluster):
+        what = "weights" if label == design.weight else "clusters"
+        raise DataError(
+            f"{table.name}: column {label!r} holds the labels and can't hold the {what} too: name another column."
+        )
     drawn = None if design is None else design.read(table)
     reads_all = asked[0] is None and asked[1] is None and (asked[2] is not None or "text" not in table.columns)
     if design is not None and design.names and reads_all:
@@ -112,11 +117,8 @@ def fit_table(
         random_state=random_state,
         classes=classes,
     )
-    if classes is not None and (lacking := sorted(set(map(label_text, classes)) - set(map(label_text, labels)))):
-        raise DataError(
-            f"{table.name}, column {label!r}: no row has the class {quoted(lacking, 5)} of the order (--classes), and each class "
-            f"needs labelled rows. Its classes are {quoted(sorted(set(map(label_text, labels))), 10)}."
-        )
+    if classes is not None:
+        _check_order(table, label, labels, classes)
     try:
         auto = choice.fit(read.items, labels, design=drawn)
     except DataError as error:
@@ -132,6 +134,23 @@ def fit_table(
         random_state,
         _json_values(auto.ranking_.drop(columns=["seconds"]).to_dict("records")),
         _json_values(auto.skipped_),
+    )
+
+
+def _check_order(table: TableFile, label: str, labels: Any, classes: Sequence[Any]) -> None:
+    """Raise unless an order names each class of a table once, and nothing else."""
+    given, known = list(map(label_text, classes)), sorted(set(map(label_text, labels)))
+    if sorted(given) == known:
+        return
+    faults = {
+        "misses": sorted(set(known) - set(given)),
+        "names twice": sorted({name for name in given if given.count(name) > 1}),
+        "names, but no row has,": sorted(set(given) - set(known)),
+    }
+    wrong = "; ".join(f"it {fault} {quoted(names, 5)}" for fault, names in faults.items() if names)
+    raise DataError(
+        f"{table.name}, column {label!r}: the order of the classes (--ordered) must name each class once; {wrong}. The classes are "
+        f"{quoted(known, 10)}, and each needs labelled rows."
     )
 
 

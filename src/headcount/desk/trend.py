@@ -7,6 +7,7 @@ from typing import Literal
 from headcount._validation import quoted
 from headcount.desk.changes import TrendOfGroups
 from headcount.desk.estimate import check_level, estimate_tables, loaded_model
+from headcount.desk.figures import FiguresAsked
 from headcount.exceptions import DataError
 from headcount.modelfile import Model
 from headcount.stream import DesignColumns
@@ -14,6 +15,8 @@ from headcount.stream.group_changes import trend_of_groups
 from headcount.stream.groups import group_label, period_numbers, period_unit
 
 __all__ = ["trend_tables"]
+
+_SHARES = FiguresAsked()
 
 
 def trend_tables(
@@ -28,6 +31,7 @@ def trend_tables(
     counts: bool = False,
     statistics: bool = False,
     design: DesignColumns | None = None,
+    figures: FiguresAsked = _SHARES,
 ) -> TrendOfGroups:
     r"""Test whether the share of each class rises or falls over the groups of a table, and by how much from one to the next.
 
@@ -37,6 +41,8 @@ def trend_tables(
         As in `estimate_tables`.
     by : str
         The column to group by: dates (``date:month``), or numbers. A period without items leaves a gap.
+    figures : FiguresAsked, optional
+        Means and cumulative shares to follow instead of the shares of classes.
 
     Returns
     -------
@@ -57,6 +63,7 @@ def trend_tables(
     """
     check_level(level)
     model = loaded_model(model)
+    asked = figures.to_compare(model.classes, model.quantifier.is_ordered)
     groups = estimate_tables(
         model,
         files,
@@ -81,5 +88,5 @@ def trend_tables(
     order = sorted(range(len(names)), key=lambda i: numbers[i])
     names = [names[i] for i in order]
     left_out = [group_label(name) for name in groups.names if group_label(name) not in names]
-    found = trend_of_groups(groups, names, [numbers[i] for i in order])
+    found = trend_of_groups(groups, names, [numbers[i] for i in order], asked)
     return TrendOfGroups(names, left_out, period_unit(names, by), found, groups)

@@ -13,7 +13,7 @@ from headcount.errors.registry import (
     list_errors,
     register_error,
 )
-from headcount.errors.shares import ae, aqe, bias, kld, md, nae, nkld, nmd, nrae, rae, se, smooth, sre
+from headcount.errors.shares import ae, aqe, bias, kld, md, nae, nemd, nkld, nmd, nrae, rae, rnod, se, smooth, sre
 
 __all__ = [
     "ErrorMeasure",
@@ -30,11 +30,13 @@ __all__ = [
     "md",
     "minority_class",
     "nae",
+    "nemd",
     "nkld",
     "nmd",
     "nrae",
     "rae",
     "register_error",
+    "rnod",
     "se",
     "smooth",
     "sre",

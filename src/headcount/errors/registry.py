@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
-from headcount._validation import has_natural_order, quoted
+from headcount._validation import check_ordered
 from headcount.errors import shares
 from headcount.errors.decisions import accuracy_error, f1_error
 from headcount.exceptions import DataError, UnknownNameError
@@ -104,6 +104,18 @@ _BUILT_IN = (
     _of_shares(
         "nmd", "NMD", "match distance, ordered classes", shares.nmd, ordered=True, upper=1.0, reference="Sakai 2021"
     ),
+    _of_shares(
+        "nemd",
+        "NEMD",
+        "match distance over its largest, ordered classes",
+        shares.nemd,
+        ordered=True,
+        upper=1.0,
+        reference="Castaño et al. 2022",
+    ),
+    _of_shares(
+        "rnod", "RNOD", "order-aware divergence, ordered classes", shares.rnod, ordered=True, reference="Sakai 2021"
+    ),
     _of_decisions("accuracy", "1 - accuracy", "share of wrong decisions", accuracy_error),
     _of_decisions(
         "f1", "1 - F1", "of the minority class", f1_error, needs_minority=True, reference="van Rijsbergen 1979"
@@ -161,11 +173,8 @@ def check_order(measure: ErrorMeasure, classes: AnyArray, ordered: bool) -> None
     ordered : bool
         Whether the user gave the order of the classes. Numbers and dates are in order without that.
     """
-    if measure.ordered and not ordered and not has_natural_order(classes):
-        raise DataError(
-            f"{measure.label} depends on the order of the classes, but {quoted(classes)} are only in alphabetical order: "
-            "give the quantifier the classes from lowest to highest, classes=[...]."
-        )
+    if measure.ordered:
+        check_ordered(classes, ordered, measure.label)
 
 
 def check_comparable(measure: ErrorMeasure) -> None:

@@ -15,7 +15,7 @@ from headcount._typing import FloatArray
 from headcount._validation import as_shares
 from headcount.exceptions import DataError
 
-__all__ = ["ae", "aqe", "bias", "kld", "md", "nae", "nkld", "nmd", "nrae", "rae", "se", "smooth", "sre"]
+__all__ = ["ae", "aqe", "bias", "kld", "md", "nae", "nemd", "nkld", "nmd", "nrae", "rae", "rnod", "se", "smooth", "sre"]
 
 
 # ------------------------------------------------------------------------- validation, once per public function
@@ -232,3 +232,42 @@ def nmd(true: Any, estimated: Any) -> Any:
     """
     distance = md(true, estimated)
     return distance / (np.shape(true)[-1] - 1)
+
+
+def nemd(true: Any, estimated: Any) -> Any:
+    r"""Match distance divided by its largest value for these true shares, for ordered classes.
+
+    .. math:: \frac{\sum_{i<n} |\hat P_i - P_i|}{\max(\sum_{i<n} P_i, \; \sum_{i<n} (1 - P_i))}
+
+    P are cumulative shares; the sums below are the distances to all items in the highest and in the lowest class. One minus it is
+    the score of Castaño et al. (2022), "Matching distributions algorithms based on the earth mover's distance for ordinal
+    quantification", IEEE Transactions on Neural Networks and Learning Systems. `nmd` divides by n - 1, whatever the shares are.
+
+    >>> float(nemd([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])), float(nmd([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
+    (1.0, 0.5)
+    """
+    p, p_hat = _check_pair(true, estimated)
+    distance = np.abs(np.cumsum(p_hat - p, axis=-1)[..., :-1]).sum(axis=-1)
+    below = np.cumsum(p, axis=-1)[..., :-1]
+    return distance / np.maximum(below.sum(axis=-1), (1.0 - below).sum(axis=-1))
+
+
+def rnod(true: Any, estimated: Any) -> Any:
+    r"""Root normalised order-aware divergence, for ordered classes.
+
+    .. math:: \sqrt{\frac{1}{n - 1} \cdot \frac{1}{|C|} \sum_{i \in C} \sum_j |i - j| \, (\hat p_j - p_j)^2}, \qquad
+        C = \{i : p_i > 0\}
+
+    The farther an error is from the classes that there are, the more it counts; where it came from does not matter, as it does to
+    `nmd`. It is not symmetric, and exceeds 1 in rare cases with five classes or more, some with next to no share.
+    Sakai (2021), "Evaluating evaluation measures for ordinal classification and ordinal quantification", ACL.
+
+    >>> float(rnod([1.0, 0.0, 0.0], [0.0, 0.0, 1.0])), float(rnod([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).round(6))
+    (1.0, 0.707107)
+    """
+    p, p_hat = _check_pair(true, estimated)
+    place = np.arange(p.shape[-1])
+    weighted = np.square(p_hat - p) @ np.abs(place[:, None] - place).astype(np.float64)
+    present = p > 0.0
+    divergence = (weighted * present).sum(axis=-1) / present.sum(axis=-1)
+    return np.sqrt(divergence / (p.shape[-1] - 1))

@@ -1,28 +1,55 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
 from headcount.intervals.borrowing import LEAST_GROUPS, BorrowedStrength, borrow_strength
+from headcount.intervals.designs import DesignErrors, SampleErrors, TargetErrors, independent_errors
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
+from headcount.intervals.evidence import Evidence
 from headcount.intervals.family import Differences, differences
-from headcount.intervals.result import Estimate, MeanEstimate, class_values
+from headcount.intervals.figures import Figure, at_least, at_most, class_values, mean_of
+from headcount.intervals.fixed_vectors import FixedVectors, fixed_vectors
+from headcount.intervals.result import Estimate, check_quantile
 from headcount.intervals.target_labels import Contradiction, LabelledEstimate
 from headcount.intervals.trend import Trend, trend
+from headcount.intervals.value_means import (
+    CumulativeShares,
+    MeanEstimate,
+    QuantileEstimate,
+    ShareEstimate,
+    quantile_positions,
+)
 
 __all__ = [
     "LEAST_GROUPS",
     "BorrowedStrength",
     "Contradiction",
+    "CumulativeShares",
+    "DesignErrors",
     "Difference",
     "Differences",
     "Estimate",
+    "Evidence",
+    "Figure",
+    "FixedVectors",
     "LabelledEstimate",
     "MeanEstimate",
+    "QuantileEstimate",
+    "SampleErrors",
+    "ShareEstimate",
+    "TargetErrors",
     "Trend",
+    "at_least",
+    "at_most",
     "borrow_strength",
+    "check_quantile",
     "class_values",
     "difference",
     "differences",
     "estimate",
+    "fixed_vectors",
+    "independent_errors",
+    "mean_of",
+    "quantile_positions",
     "trend",
     "why_no_interval",
 ]

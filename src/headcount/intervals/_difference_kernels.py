@@ -23,7 +23,7 @@ from headcount.intervals._profile_kernels import (
 
 
 @kernel(error_model="numpy")
-def _joint_covariance(
+def joint_covariance(
     p: FloatArray,
     G: FloatArray,
     S: FloatArray,
@@ -88,7 +88,7 @@ def _signed_root_of_difference(
     e[0], e[1] = 1.0 - least, 1.0 - least - delta
     at = 0.0
     for _ in range(ROUNDS):
-        _joint_covariance(p, G, S, shared, sizes, n, within, C)
+        joint_covariance(p, G, S, shared, sizes, n, within, C)
         for i in range(2):
             for a in range(d):
                 for l in range(k):  # noqa: E741
@@ -131,7 +131,7 @@ def _signed_root_of_difference(
 
 @kernel(error_model="numpy")
 def shape_of_difference(
-    j: int,
+    values: FloatArray,
     p: FloatArray,
     spread: FloatArray,
     third: FloatArray,
@@ -140,18 +140,22 @@ def shape_of_difference(
     n: FloatArray,
     within: bool,
 ) -> tuple[float, float, float]:
-    """Return the same for the signed root of a difference; ``common``: covariance of both samples' directions in each class."""
+    """Return the shape of the signed root of a difference between two means of class values; see `root_shape`.
+
+    ``common``: covariance of both samples' directions in each class.
+    """
     k = p.shape[1]
     variance, noise, skewed, along = 0.0, 0.0, 0.0, 0.0
     together = False
     for l in range(k):  # noqa: E741 (the class)
         together |= common[l] != 0.0
     for i in range(2):
-        sign, v = 2.0 * i - 1.0, p[i, j]
-        if not within:
-            variance += v * (1.0 - v) / n[i]
+        sign, mean = 2.0 * i - 1.0, 0.0
         for l in range(k):  # noqa: E741
-            off = 0.0 if within else (1.0 - v if l == j else -v)
+            mean += p[i, l] * values[l]
+        for l in range(k):  # noqa: E741
+            off = 0.0 if within else values[l] - mean
+            variance += p[i, l] * off * off / n[i]
             skewed += sign * p[i, l] * (third[i, l] + 3.0 * off * spread[i, l] + off * off * off) / (n[i] * n[i])
     for l in range(k):  # noqa: E741
         target = p[0, l] * spread[0, l] / n[0] + p[1, l] * spread[1, l] / n[1]
@@ -202,7 +206,9 @@ def _difference_excess(
 ) -> float:
     """Return by how much the signed root at a difference is beyond its quantile on one side: positive if it is rejected."""
     root = _signed_root_of_difference(j, delta, z, G, S, shared, sizes, n, within, p)
-    shape = shape_of_difference(j, p, spread, third, common, sizes, n, within)
+    values = np.zeros(p.shape[1])
+    values[j] = 1.0
+    shape = shape_of_difference(values, p, spread, third, common, sizes, n, within)
     return beyond_quantile(side, root, shape, normal, table)  # type: ignore[no-any-return]
 
 
@@ -289,4 +295,6 @@ def no_difference(
     for j in range(G.shape[2]):
         p = nearest.copy()
         roots[j] = _signed_root_of_difference(j, 0.0, z, G, S, shared, sizes, n, within, p)
-        shapes[j] = shape_of_difference(j, p, spread[:, :, j], third[:, :, j], common[:, j], sizes, n, within)
+        values = np.zeros(G.shape[2])
+        values[j] = 1.0
+        shapes[j] = shape_of_difference(values, p, spread[:, :, j], third[:, :, j], common[:, j], sizes, n, within)

@@ -22,7 +22,7 @@ from headcount.intervals._profile_kernels import (
 
 
 @kernel(error_model="numpy")
-def _move_mean(p: FloatArray, values: FloatArray, v: float) -> None:
+def move_mean(p: FloatArray, values: FloatArray, v: float) -> None:
     """Replace shares by those with mean v, between p and the class of the least or the greatest value."""
     mean = 0.0
     for i in range(p.size):
@@ -49,7 +49,7 @@ def _signed_root(
 ) -> float:
     """Return the signed root of the distance at the mean v beyond the least one; p holds a start, then the nearest shares."""
     d, k = G.shape
-    _move_mean(p, values, v)
+    move_mean(p, values, v)
     C, X, E, e = np.empty((d, d)), np.empty((d, k + 1)), np.ones((2, k)), np.ones(2)
     columns, y = np.empty((d, k)), np.empty(d)
     e[1] = v

@@ -136,7 +136,9 @@ def _drawn_clusters(
         m = len(members)
         if m > 1:  # a cluster alone in its stratum stays
             drawn = generator.multinomial(m - 1, np.full(m, 1.0 / m), size=n_replicates)
-            counts[:, members] = drawn * (m / (m - 1.0))
+            # Rescaled by what is left of a finite population (Rao, Wu and Yue 1992).
+            left = 1.0 if design.fractions is None else np.sqrt(1.0 - design.fractions[stratum])
+            counts[:, members] = 1.0 + left * (drawn * (m / (m - 1.0)) - 1.0)
     return code, counts
 
 

@@ -1,6 +1,7 @@
 """`estimate`: shares with intervals, by inverting a test, or a sentence why there is none."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -10,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from headcount._distributions import normal_quantile, normal_tail, student_quantile
 from headcount._typing import FloatArray, Items, RandomState
-from headcount._validation import seed_sequence
-from headcount.designs import SurveyDesign
+from headcount._validation import quoted, seed_sequence
+from headcount.designs import SurveyDesign, check_design
 from headcount.exceptions import DataError, HeadcountWarning
 from headcount.intervals.bootstrap import (
     design_replicates,
@@ -19,7 +20,14 @@ from headcount.intervals.bootstrap import (
     relearnt_replicates,
     statistic_replicates,
 )
-from headcount.intervals.designs import DesignErrors, design_errors, design_intervals
+from headcount.intervals.designs import (
+    DesignedItems,
+    DesignErrors,
+    IndependentItems,
+    TargetErrors,
+    design_errors,
+    design_intervals,
+)
 from headcount.intervals.evidence import Evidence, gather_evidence
 from headcount.intervals.inversion import class_intervals
 from headcount.intervals.likelihood import LikelihoodRatio
@@ -56,16 +64,23 @@ class _Target:
     @property
     def item_sizes(self) -> FloatArray:
         """Number of items of each sample, whatever they weigh."""
-        samples = self.items()[1]
+        samples = self.samples
+        if samples is None:  # sums of weights were divided by the mean weight
+            weights: FloatArray = self.statistics.weights
+            return weights
         return samples.sizes.astype(np.float64) if samples.counts is None else samples._added_up(samples.counts)
 
     def items(self) -> tuple[Outputs, Samples]:
         """Return the items, which a bootstrap draws from and whose clusters a design counts."""
         if self.outputs is None or self.samples is None:
-            raise DataError(
-                "The bootstrap, and survey designs, need the items' outputs: statistics that were added up are not enough."
-            )
+            raise DataError("The bootstrap needs the items' outputs: statistics that were added up are not enough.")
         return self.outputs, self.samples
+
+    def errors(self, design: SurveyDesign | TargetErrors | None) -> TargetErrors:
+        """Return the errors of the shares that come from the items, under their design."""
+        if isinstance(design, SurveyDesign):
+            return DesignedItems(*self.items(), design)
+        return IndependentItems() if design is None else design
 
 
 @overload
@@ -84,7 +99,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate: ...
 
 
@@ -104,6 +119,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
+    design: SurveyDesign | None = None,
 ) -> LabelledEstimate: ...
 
 
@@ -122,7 +138,7 @@ def estimate(
     simultaneous: Literal["classes", "samples", "both"] | None = None,
     n_replicates: int = 1000,
     random_state: RandomState = None,
-    design: SurveyDesign | None = None,
+    design: SurveyDesign | TargetErrors | None = None,
 ) -> Estimate | LabelledEstimate:
     """Estimate shares with intervals that count the uncertainty of the sample's items and of the labelled ones.
 
@@ -170,7 +186,8 @@ def estimate(
         For the bootstrap.
     design : SurveyDesign, optional
         How the items of X were drawn: weights, strata, clusters, the size of the population. That of the labelled items is given to
-        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`).
+        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`). Labels may be given
+        too, drawn out of these items as ``probabilities`` and ``strata`` say.
 
     Returns
     -------
@@ -202,13 +219,10 @@ def estimate(
     (True, True)
     """
     if labels is not None:
-        if design is not None:
-            raise DataError(
-                "With labels=, say how the labelled items were drawn with probabilities= and strata=: a survey design of the items "
-                "themselves can't be counted beside them yet. Omit design or labels."
-            )
+        if isinstance(design, TargetErrors):
+            raise TypeError("Labels are of single items, whose design is a SurveyDesign.")
         return _with_labels(
-            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous
+            quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous, design
         )
     if probabilities is not None or strata is not None:
         raise DataError("probabilities and strata say how labelled items were drawn: pass labels too.")
@@ -216,6 +230,7 @@ def estimate(
     quantifier = _fitted(quantifier)
     within, seed = estimand == "sample", seed_sequence(random_state)
     target = _reduced(quantifier, X, samples, design)
+    of_items = design if isinstance(design, SurveyDesign) else None
     is_designed = design is not None or quantifier.validation_design_ is not None
     if is_designed:
         _check_designed(quantifier, estimand, assume, design)
@@ -237,15 +252,15 @@ def estimate(
         evidence = gather_evidence(quantifier, target.statistics, sizes_of_items, within)
         shares, method_name = evidence.shares, "delta"
         if is_designed:
-            outputs, drawn_samples = (None, None) if design is None else target.items()
-            errors = design_errors(evidence, outputs, drawn_samples, design)
-            _warn_of_few_clusters(errors)
+            target_errors = target.errors(design)
+            errors = design_errors(evidence, target_errors)
+            _warn_of_few_clusters(errors, target_errors.names)
             low, high = design_intervals(evidence, errors, z)
             method_name = "linearised for the design"
         else:
             low, high = class_intervals(evidence, z)
         if method == "bootstrap" and errors is not None:
-            drawn = design_replicates(evidence, *target.items(), design, n_replicates, seed)
+            drawn = design_replicates(evidence, *target.items(), of_items, n_replicates, seed)
             low, high = _percentiles(evidence, drawn, tail, (low, high), errors.few_degrees)
             method_name = "bootstrap of clusters"
         elif method == "bootstrap":
@@ -280,6 +295,7 @@ def estimate(
         replicates=replicates,
         draws=draws,
         design=errors,
+        ordered=quantifier.is_ordered,
     )
 
 
@@ -295,6 +311,7 @@ def _with_labels(
     method: str,
     assume: Any,
     simultaneous: Literal["classes", "samples", "both"] | None,
+    design: SurveyDesign | None,
 ) -> LabelledEstimate:
     """Return both answers for samples of which some items are labelled, and warn where one is missing."""
     _check(level, estimand, method, assume, simultaneous, 1000)
@@ -309,11 +326,18 @@ def _with_labels(
     outputs = scored_items(quantifier, X)
     given_labels = target_labels(labels, quantifier.classes_, outputs.n_items, probabilities, strata)
     known = as_samples(samples, outputs.n_items)
+    if design is not None:
+        check_design(design, outputs.n_items, "items")
+        _check_estimand(estimand)
+        if quantifier.has_posterior:
+            _check_designed(quantifier, estimand, assume, design)
     why = why_no_label_shift(quantifier)
     source_only = None
     if quantifier.has_interval:
         source_only = (
-            estimate(quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous)
+            estimate(
+                quantifier, outputs, samples, level=level, estimand=estimand, simultaneous=simultaneous, design=design
+            )
             if not (quantifier.has_posterior and estimand == "sample")
             else None
         )
@@ -328,6 +352,7 @@ def _with_labels(
         comparisons=_comparisons(simultaneous, len(quantifier.classes_), len(known)),
         estimand=estimand,
         one=samples is None,
+        survey=design,
     )
     for s, sentences in enumerate(answer.notes):
         for sentence in sentences:
@@ -351,13 +376,22 @@ def why_no_interval(quantifier: Quantifier) -> str:
     return "" if quantifier.has_interval else quantifier.interval_refusal.format(name=type(quantifier).__name__)
 
 
-def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | None) -> _Target:
+def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign | TargetErrors | None) -> _Target:
     if isinstance(X, Statistics | SampleItems):
+        if isinstance(design, SurveyDesign):
+            raise DataError(
+                "A survey design is of single items, which these statistics do not hold: pass the items or their Outputs, or "
+                "estimate the shares of files, whose design is added up too."
+            )
         return _Target(X, None, None)
+    if isinstance(design, TargetErrors):
+        raise DataError(
+            "Errors that were added up belong to statistics that were added up: pass a SurveyDesign of the items."
+        )
     outputs = quantifier.outputs(X)
     known = as_samples(samples, outputs.n_items)
     if design is not None:
-        design.require(outputs.n_items, "items")
+        check_design(design, outputs.n_items, "items")
         known = known if design.weights is None else known.weighted(design.weights)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
     return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
@@ -387,14 +421,24 @@ def _assuming_densities(
     return likelihood.shares, *likelihood.interval(z, within)
 
 
-def _warn_of_few_clusters(errors: DesignErrors) -> None:
-    """Warn where a side has so few clusters that the variance between them is hardly known."""
+def _warn_of_few_clusters(errors: DesignErrors, names: Sequence[Any] | None) -> None:
+    """Warn where a side has so few clusters that the variance between them is hardly known, or not at all."""
+    single = np.flatnonzero(errors.clusters < 2)
+    if single.size:
+        which = single.tolist() if names is None else [names[s] for s in single.tolist()]
+        warnings.warn(
+            f"One cluster only: all items of {'sample' if len(which) == 1 else 'the samples'} {quoted(which, 5)} are in one. How "
+            "much clusters differ can't be told from one, and the intervals rule nothing out: sample more clusters.",
+            HeadcountWarning,
+            stacklevel=3,
+        )
+    several = errors.clusters > 1
     sides = {
-        "a sample": (errors.degrees, errors.clusters),
+        "a sample": (errors.degrees[several], errors.clusters[several]),
         "the labelled items": (errors.labelled_degrees, errors.labelled_clusters),
     }
     for side, (degrees, clusters) in sides.items():
-        if degrees.min() < _FEW_CLUSTERS:
+        if degrees.size and degrees.min() < _FEW_CLUSTERS:
             warnings.warn(
                 f"Few clusters: {clusters[degrees.argmin()]} of {side}. From fewer than {_FEW_CLUSTERS} it is hardly known how "
                 "much clusters differ, and intervals may hold less often than they say.",
@@ -403,14 +447,22 @@ def _warn_of_few_clusters(errors: DesignErrors) -> None:
             )
 
 
-def _check_designed(quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | None) -> None:
+def _check_designed(
+    quantifier: Quantifier, estimand: str, assume: Any, design: SurveyDesign | TargetErrors | None
+) -> None:
     """Raise if what is asked for is not there under a survey design."""
     if assume is not None or quantifier.has_posterior or not quantifier.has_interval:
         raise DataError(
             f"Under a survey design there are the intervals of methods with an estimating equation, such as PACC; not those of "
             f"{type(quantifier).__name__}{' with assume=' + repr(assume) if assume else ''}."
         )
-    if estimand != "population" and design is not None:
+    if design is not None:
+        _check_estimand(estimand)
+
+
+def _check_estimand(estimand: str) -> None:
+    """Raise if the shares of the very items are asked for, whose design does not matter then."""
+    if estimand != "population":
         raise DataError(
             "Under a survey design the shares of the population are estimated: omit estimand, and say how large the population is "
             "with population_size."

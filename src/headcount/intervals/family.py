@@ -11,9 +11,12 @@ from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
+from headcount.intervals.difference import compare_means
 from headcount.intervals.evidence import Evidence
+from headcount.intervals.figures import Figure, change_text, check_figures
 from headcount.intervals.pair import Pair
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.shared_clusters import SharedClusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +39,12 @@ _ROWS_SHOWN = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Differences:
-    """Changes of shares between several pairs of samples, class by class.
+    """Changes of shares between several pairs of samples, class by class; or, in their place, of figures such as means.
 
     Attributes
     ----------
     classes : array of shape (n_classes,)
+        The classes, or the titles of the figures.
     first, second : list
         Names of the samples that are compared; changes are those of the second against the first.
     change, low, high : arrays of shape (n_pairs, n_classes)
@@ -51,6 +55,8 @@ class Differences:
     p_single : array of shape (n_pairs, n_classes)
         P-values of each comparison alone.
     level : float
+    figures : tuple of Figure
+        What is compared in place of the shares of classes; empty for these.
     """
 
     classes: AnyArray
@@ -62,6 +68,7 @@ class Differences:
     p_value: FloatArray
     p_single: FloatArray
     level: float
+    figures: tuple[Figure, ...] = ()
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each pair and class."""
@@ -71,7 +78,7 @@ class Differences:
         columns: dict[str, Any] = {
             "first": [name for name in self.first for _ in range(k)],
             "second": [name for name in self.second for _ in range(k)],
-            "class": np.tile(self.classes, len(self.first)),
+            "figure" if self.figures else "class": np.tile(self.classes, len(self.first)),
         }
         figures = {"change": self.change, "change_low": self.low, "change_high": self.high}
         figures |= {"p_value": self.p_value, "p_single": self.p_single}
@@ -82,13 +89,14 @@ class Differences:
 
     def __repr__(self) -> str:
         lines = [
-            f"Changes of shares, {self.change.size:,} comparisons with intervals that hold together at {self.level:.4g}"
+            f"Changes{' of shares' * (not self.figures)}, {self.change.size:,} comparisons with intervals that hold together at "
+            f"{self.level:.4g}"
         ]
         rows = list(self.to_frame().itertuples(index=False))
-        for first, second, label, change, low, high, p, _ in rows[:_ROWS_SHOWN]:
-            lines.append(
-                f"  {first!s} to {second!s}  {label!s:<16} {change:+7.2%}   {low:+7.2%} to {high:+7.2%}   p = {p:.3g}"
-            )
+        kinds = [figure.is_share for figure in self.figures] or [True] * len(self.classes)
+        for i, (first, second, label, *values, p, _) in enumerate(rows[:_ROWS_SHOWN]):
+            change, low, high = (change_text(value, kinds[i % len(kinds)]) for value in values)
+            lines.append(f"  {first!s} to {second!s}  {label!s:<16} {change:>7}   {low:>7} to {high:>7}   p = {p:.3g}")
         more = [f"  ... and {len(rows) - _ROWS_SHOWN} more rows"] if len(rows) > _ROWS_SHOWN else []
         return "\n".join([*lines, *more])
 
@@ -97,6 +105,8 @@ def differences(
     estimates: Estimate | Sequence[Estimate],
     against: Literal["first", "previous", "all"] = "first",
     level: float | None = None,
+    *,
+    figures: Figure | Sequence[Figure] | None = None,
 ) -> Differences:
     """Compare several samples of one quantifier, all classes, with intervals and p-values that hold for all comparisons at once.
 
@@ -112,6 +122,8 @@ def differences(
         Compare each sample with the first, with the one before it, or each pair.
     level : float, optional
         By default that of the estimates.
+    figures : Figure or sequence of Figure, optional
+        What to compare in place of the shares of classes, as in `difference`; intervals hold for all figures and pairs at once.
 
     Returns
     -------
@@ -143,31 +155,44 @@ def differences(
             "Families of comparisons need estimates by one fitted quantifier with an analytic interval (method='auto')."
         )
     pairs = _pairs(len(singles), against)
-    k = len(singles[0].classes)
-    if len(pairs) * k > _MOST_COMPARISONS:
+    asked = check_figures(figures, len(singles[0].classes))
+    V = np.array([figure.values for figure in asked]) if asked else np.eye(len(singles[0].classes))
+    if len(pairs) * len(V) > _MOST_COMPARISONS:
         raise DataError(
-            f"{len(pairs) * k:,} comparisons are too many ({_MOST_COMPARISONS:,} at most): compare with the first or the previous "
-            "sample, or fewer samples."
+            f"{len(pairs) * len(V):,} comparisons are too many ({_MOST_COMPARISONS:,} at most): compare with the first or the "
+            "previous sample, or fewer samples."
         )
     known = [one.evidence_for(level) for one in singles]
     # The labelled side's own clusters are added up below: only the samples' numbers of items are effective ones here.
     counted = [
         replace(e, sizes=one.evidence.sizes) for e, one in zip(known, singles, strict=True) if one.evidence is not None
     ]
-    largest = _largest_errors(counted, pairs)
+    largest = _largest_errors(counted, pairs, V)
     critical = float(np.quantile(largest, level))
-    change = np.stack([singles[b].shares - singles[a].shares for a, b in pairs])
+    change = np.stack([V @ (singles[b].shares - singles[a].shares) for a, b in pairs])
     low, high, p_single = np.empty_like(change), np.empty_like(change), np.empty_like(change)
+    clusters = SharedClusters([one.design for one in singles])
     for row, (a, b) in enumerate(pairs):
-        pair = Pair(known[a], known[b], same_labelled=True)
-        low[row], high[row] = pair.intervals(critical)
-        p_single[row] = np.where(change[row] == 0.0, 1.0, pair.p_values())
+        shared = clusters.of_difference(a, b, V)
+        if asked:
+            compared = [
+                compare_means(singles[a], singles[b], True, values, level, critical, factor)
+                for values, factor in zip(V, shared.tolist(), strict=True)
+            ]
+            low[row], high[row], p_value = np.array(compared).T
+        else:
+            factor = float(shared.max())
+            both = [known[s] if factor == 1.0 else singles[s].evidence_for(level, shared=factor) for s in (a, b)]
+            pair = Pair(both[0], both[1], same_labelled=True)
+            low[row], high[row] = pair.intervals(critical)
+            p_value = pair.p_values()
+        p_single[row] = np.where(change[row] == 0.0, 1.0, p_value)
     beyond = len(largest) - np.searchsorted(np.sort(largest), normal_quantile(p_single / 2.0), side="left")
     p_value = np.maximum((beyond + 1.0) / (len(largest) + 1.0), p_single)
     # Beyond what can be simulated, Bonferroni's bound is finer.
     p_value = np.minimum(np.minimum(p_value, p_single * p_single.size), 1.0)
     return Differences(
-        singles[0].classes,
+        np.array([figure.title for figure in asked]) if asked else singles[0].classes,
         [names[a] for a, _ in pairs],
         [names[b] for _, b in pairs],
         change,
@@ -176,6 +201,7 @@ def differences(
         p_value,
         p_single,
         level,
+        asked,
     )
 
 
@@ -205,12 +231,15 @@ def _pairs(n: int, against: str) -> list[tuple[int, int]]:
     raise DataError(f"against must be 'first', 'previous' or 'all'; got {against!r}.")
 
 
-def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, int]]) -> FloatArray:
-    """Return draws of the largest absolute standardised error of all comparisons, under no change, by the normal distribution."""
+def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, int]], V: FloatArray) -> FloatArray:
+    """Return draws of the largest absolute standardised error of all comparisons, under no change, by the normal distribution.
+
+    The rows of V are the values of the classes in each figure that is compared; the identity for the shares themselves.
+    """
     generator = np.random.default_rng(_SEED)
-    k = evidences[0].shares.shape[1]
+    k = len(V)
     mean = np.mean([evidence.shares[0] for evidence in evidences], axis=0)
-    roots = [target_root(evidence, mean) for evidence in evidences]
+    roots = [V @ target_root(evidence, mean) for evidence in evidences]
     labelled = [labelled_influence(evidence) for evidence in evidences]
     codes = evidences[0].vectors.codes
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
@@ -221,6 +250,7 @@ def _largest_errors(evidences: Sequence[Evidence], pairs: Sequence[tuple[int, in
             - weighted_influence(labelled[a], codes, evidences[a].shares[0]),
             evidences[a],
         )
+        @ V.T
         for a, b in pairs
     ]
     variance = np.stack(

@@ -47,6 +47,7 @@ def mean_intervals(evidence: Evidence, values: FloatArray, z: float) -> tuple[Fl
     """
     from headcount.intervals._value_kernels import mean_bounds
 
+    evidence = evidence.with_pooled_spread()
     least, width = values.min(), np.ptp(values)
     scaled = (values - least) / width
     low, high = _inverted(mean_bounds, evidence, *evidence.along(scaled), z, evidence.shares.shape[:1], scaled)

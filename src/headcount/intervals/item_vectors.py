@@ -26,13 +26,15 @@ from headcount._typing import FloatArray, IntArray
 from headcount.designs import SurveyDesign
 from headcount.learners import Outputs
 from headcount.protocols import Samples
-from headcount.quantifiers import DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
+from headcount.quantifiers import Cells, DensitiesQuantifier, Quantifier, SampleItems, Statistics, SumsQuantifier
 from headcount.simplex import sum_zero_basis
 
 __all__ = ["ItemVectors", "item_vectors", "outer_products", "posterior_vectors"]
 
 _FLOOR_ITEMS = 20.0
 """Shares p~ are at least this many items of the validation items of their class: smaller ones make the vectors too skewed."""
+_MOST_CELLS = 4096
+"""Cells up to which the vectors of all of them are computed first, and those of items are looked up."""
 _BLOCK = 1 << 22
 """Numbers that a block of items' cells holds at most."""
 _CELL_ITEMS = 0.5
@@ -60,6 +62,11 @@ class ItemVectors(ABC):
         self.folds: IntArray = getattr(quantifier, "validation_folds_", np.zeros_like(self.codes))
         self.repeats: int = getattr(quantifier, "validation_repeats_", 1)
         self.design: SurveyDesign | None = quantifier.validation_design_
+        self.weights: FloatArray = np.ones(len(self.codes))
+        """Weight of each labelled item, 1 on average in each class."""
+        if self.design is not None and self.design.weights is not None:
+            of_class = np.bincount(self.codes, self.design.weights) / np.maximum(np.bincount(self.codes), 1)
+            self.weights = self.design.weights / of_class[self.codes]
         self.inside: FloatArray = np.empty((0, 0))
 
     @abstractmethod
@@ -211,12 +218,15 @@ class _PosteriorVectors(_RatioVectors):
         self.prior = np.bincount(self.codes, minlength=shares.shape[1]) / len(self.codes)
         self.F_labelled = quantifier.validation_outputs_.need("posteriors") / self.prior
         self._targets = [self.target(s, outputs.take(rows)) for s, rows in enumerate(samples)]
+        factors = [samples.factors_of(s) for s in range(len(samples))]
+        self._factors = [one / one.sum() for one in factors]
 
     def means(self) -> FloatArray:
-        return np.stack([vectors.mean(axis=0) for vectors in self._targets])
+        return np.stack([factors @ vectors for factors, vectors in zip(self._factors, self._targets, strict=True)])
 
     def observed(self) -> FloatArray | None:
-        second = [vectors.T @ vectors / len(vectors) for vectors in self._targets]
+        pairs = zip(self._factors, self._targets, strict=True)
+        second = [vectors.T @ (factors[:, None] * vectors) for factors, vectors in pairs]
         return np.stack(second) - outer_products(self.means())
 
     def plugged_in(self, s: int) -> FloatArray | None:
@@ -286,16 +296,16 @@ class _CellVectors(_RatioVectors):
         self.frequencies = self.representation.coarsened(statistics.means())
         codes, k = self.codes, shares.shape[1]
         one_hot = self.representation.coarsened(self.representation.vectors(quantifier.validation_outputs_))
-        counts = np.column_stack([one_hot[codes == j].sum(axis=0) for j in range(k)])
+        counts = np.column_stack([self.weights[codes == j] @ one_hot[codes == j] for j in range(k)])
         sizes = np.bincount(codes, minlength=k).astype(np.float64)
         smoothing = _CELL_ITEMS * len(counts)
         self.table = (counts + _CELL_ITEMS) / (sizes + smoothing)
         # The frequencies that the other validation items give for the cell of each one.
         others = counts[one_hot.argmax(axis=1)]
         rows = np.arange(len(codes))
-        others[rows, codes] -= 1.0
+        others[rows, codes] -= self.weights
         sizes_without = np.tile(sizes, (len(codes), 1))
-        sizes_without[rows, codes] -= 1.0
+        sizes_without[rows, codes] -= self.weights
         self.F_labelled = (others + _CELL_ITEMS) / (sizes_without + smoothing)
         self.F_plugged_in = self.table[one_hot.argmax(axis=1)]
 
@@ -311,10 +321,8 @@ class _CellVectors(_RatioVectors):
         self.frequencies = self.frequencies[s : s + 1]
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
-        vectors: FloatArray = self.representation.coarsened(self.representation.vectors(outputs)) @ self._ratios(
-            self.table, s
-        )
-        return vectors
+        each = self.representation.coarsened(np.eye(self.representation.width(self.table.shape[1])))
+        return _of_cells(self.representation, each @ self._ratios(self.table, s), outputs)
 
 
 class _ComparedVectors(_RatioVectors):
@@ -332,7 +340,8 @@ class _ComparedVectors(_RatioVectors):
         counts = np.zeros((self.frequencies.shape[1], k))
         for rows, cells in self._cells_of(self.outputs):
             for j in range(k):
-                counts[:, j] += cells[self.codes[rows] == j].sum(axis=0)
+                of_class = self.codes[rows] == j
+                counts[:, j] += self.weights[rows][of_class] @ cells[of_class]
         sizes = np.bincount(self.codes, minlength=k)
         self.partitions = max(1, round(counts.sum() / len(self.codes)))
         # Sums of squares are defined for empty cells too.
@@ -364,10 +373,10 @@ class _ComparedVectors(_RatioVectors):
             compared, codes = self.solver.compared(cells), self.codes[rows]
             for j in range(k):
                 own = np.flatnonzero(codes == j)
-                R, T = compared[own], self.table
-                left = self.sizes[j] - 1.0
+                R, T, w = compared[own], self.table, self.weights[rows][own][:, None]
+                left = self.sizes[j] - w
                 # An only item of its class would leave nothing: it stays.
-                without = T[:, j] if left <= 0.0 else (self.sizes[j] * T[:, j] - R) / left
+                without = np.where(left > 1e-9, (self.sizes[j] * T[:, j] - w * R) / np.maximum(left, 1e-9), T[:, j])
                 W = 1.0
                 if not self.solver.squares:
                     W = 1.0 / (T @ self.inside[s] + self.inside[s, j] * (without - T[:, j]))
@@ -381,6 +390,10 @@ class _ComparedVectors(_RatioVectors):
         return self.target(s, self.outputs)
 
     def target(self, s: int, outputs: Outputs) -> FloatArray:
+        width = self.representation.width(self.table.shape[1])
+        if isinstance(self.representation, Cells) and width <= _MOST_CELLS:
+            each = self.representation.coarsened(np.eye(width))
+            return _of_cells(self.representation, self._vectors(self.solver.compared(each), s), outputs)
         vectors = np.empty((outputs.n_items, self.directions.shape[1]))
         for rows, cells in self._cells_of(outputs):
             vectors[rows] = self._vectors(self.solver.compared(cells), s)
@@ -417,6 +430,19 @@ class _ComparedVectors(_RatioVectors):
 
     def _keep(self, s: int) -> None:
         self.frequencies = self.frequencies[s : s + 1]
+
+
+def _of_cells(cells: Any, table: FloatArray, outputs: Outputs) -> FloatArray:
+    """Return the vectors of items whose cells have these, a row each: the sum over an item's cells, the mean over folds."""
+    parts = (outputs,) if outputs.folds is None else outputs.folds
+    vectors, used = np.zeros((outputs.n_items, table.shape[1])), np.asarray(table.any(axis=1))
+    for part in parts:
+        codes = cells.codes(part).reshape(part.n_items, -1)
+        for column in codes.T:
+            if used[column].any():  # of several partitions only the coarsest counts
+                vectors += table[column]
+    vectors /= len(parts)
+    return vectors
 
 
 def item_vectors(quantifier: Quantifier, statistics: Statistics | SampleItems, shares: FloatArray) -> ItemVectors:

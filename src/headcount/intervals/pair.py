@@ -26,15 +26,19 @@ class Pair:
         Of one sample each.
     same_labelled : bool
         Whether both were estimated with the same labelled items.
+    pool_spread : bool, default=False
+        Whether classes have the spread that intervals of means go by (`Evidence.with_pooled_spread`).
     """
 
-    def __init__(self, first: Evidence, second: Evidence, same_labelled: bool) -> None:
+    def __init__(self, first: Evidence, second: Evidence, same_labelled: bool, pool_spread: bool = False) -> None:
         self.k = first.shares.shape[1]
         self.same_labelled = same_labelled
         if same_labelled and not first.vectors.is_shared:
             # With the same vectors for both samples, errors of the labelled side cancel as far as the shares are equal.
             inside = (first.inside() + second.inside()) / 2.0
             first, second = first.at(inside), second.at(inside)
+        if pool_spread:
+            first, second = first.with_pooled_spread(), second.with_pooled_spread()
         self.both = (first, second)
 
     @cached_property
@@ -86,6 +90,50 @@ class Pair:
                 high,
             )
         return low, high
+
+    def mean_interval(self, values: FloatArray, z: float) -> tuple[float, float]:
+        """Return the ends of the interval of the difference between the means of class values."""
+        from headcount.intervals import _value_difference_kernels
+
+        width = float(np.ptp(values))
+        ends = np.array([-1.0, 1.0])
+        if self.identified:
+            run(
+                _value_difference_kernels.mean_difference_bounds,
+                self._steps() / self.k,
+                *self._arrays_along((values - values.min()) / width),
+                self.both[0].within,
+                z,
+                student_table(float(ndtr(-z))),
+                self._arrays[-1],
+                ends,
+            )
+        return float(width * ends[0]), float(width * ends[1])
+
+    def mean_p_value(self, values: FloatArray) -> float:
+        """Return the two-sided p-value of no difference between the means of class values."""
+        from headcount.intervals import _value_difference_kernels
+
+        if not self.identified:
+            return 1.0
+        found = np.empty(4)
+        run(
+            _value_difference_kernels.no_difference_of_means,
+            self._steps() / self.k,
+            *self._arrays_along((values - values.min()) / np.ptp(values)),
+            self.both[0].within,
+            self._arrays[-1],
+            found,
+        )
+        return _p_value(*found.tolist())
+
+    def _arrays_along(self, values: FloatArray) -> tuple[FloatArray, ...]:
+        """Return what the kernels of a mean take: the values, and spreads in the direction of their mean."""
+        z, G, S, shared, _, _, _, sizes, n, _ = self._arrays
+        spread, third = (np.stack(parts)[:, 0] for parts in zip(*(e.along(values) for e in self.both), strict=True))
+        first, second = (values @ e.B[0] for e in self.both)
+        common = np.einsum("a,lab,b->l", first, self.shared, second)
+        return values, z, G, S, shared, spread, third, common, sizes, n
 
     def p_values(self) -> FloatArray:
         """Return the two-sided p-value of no difference for each class: the level at which 0 is an end of the interval."""

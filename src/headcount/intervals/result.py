@@ -1,53 +1,35 @@
 """`Estimate`: shares with their intervals, and the region that holds all shares of a sample at once."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headcount._distributions import normal_quantile
 from headcount._typing import AnyArray, FloatArray
-from headcount._validation import as_shares, quoted
+from headcount._validation import as_shares, check_ordered
 from headcount._writing import html_frame
 from headcount.exceptions import DataError
 from headcount.intervals.designs import DesignErrors, design_intervals, effective_evidence
 from headcount.intervals.evidence import Evidence
-from headcount.intervals.inversion import class_intervals, mean_intervals
-from headcount.intervals.posterior import shortest_intervals
+from headcount.intervals.figures import Figure, at_least, at_most, mean_of
+from headcount.intervals.inversion import class_intervals
+from headcount.intervals.value_means import (
+    CumulativeShares,
+    MeanEstimate,
+    QuantileEstimate,
+    ShareEstimate,
+    intervals_of_means,
+    quantile_positions,
+    why_no_means,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "MeanEstimate", "check_level", "class_values"]
+__all__ = ["Estimate", "check_level", "check_quantile"]
 
 _ROWS_SHOWN = 20
-
-
-class MeanEstimate(NamedTuple):
-    """A mean of class values with its interval: numbers for one sample, vectors for many; NaN where there is no interval."""
-
-    mean: Any
-    low: Any
-    high: Any
-    level: float
-
-
-def class_values(classes: Any) -> FloatArray:
-    """Return classes that are numbers, or texts of numbers, as numbers.
-
-    >>> class_values(["1", "2", "3"]).tolist()
-    [1.0, 2.0, 3.0]
-    """
-    try:
-        values = np.array([float(label) for label in classes])
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"The classes {quoted(list(classes), 5)} are not numbers: give the value of each class, such as "
-            f"{classes[0]}=0,{classes[1]}=1."
-        ) from error
-    if not np.isfinite(values).all():
-        raise DataError(f"The classes {quoted(list(classes), 5)} are not finite numbers: give the value of each class.")
-    return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +57,8 @@ class Estimate:
         Covariances and design effects of both sides, where a survey design was given.
     covariances : array of shape (n_samples, n_classes, n_classes) or None
         Of the errors of the shares, of estimates with labels of the target.
+    ordered : bool
+        Whether the order of the classes means something: it was given, or they are numbers or dates.
     """
 
     classes: AnyArray
@@ -93,6 +77,7 @@ class Estimate:
     draws: FloatArray | None = field(default=None, repr=False)
     design: DesignErrors | None = field(default=None, repr=False)
     covariances: FloatArray | None = field(default=None, repr=False)
+    ordered: bool = False
 
     def contains(self, shares: Any) -> Any:
         """Say for each sample whether the joint region at this level holds these shares of all classes.
@@ -180,43 +165,109 @@ class Estimate:
         >>> bool(answer.low < 1.0 < answer.high), bool(answer.high - answer.low < 0.2)
         (True, True)
         """
-        given = class_values(self.classes) if values is None else np.asarray(values, dtype=np.float64)
-        if given.shape != (len(self.classes),) or not np.isfinite(given).all():
-            raise DataError(f"A finite value of each of the {len(self.classes)} classes is needed; got {values!r}.")
-        shares = np.atleast_2d(self.shares)
-        mean = shares @ given
-        if np.ptp(given) == 0.0:
-            low, high = mean, mean
-        elif len(given) == 2:
-            ends = np.stack([np.atleast_2d(self.low)[:, 1], np.atleast_2d(self.high)[:, 1]])
-            low, high = np.sort(given[0] + (given[1] - given[0]) * ends, axis=0)
-        elif self.draws is not None:
-            low, high = (ends[:, 0] for ends in shortest_intervals((self.draws @ given)[:, :, None], self.level, None))
-        elif self.covariances is not None:
-            reach = float(normal_quantile((1.0 - self.level) / 2.0)) * np.sqrt(
-                np.maximum(np.einsum("a,sab,b->s", given, self.covariances, given), 0.0)
-            )
-            low, high = np.maximum(mean - reach, given.min()), np.minimum(mean + reach, given.max())
-        elif self.evidence is None:
-            low = high = np.full(len(mean), np.nan)
-        else:
-            z = float(normal_quantile((1.0 - self.level) / 2.0))
-            if self.design is None:
-                low, high = mean_intervals(self.evidence, given, z)
-            else:
-                low, high = design_intervals(self.evidence, self.design, z, given)
-        low, high = np.minimum(low, mean), np.maximum(high, mean)
-        if self.shares.ndim == 2:
-            return MeanEstimate(mean, low, high, self.level)
-        return MeanEstimate(float(mean[0]), float(low[0]), float(high[0]), self.level)
+        return MeanEstimate(*self.figure(mean_of(self.classes, values)), self.level)
 
-    def evidence_for(self, level: float) -> Evidence:
-        """Return the evidence of one sample that comparisons at this level go by; under a design with effective sizes."""
+    def at_least(self, label: Any) -> ShareEstimate:
+        """Return the share of the items of a class or one above it, of ordered classes, with its interval.
+
+        The interval counts the errors of all shares together, as that of `mean` does.
+
+        Parameters
+        ----------
+        label : one of ``classes``, or its text
+
+        Examples
+        --------
+        >>> import headcount
+        >>> stars = np.arange(3000) % 5 + 1
+        >>> X = stars[:, None] + np.random.default_rng(0).standard_normal((3000, 1))
+        >>> quantifier = headcount.PACC(random_state=0).fit(X[:1500], stars[:1500])
+        >>> answer = headcount.estimate(quantifier, X[1500:]).at_least(4)
+        >>> bool(answer.low < 0.4 < answer.high)
+        True
+        """
+        return ShareEstimate(*self.figure(at_least(self.classes, label, self.ordered)), self.level)
+
+    def at_most(self, label: Any) -> ShareEstimate:
+        """Return the share of the items of a class or one below it, of ordered classes, with its interval; see `at_least`.
+
+        Parameters
+        ----------
+        label : one of ``classes``, or its text
+        """
+        return ShareEstimate(*self.figure(at_most(self.classes, label, self.ordered)), self.level)
+
+    @property
+    def cumulative(self) -> CumulativeShares:
+        """Shares of each class or one below it, of ordered classes, with the interval of each."""
+        check_ordered(self.classes, self.ordered, "A cumulative share")
+        columns = [self.figure(at_most(self.classes, label)) for label in self.classes[:-1]]
+        ones = np.where(np.isnan(self.shares[..., -1]), np.nan, 1.0)
+        shares, low, high = (np.stack([*ends, ones], axis=-1) for ends in zip(*columns, strict=True))
+        return CumulativeShares(self.classes, shares, low, high, self.level)
+
+    def quantile(self, q: float = 0.5) -> QuantileEstimate:
+        """Return a quantile of ordered classes, the lowest class with at least a share q at or below it, with its interval.
+
+        Its interval are the classes that the intervals of cumulative shares do not rule out. It holds the true quantile at least as
+        often as the level says; where all classes but one are ruled out, nearly always.
+
+        Parameters
+        ----------
+        q : float, default=0.5
+            The median.
+
+        Examples
+        --------
+        >>> import headcount
+        >>> stars = np.arange(3000) % 5 + 1
+        >>> X = stars[:, None] + np.random.default_rng(0).standard_normal((3000, 1))
+        >>> quantifier = headcount.PACC(random_state=0).fit(X[:1500], stars[:1500])
+        >>> answer = headcount.estimate(quantifier, X[1500:]).quantile(0.5)
+        >>> int(answer.value), int(answer.low), int(answer.high)
+        (3, 3, 3)
+        """
+        check_quantile(q)
+        if reason := self.why_no_means:
+            raise DataError(f"There is no interval of a quantile. {reason}")
+        cumulative = self.cumulative
+        shares, low, high = (np.atleast_2d(ends) for ends in (cumulative.shares, cumulative.low, cumulative.high))
+        labels = [self.classes[position] for position in quantile_positions(shares, low, high, q)]
+        if np.isnan(shares).any():
+            labels = [np.where(np.isnan(shares[:, 0]), None, label) for label in labels]
+        value, lowest, highest = labels if self.shares.ndim == 2 else [label[0] for label in labels]
+        return QuantileEstimate(value, lowest, highest, self.level)
+
+    @property
+    def why_no_means(self) -> str:
+        """Why there are no intervals of means and cumulative shares though there are some of single shares; empty if there are."""
+        return why_no_means(self)
+
+    def figure(self, figure: Figure) -> tuple[Any, Any, Any]:
+        """Return the value of a figure and the ends of its interval: numbers for one sample, vectors for many; NaN without one.
+
+        Parameters
+        ----------
+        figure : Figure
+            For ``classes`` in their order.
+        """
+        value, low, high = intervals_of_means(self, figure.values)
+        if self.shares.ndim == 2:
+            return value, low, high
+        return float(value[0]), float(low[0]), float(high[0])
+
+    def evidence_for(self, level: float, values: FloatArray | None = None, shared: float = 1.0) -> Evidence:
+        """Return the evidence of one sample that comparisons at this level go by; under a design with effective sizes.
+
+        With values, under a design, those sizes are of the mean of these values. ``shared``: factor of the variance that comes from
+        the sample, where it has clusters in common with another one.
+        """
         if self.evidence is None:
             raise DataError("This estimate has no evidence to compare by: it was made without an analytic interval.")
         if self.design is None:
             return self.evidence
-        return effective_evidence(self.evidence, self.design, float(normal_quantile((1.0 - level) / 2.0)))
+        z = float(normal_quantile((1.0 - level) / 2.0))
+        return effective_evidence(self.evidence, self.design, z, values, shared)
 
     def take(self, s: int) -> "Estimate":
         """Return the estimate of sample s alone, as a vector."""
@@ -259,6 +310,12 @@ class Estimate:
             lines.append(f"  {which}{label!s:<16} {share:7.2%}   {low:7.2%} to {high:7.2%}   ({n:,} items)")
         more = [f"  ... and {len(rows) - _ROWS_SHOWN} more rows"] if len(rows) > _ROWS_SHOWN else []
         return "\n".join([head, *lines, *more])
+
+
+def check_quantile(q: Any) -> None:
+    """Raise unless this is the order of a quantile."""
+    if isinstance(q, bool) or not (isinstance(q, float | int | np.floating) and 0 < q < 1):
+        raise DataError(f"A quantile (--quantile) must be between 0 and 1, such as 0.5 for the median; got {q!r}.")
 
 
 def check_level(level: Any) -> None:

@@ -16,7 +16,9 @@ from headcount.intervals.family import (
     target_root,
     weighted_influence,
 )
+from headcount.intervals.figures import Figure, change_text, check_figures
 from headcount.intervals.result import Estimate, check_level
+from headcount.intervals.shared_clusters import SharedClusters
 
 __all__ = ["Trend", "trend"]
 
@@ -25,16 +27,19 @@ _MIN_PERIODS = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trend:
-    """By how much shares rise or fall from one period to the next, class by class.
+    """By how much shares rise or fall from one period to the next, class by class; or, in their place, figures such as means.
 
     Attributes
     ----------
     classes : array of shape (n_classes,)
+        The classes, or the titles of the figures.
     slope, low, high, p_value : arrays of shape (n_classes,)
         Change of the share per unit of time along the line nearest to the shares of all periods, its interval, and the two-sided
         p-value of no linear trend.
     level : float
     times : array of shape (n_periods,)
+    figures : tuple of Figure
+        What the trend is of in place of the shares of classes; empty for these.
     """
 
     classes: AnyArray
@@ -44,18 +49,28 @@ class Trend:
     p_value: FloatArray
     level: float
     times: FloatArray
+    figures: tuple[Figure, ...] = ()
 
     def __repr__(self) -> str:
-        lines = [f"Change of shares per period over {len(self.times)} periods, with {self.level:.4g} intervals"]
-        figures = zip(self.classes, self.slope, self.low, self.high, self.p_value, strict=True)
-        lines += [
-            f"  {label!s:<16} {slope:+7.2%}   {low:+7.2%} to {high:+7.2%}   p = {p:.3g}"
-            for label, slope, low, high, p in figures
+        kinds = [figure.is_share for figure in self.figures] or [True] * len(self.classes)
+        lines = [
+            f"Change{' of shares' * (not self.figures)} per period over {len(self.times)} periods, with {self.level:.4g} intervals"
         ]
+        for label, *ends, p, kind in zip(
+            self.classes, self.slope, self.low, self.high, self.p_value, kinds, strict=True
+        ):
+            slope, low, high = (change_text(value, kind) for value in ends)
+            lines.append(f"  {label!s:<16} {slope:>7}   {low:>7} to {high:>7}   p = {p:.3g}")
         return "\n".join(lines)
 
 
-def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: float | None = None) -> Trend:
+def trend(
+    estimates: Estimate | Sequence[Estimate],
+    times: Any = None,
+    level: float | None = None,
+    *,
+    figures: Figure | Sequence[Figure] | None = None,
+) -> Trend:
     r"""Test whether the share of each class rises or falls over ordered samples, and by how much per unit of time.
 
     The slope is that of the least-squares line through the shares :math:`p_s` at times :math:`t_s`,
@@ -71,6 +86,8 @@ def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: fl
         When each sample is from; by default 0, 1, 2 and so on.
     level : float, optional
         By default that of the estimates.
+    figures : Figure or sequence of Figure, optional
+        What to follow in place of the shares of classes, as in `difference`.
 
     Returns
     -------
@@ -101,17 +118,22 @@ def trend(estimates: Estimate | Sequence[Estimate], times: Any = None, level: fl
     if len(evidences) < len(singles) or len({one.labelled_side for one in singles}) > 1:
         raise DataError("A trend needs estimates by one fitted quantifier with an analytic interval (method='auto').")
     shares = np.stack([one.shares for one in singles])
+    asked = check_figures(figures, shares.shape[1])
+    V = np.array([figure.values for figure in asked]) if asked else np.eye(shares.shape[1])
     weights = (t - t.mean()) / np.square(t - t.mean()).sum()
-    slope = weights @ shares
-    variance = np.zeros(shares.shape[1])
+    slope = V @ (weights @ shares)
+    variance = np.zeros(len(V))
     common: Any = 0.0
     numbers = [one.evidence.sizes for one in singles if one.evidence is not None]
     for weight, evidence, p, sizes in zip(weights, evidences, shares, numbers, strict=True):
-        variance += weight**2 * np.square(target_root(evidence, p)).sum(axis=1)
+        variance += weight**2 * np.square(V @ target_root(evidence, p)).sum(axis=1)
         plain = replace(evidence, sizes=sizes)
         common = common + weight * weighted_influence(labelled_influence(plain), evidence.vectors.codes, p)
-    common = independent_parts(common, evidences[0])
+    clusters = SharedClusters([one.design for one in singles])
+    variance *= clusters.effect(range(len(singles)), weights.tolist(), V)
+    common = independent_parts(common, evidences[0]) @ V.T
     error = np.sqrt(np.maximum(variance + np.square(common).sum(axis=0), 1e-300))
     reach = float(normal_quantile((1.0 - level) / 2.0)) * error
     p_value = 2.0 * normal_tail(np.abs(slope) / error)
-    return Trend(singles[0].classes, slope, slope - reach, slope + reach, p_value, level, t)
+    titles = np.array([figure.title for figure in asked]) if asked else singles[0].classes
+    return Trend(titles, slope, slope - reach, slope + reach, p_value, level, t, asked)

@@ -25,7 +25,7 @@ from headcount._recording import recorded_warnings
 from headcount._threads import one_blas_thread
 from headcount._typing import AnyArray, IntArray, Items, RandomState
 from headcount._version import __version__
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, check_design
 from headcount.exceptions import DataError
 from headcount.learners.fit_params import check_accepted, checked_fit_params, cut_fit_params
 from headcount.learners.fold_classifiers import FoldClassifiers
@@ -147,7 +147,12 @@ class Fits:
         design: SurveyDesign | None = None,
     ) -> None:
         if design is not None:
-            design.require(len(y), "labelled items")
+            check_design(design, len(y), "labelled items")
+            if design.fractions is not None:
+                raise DataError(
+                    "The size of a population is of new items: labelled items stand for all items of their class, of which "
+                    "there is no end. Omit population_size and population_clusters (--population-size) where the model is made."
+                )
         self.design = design
         self.fit_params = checked_fit_params(fit_params, len(y))
         self.remember = remember or cache is not None
@@ -182,7 +187,7 @@ class Fits:
             return self._others[key]
         X = self.X.take(rows) if isinstance(self.X, Outputs) and rows is not None else self.part(rows)[0]
         labels = self.part(rows)[1] if y is None else y
-        design = self.design if self.design is None or rows is None else self.design.take(rows)
+        design = self.design if self.design is None or rows is None else self.design.random_part(rows)
         other = Fits(X, labels, self.cache, self.remember, cut_fit_params(self.fit_params, self.X, rows), design)
         if self.remember:
             self._others[key] = other

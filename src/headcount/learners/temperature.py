@@ -53,16 +53,26 @@ class LogLinearCalibration:
     up to a number that they share."""
 
     @classmethod
-    def learnt(cls, P: FloatArray, codes: IntArray) -> Self:
-        """Find the most likely parameters by Newton steps, each halved until the loss does not rise."""
+    def learnt(cls, P: FloatArray, codes: IntArray, weights: FloatArray | None = None) -> Self:
+        """Find the most likely parameters by Newton steps, each halved until the loss does not rise.
+
+        Parameters
+        ----------
+        P : array of shape (n_items, n_classes)
+        codes : array of int of shape (n_items,)
+        weights : array of shape (n_items,), optional
+            An item counts as often in the likelihood; 1 on average.
+        """
         no_change = cls.no_change(P.shape[1])
         theta, least = no_change, _least_posterior(P)
-        loss = cls(theta, least)._loss(P, codes)
+        loss = cls(theta, least)._loss(P, codes, weights)
         for _ in range(_STEPS):
             current = cls(theta, least)
-            gradient = current.scores(P, codes).sum(axis=0) - cls._precision(P.shape[1]) @ (theta - no_change)
-            step = current.inverse_information(P) @ gradient
-            while (new_loss := cls(theta + step, least)._loss(P, codes)) > loss and np.abs(step).max() > _TOL:
+            scores = current.scores(P, codes)
+            total = scores.sum(axis=0) if weights is None else weights @ scores
+            gradient = total - cls._precision(P.shape[1]) @ (theta - no_change)
+            step = current.inverse_information(P, weights) @ gradient
+            while (new_loss := cls(theta + step, least)._loss(P, codes, weights)) > loss and np.abs(step).max() > _TOL:
                 step = step / 2.0
             if new_loss <= loss:
                 theta, loss = theta + step, new_loss
@@ -96,41 +106,47 @@ class LogLinearCalibration:
         """Return the gradient of each item's log-likelihood: shape (n_items, n_parameters)."""
         return self._gradients(np.eye(P.shape[1])[codes] - self.posteriors(P), self._logarithms(P))
 
-    def information(self, P: FloatArray) -> FloatArray:
+    def information(self, P: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the negative second derivatives of the items' joint log-likelihood: shape (n_parameters, n_parameters)."""
         logs, Q = self._logarithms(P), self.posteriors(P)
-        biases: FloatArray = np.diag(Q.sum(axis=0)) - Q.T @ Q
+        counted = Q if weights is None else Q * weights[:, None]  # linear in this, with Q beside it
+        biases: FloatArray = np.diag(counted.sum(axis=0)) - counted.T @ Q
         if self.has_class_factors:
-            weighed = Q * logs
-            factors = np.diag((weighed * logs).sum(axis=0)) - weighed.T @ weighed
+            weighed = counted * logs
+            factors = np.diag((weighed * logs).sum(axis=0)) - weighed.T @ (Q * logs)
             mixed = np.diag(weighed.sum(axis=0)) - weighed.T @ Q
         else:
-            centred = Q * (logs - (Q * logs).sum(axis=1, keepdims=True))
+            centred = counted * (logs - (Q * logs).sum(axis=1, keepdims=True))
             factors = (centred * logs).sum().reshape(1, 1)
             mixed = centred.sum(axis=0)[None, :]
         if not self.has_biases:
             return np.asarray(factors, dtype=np.float64)
         return np.asarray(np.block([[factors, mixed[:, 1:]], [mixed[:, 1:].T, biases[1:, 1:]]]), dtype=np.float64)
 
-    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray) -> FloatArray:
+    def jackknifed_posteriors(self, P: FloatArray, codes: IntArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the calibrated posteriors of the items that the parameters were learnt from, each calibrated without itself.
 
         To first order an item changes the parameters by its score times the inverse information, divided by one minus its leverage,
         because an item with a large influence pulls the fit towards itself.
         """
         k = P.shape[1]
-        inverse = self.inverse_information(P)
+        inverse = self.inverse_information(P, weights)
         Q, logs = self.posteriors(P), self._logarithms(P)
         root = np.linalg.cholesky(inverse)
         leverage = np.zeros(len(P))
         for j in range(k):  # the mean over the classes that the item may have
             leverage += Q[:, j] * np.square(self._gradients(np.eye(k)[j] - Q, logs) @ root).sum(axis=1)
-        scores = self._gradients(np.eye(k)[codes] - Q, logs) / np.maximum(1.0 - leverage, 0.1)[:, None]
+        scores = self._gradients(np.eye(k)[codes] - Q, logs)
+        if weights is not None:
+            leverage *= weights
+            scores *= weights[:, None]
+        scores /= np.maximum(1.0 - leverage, 0.1)[:, None]
         return self._calibrated(self.theta - scores @ inverse, logs)
 
-    def inverse_information(self, P: FloatArray) -> FloatArray:
+    def inverse_information(self, P: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the inverse of the items' joint information."""
-        return np.asarray(np.linalg.inv(self.information(P) + self._precision(P.shape[1])), dtype=np.float64)
+        information = self.information(P, weights) + self._precision(P.shape[1])
+        return np.asarray(np.linalg.inv(information), dtype=np.float64)
 
     def _logarithms(self, P: FloatArray) -> FloatArray:
         logs: FloatArray = np.log(np.maximum(P, self.least))
@@ -141,10 +157,11 @@ class LogLinearCalibration:
         factors = residuals * logs if self.has_class_factors else np.einsum("nc,nc->n", residuals, logs)[:, None]
         return np.column_stack([factors, residuals[:, 1:]]) if self.has_biases else factors
 
-    def _loss(self, P: FloatArray, codes: IntArray) -> float:
-        Q = self.posteriors(P)[np.arange(len(P)), codes]
+    def _loss(self, P: FloatArray, codes: IntArray, weights: FloatArray | None = None) -> float:
+        logs = np.log(np.maximum(self.posteriors(P)[np.arange(len(P)), codes], 1e-300))
         change = self.theta - self.no_change(P.shape[1])
-        return float(-np.log(np.maximum(Q, 1e-300)).sum() + change @ self._precision(P.shape[1]) @ change / 2.0)
+        likelihood = logs.sum() if weights is None else weights @ logs
+        return float(-likelihood + change @ self._precision(P.shape[1]) @ change / 2.0)
 
     @classmethod
     def no_change(cls, k: int) -> FloatArray:

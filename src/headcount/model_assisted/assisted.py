@@ -6,6 +6,7 @@ import numpy as np
 
 from headcount._typing import FloatArray
 from headcount._validation import quoted
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.model_assisted.regression import Fit, fit_free, fit_nothing, fit_stacked
 from headcount.model_assisted.result import AssistedShares
@@ -30,6 +31,7 @@ def assisted_shares(
     strata: Any = None,
     finite_population: bool = True,
     level: float = 0.95,
+    survey: SurveyDesign | None = None,
 ) -> AssistedShares:
     r"""Estimate class shares of N items from labels of n of them, drawn at random, and features of all.
 
@@ -64,6 +66,9 @@ def assisted_shares(
         Whether the shares of these N items are meant, so that the labelled ones are known. False: shares in what the N items were
         themselves drawn from.
     level : float, default=0.95
+    survey : SurveyDesign, optional
+        How the N items were drawn: their weights count in the shares and, unless ``finite_population``, clusters and strata in the
+        errors. Labels are drawn at random out of the items, and independently in different clusters.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def assisted_shares(
     """
     given = np.asarray(codes)
     matrix, n_items = _features(features, labelled, n_classes)
-    design = sampling_design(labelled, n_items, probabilities, strata)
+    design = sampling_design(labelled, n_items, probabilities, strata, survey)
     indicators = _indicators(given, len(design.rows), n_classes)
     return _answer(_fit(indicators, matrix, design), indicators, design, finite_population, level)
 
@@ -224,17 +229,27 @@ def _with_intervals(
 ) -> dict[str, FloatArray]:
     """Return shares, their covariance and their intervals."""
     n, n_items = float(len(design.rows)), design.n_items
-    sampled = design.covariance(fit.residuals)
     weighted = design.stratum_means(indicators)
     raw = design.sizes @ weighted / n_items
-    covariance = sampled if finite else sampled + (np.diag(raw) - np.outer(raw, raw)) / n_items
-    counts = indicators.sum(axis=0)
-    known = (counts / n_items, 1.0 - (n - counts) / n_items) if finite else (np.zeros_like(raw), np.ones_like(raw))
-    shares = _kept_within(fit.predictions.mean(axis=0), *known)
-    smallest: float = 0.0 if finite and n == n_items else _SMALLEST_EFFECT
-    alone = (n - 1.0) * float(design.variance_weights.sum()) + (0.0 if finite else n / n_items)
-    effects = design_effects(raw, np.diag(covariance), alone, n, smallest)
     degrees = max(n - len(design.sizes) - fit.degrees, 1.0)
+    alone = (n - 1.0) * float(design.variance_weights.sum()) + (0.0 if finite else n / n_items)
+    if finite or design.survey is None:
+        sampled = design.covariance(fit.residuals)
+        covariance = sampled if finite else sampled + (np.diag(raw) - np.outer(raw, raw)) / n_items
+    else:
+        found = design.two_phase_covariance(fit.predictions, fit.residuals)
+        covariance, degrees = found.covariance, min(degrees, float(found.degrees))
+        binomial = float(raw @ (1.0 - raw)) / max(n - 1.0, 1.0)
+        if binomial > 0.0:
+            labels = design.two_phase_covariance(weighted[design.all_strata], design.centre(indicators))
+            alone = max(alone, float(np.trace(labels.covariance)) / binomial)
+    counts = indicators.sum(axis=0)
+    labelled = design.all_weights[design.rows] @ indicators
+    rest = labelled.sum() - labelled
+    known = (labelled / n_items, 1.0 - rest / n_items) if finite else (np.zeros_like(raw), np.ones_like(raw))
+    shares = _kept_within(design.mean(fit.predictions), *known)
+    smallest: float = 0.0 if finite and n == n_items else _SMALLEST_EFFECT
+    effects = design_effects(raw, np.diag(covariance), alone, n, smallest)
     low, high = score_intervals(shares, effects, n, degrees, level)
     # Predictions alone can't show that a class is there of which no label is, or that there is another than that of all labels.
     low, high = np.where(counts > 0.0, low, 0.0), np.where(counts < n, high, 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import quoted
+from headcount.designs import DesignVariance, SurveyDesign, check_design, linearised_covariance
 from headcount.exceptions import DataError
 
 __all__ = ["SamplingDesign", "sampling_design"]
@@ -29,7 +30,11 @@ class SamplingDesign:
     all_strata : array of shape (N,)
         Stratum of each item.
     sizes, counts : arrays of shape (H,)
-        Items and labelled items of each stratum.
+        Items, or the sum of their weights, and labelled items of each stratum.
+    all_weights : array of shape (N,)
+        What each item counts, 1 on average; ones without a survey design.
+    survey : SurveyDesign or None
+        How the N items were drawn themselves.
     """
 
     rows: IntArray
@@ -39,6 +44,8 @@ class SamplingDesign:
     all_strata: IntArray
     sizes: FloatArray
     counts: FloatArray
+    all_weights: FloatArray
+    survey: SurveyDesign | None = None
 
     @property
     def n_items(self) -> int:
@@ -56,6 +63,7 @@ class SamplingDesign:
             np.zeros(int(within.sum()), dtype=np.int64),
             self.sizes[[h]],
             self.counts[[h]],
+            self.all_weights[within],
         )
 
     def centre(self, values: FloatArray) -> FloatArray:
@@ -80,6 +88,42 @@ class SamplingDesign:
         scaled = residuals * np.sqrt(self.variance_weights)[:, None]
         return np.asarray(scaled.T @ scaled, dtype=np.float64)
 
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return the weighted mean over all items."""
+        return np.asarray(self.all_weights @ values / self.all_weights.sum(), dtype=np.float64)
+
+    def contributions(self, predictions: FloatArray, residuals: FloatArray) -> FloatArray:
+        """Return what each of the N items adds to the weighted mean of predictions and residuals: shape (N, K)."""
+        added = (self.all_weights / self.n_items)[:, None] * predictions
+        added[self.rows] += (self.weights / self.n_items)[:, None] * residuals
+        return added
+
+    def two_phase_covariance(self, predictions: FloatArray, residuals: FloatArray) -> DesignVariance:
+        r"""Return the covariance of the estimate for the population that the N items were drawn from by a survey design.
+
+        Items are the first phase of sampling, labels the second (Särndal, Swensson and Wretman 1992, chapter 9). With
+        :math:`w_i` the items' weights, 1 on average, the contributions to the error are
+
+        .. math:: c_i = \frac{w_i}{N} (m(x_i) - \hat p) + \frac{w_i}{N \pi_i} I_i (y_i - m(x_i))
+
+        and the variance of their cluster totals counts both phases, since labels are drawn independently in different clusters. A
+        finite population corrects the first phase only.
+        """
+        survey = self.survey
+        if survey is None:
+            raise TypeError("There is no survey design of the items.")
+        centred = self.contributions(predictions - self.mean(predictions), residuals)
+        found = linearised_covariance(centred, survey)
+        covariance = found.covariance
+        if survey.fractions is not None:
+            drawn = np.sqrt(survey.fractions[survey.item_strata[self.rows]])[:, None]
+            covariance = covariance + self.covariance(residuals * drawn)
+        # Clusters without labels tell little of the error, most of which comes from the labels.
+        with_labels = np.unique(survey.item_clusters[self.rows])
+        strata = np.unique(survey.item_strata[self.rows])
+        degrees = max(min(len(with_labels) - len(strata), found.degrees), 1)
+        return DesignVariance(covariance, len(with_labels), degrees)
+
     @property
     def variance_weights(self) -> FloatArray:
         """What the product of two centred residuals counts in the covariance."""
@@ -87,7 +131,9 @@ class SamplingDesign:
         return np.asarray(corrections * self.unsampled * (self.weights / self.n_items) ** 2, dtype=np.float64)
 
 
-def sampling_design(labelled: Any, n_items: int, probabilities: Any = None, strata: Any = None) -> SamplingDesign:
+def sampling_design(
+    labelled: Any, n_items: int, probabilities: Any = None, strata: Any = None, survey: SurveyDesign | None = None
+) -> SamplingDesign:
     """Check how the labelled items were drawn.
 
     Parameters
@@ -99,6 +145,8 @@ def sampling_design(labelled: Any, n_items: int, probabilities: Any = None, stra
         Inclusion probabilities, of all items or of the labelled ones. By default equal in each stratum.
     strata : array of shape (N,), optional
         Stratum of each item, out of which the labelled ones were drawn.
+    survey : SurveyDesign, optional
+        How the items were drawn themselves; labels were drawn out of them, whatever their weights.
     """
     rows = labelled_rows(labelled, n_items)
     all_strata, n_strata = np.zeros(n_items, dtype=np.int64), 1
@@ -123,9 +171,14 @@ def sampling_design(labelled: Any, n_items: int, probabilities: Any = None, stra
     chances = (counts / sizes)[stratum]
     if probabilities is not None:
         chances = _checked_probabilities(probabilities, rows, n_items)
-    weights = 1.0 / chances
+    each = np.ones(n_items)
+    if survey is not None:
+        check_design(survey, n_items, "items")
+        each = survey.item_weights / survey.item_weights.mean()
+        sizes = np.bincount(all_strata, each, minlength=n_strata).astype(np.float64)
+    weights = each[rows] / chances
     weights *= (sizes / np.bincount(stratum, weights=weights, minlength=n_strata))[stratum]
-    return SamplingDesign(rows, weights, 1.0 - chances, stratum, all_strata, sizes, counts)
+    return SamplingDesign(rows, weights, 1.0 - chances, stratum, all_strata, sizes, counts, each, survey)
 
 
 def labelled_rows(labelled: Any, n_items: int) -> IntArray:

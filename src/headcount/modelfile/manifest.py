@@ -26,7 +26,7 @@ _RANKED = {"method": str, "learner": str, "ae": float, "behind": float, "p_best"
 
 def described(model: "Model", written: str) -> dict[str, Any]:
     """Return everything about a model except the fitted quantifier, as plain data."""
-    from headcount._validation import plain
+    from headcount._validation import class_numbers, plain
 
     return {
         "format": FORMAT,
@@ -38,6 +38,8 @@ def described(model: "Model", written: str) -> dict[str, Any]:
         "learner": model.learner,
         "parameters": model.parameters,
         "classes": [plain(label) for label in model.classes],
+        "ordered": model.ordered,
+        "values": class_numbers(model.classes),
         "columns": _described_columns(model.columns),
         "source": model.source,
         "seed": model.seed,
@@ -105,6 +107,7 @@ def _sound(manifest: dict[str, Any]) -> bool:
     texts += [manifest.get(key, "") for key in ("headcount", "written")]
     return (
         isinstance(rows, int)
+        and isinstance(manifest.get("ordered", False), bool)
         and all(isinstance(text, str) for text in [*texts, *libraries.values()])
         and isinstance(seed, int | None)
         and isinstance(trusted, list)

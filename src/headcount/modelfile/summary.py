@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headcount._validation import class_numbers
 from headcount.exceptions import FileFormatError
 from headcount.modelfile.archive import BODY, NODES, json_nodes, schema_of, unpacked
 from headcount.modelfile.arrays import array_from
@@ -41,6 +42,11 @@ class ModelSummary:
     def classes(self) -> list[Any]:
         """The classes, in the order of all shares."""
         return list(self.description["classes"])
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the classes means something; of files that do not say so, whether they are numbers."""
+        return bool(self.description.get("ordered", class_numbers(self.classes) is not None))
 
     @property
     def source(self) -> dict[str, Any]:

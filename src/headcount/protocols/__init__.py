@@ -6,6 +6,7 @@ from headcount.protocols.default import default_protocol
 from headcount.protocols.dirichlet import DirichletPrevalence
 from headcount.protocols.domains import DomainMixture
 from headcount.protocols.natural import NaturalPrevalence
+from headcount.protocols.ordered import OrdinalShift, SmoothPrevalence, jaggedness
 from headcount.protocols.ready_made import ReadyMadeSamples
 from headcount.protocols.samples import Samples, as_samples
 from headcount.protocols.several import SeveralProtocols
@@ -16,11 +17,14 @@ __all__ = [
     "DirichletPrevalence",
     "DomainMixture",
     "NaturalPrevalence",
+    "OrdinalShift",
     "Protocol",
     "ReadyMadeSamples",
     "Samples",
     "SeveralProtocols",
+    "SmoothPrevalence",
     "UniformPrevalence",
     "as_samples",
     "default_protocol",
+    "jaggedness",
 ]

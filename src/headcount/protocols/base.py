@@ -67,7 +67,12 @@ class Protocol(BaseEstimator, metaclass=ABCMeta):
     def _draw(
         self, codes: IntArray, classes: AnyArray, generator: np.random.Generator, seed: np.random.SeedSequence
     ) -> tuple[Samples, FloatArray]:
-        counts = self._class_counts(len(classes), generator)
+        return self._drawn(self._class_counts(len(classes), generator), codes, classes, seed)
+
+    def _drawn(
+        self, counts: IntArray, codes: IntArray, classes: AnyArray, seed: np.random.SeedSequence
+    ) -> tuple[Samples, FloatArray]:
+        """Draw so many items of each class into each sample, and return the samples with their shares."""
         missing = (np.bincount(codes, minlength=len(classes)) == 0) & counts.any(axis=0)
         if missing.any():
             raise DataError(

@@ -24,16 +24,16 @@ LARGEST = 8.0
 """Largest coordinate: 2^20 of them fit into one 64-bit sum, 2^10 into a double."""
 
 
-def to_units(values: FloatArray) -> FloatArray:
+def to_units(values: FloatArray, largest: float = LARGEST) -> FloatArray:
     """Return coordinates in units of 2^-40: whole numbers, kept as doubles, which hold them exactly.
 
     >>> (to_units(np.array([[0.25, 1.0]])) / 2**40).tolist()
     [[0.25, 1.0]]
     """
     units: FloatArray = np.floor(values * SCALE + 0.5)
-    if not np.abs(units).max(initial=0.0) <= LARGEST * SCALE:
+    if not np.abs(units).max(initial=0.0) <= largest * SCALE:
         raise DataError(
-            f"A representation holds values that are not finite, or larger than {LARGEST:g}: scale its vectors to [0, 1]."
+            f"A representation holds values that are not finite, or larger than {largest:g}: scale its vectors to [0, 1]."
         )
     return units
 
@@ -52,9 +52,10 @@ class ExactSums:
     """None: all zero, as of whole numbers, of which there are many and which need no second limb."""
 
     @classmethod
-    def from_units(cls, units: IntArray) -> "ExactSums":
-        """Split 64-bit sums into limbs."""
-        return cls(units >> LIMB_BITS, units & _LIMB_MASK)
+    def from_units(cls, units: IntArray, bits: int = 2 * LIMB_BITS) -> "ExactSums":
+        """Split 64-bit sums, in units of 2^-bits (20 to 40), into limbs."""
+        high = bits - LIMB_BITS
+        return cls(units >> high, (units & ((1 << high) - 1)) << (2 * LIMB_BITS - bits))
 
     @classmethod
     def from_counts(cls, counts: AnyArray) -> "ExactSums":
@@ -102,6 +103,13 @@ class ExactSums:
         if other.low is not None:
             self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
             self.low[rows] += other.low
+
+    def add_repeatedly_at(self, rows: IntArray, other: "ExactSums") -> None:
+        """Add row i of ``other`` to row ``rows[i]``, in place; several may be added to one row."""
+        np.add.at(self.high, rows, other.high)
+        if other.low is not None:
+            self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
+            np.add.at(self.low, rows, other.low)
 
     def grown(self, n_rows: int) -> "ExactSums":
         """Return the sums with rows of zeros appended, ``n_rows`` in all."""

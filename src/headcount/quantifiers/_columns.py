@@ -15,6 +15,9 @@ _ROUNDING, _ROW_SUM = 1e-9, 1e-3
 _TWO_52 = 2.0**52
 _TWO_52_BITS = int(np.array(_TWO_52).view(np.int64))
 """A whole number below 2^52 plus 2^52 has the number in its last bits: several are converted at a time that way."""
+_CENTRE = 1.5 * 2.0**52
+_CENTRE_BITS = int(np.array(_CENTRE).view(np.int64))
+"""The same for whole numbers between -2^51 and 2^51."""
 _BLOCK = 512
 """Items worked on together: their running maxima stay in the first-level cache and are computed several at a time."""
 
@@ -80,9 +83,54 @@ def sum_posteriors(C: FloatArray, groups: IntArray, sums: IntArray, products: In
                     pair += 1
 
 
+@kernel(error_model="numpy")
+def sum_weighted(
+    C: FloatArray,
+    rows: IntArray,
+    factors: FloatArray,
+    unit: float,
+    sums: IntArray,
+    products: IntArray,
+    totals: IntArray,
+) -> None:
+    """Add up factors, factors times coordinates and, if there is room, factors times products of two (lower triangle), by row.
+
+    ``C`` has a row for each coordinate and a column for each item. A number x is added as floor(x * unit + 1/2); the caller chooses
+    a unit that makes it less than 2^45, and adds at most 2^18 items in a call.
+    """
+    d, n = C.shape
+    values = np.empty(_BLOCK)
+    units = values.view(np.int64)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        row, factor = rows[start : start + size], factors[start : start + size]
+        for i in range(size):
+            values[i] = np.floor(factor[i] * unit + 0.5) + _CENTRE
+        for i in range(size):
+            totals[row[i]] += units[i] - _CENTRE_BITS
+        pair = 0
+        for j in range(d):
+            coordinate, total = C[j, start : start + size], sums[j]
+            for i in range(size):
+                values[i] = np.floor(coordinate[i] * factor[i] * unit + 0.5) + _CENTRE
+            for i in range(size):
+                total[row[i]] += units[i] - _CENTRE_BITS
+            if products.size:
+                for other in range(j + 1):
+                    second, total = C[other, start : start + size], products[pair]
+                    for i in range(size):
+                        values[i] = np.floor(coordinate[i] * second[i] * factor[i] * unit + 0.5) + _CENTRE
+                    for i in range(size):
+                        total[row[i]] += units[i] - _CENTRE_BITS
+                    pair += 1
+
+
 @kernel()
-def count_cells(C: FloatArray, groups: IntArray, cuts: FloatArray, counts: IntArray) -> None:
-    """Count items by group, class of the largest posterior (the first of equal ones), and cuts that it reaches."""
+def count_cells(C: FloatArray, groups: IntArray, cuts: FloatArray, units: IntArray, counts: IntArray) -> None:
+    """Count items by group, class of the largest posterior (the first of equal ones), and cuts that it reaches.
+
+    An item counts 1 or, if ``units`` are given, as many units as it has there.
+    """
     k, n = C.shape
     width = cuts.size + 1
     largest = np.empty(_BLOCK)
@@ -100,15 +148,26 @@ def count_cells(C: FloatArray, groups: IntArray, cuts: FloatArray, counts: IntAr
         for cut in cuts:
             for i in range(size):
                 cell[i] += int(largest[i] >= cut)
-        for i in range(size):
-            counts[group[i], cell[i]] += 1
+        if units.size:
+            unit = units[start : start + size]
+            for i in range(size):
+                counts[group[i], cell[i]] += unit[i]
+        else:
+            for i in range(size):
+                counts[group[i], cell[i]] += 1
 
 
 @kernel()
 def count_bins(
-    p: FloatArray, groups: IntArray, bins: IntArray, starts: IntArray, edge: float, counts: IntArray
+    p: FloatArray,
+    groups: IntArray,
+    bins: IntArray,
+    starts: IntArray,
+    edge: float,
+    units: IntArray,
+    counts: IntArray,
 ) -> None:
-    """Count the items of each group in the bins of several histograms of p over [0, 1]."""
+    """Count the items of each group in the bins of several histograms of p over [0, 1], as `count_cells` does."""
     bin_of = np.empty(_BLOCK, dtype=np.int32)
     for start in range(0, p.size, _BLOCK):
         size = min(_BLOCK, p.size - start)
@@ -117,5 +176,10 @@ def count_bins(
             n_bins, last, first = float(bins[h]), np.int32(bins[h] - 1), np.int32(starts[h])
             for i in range(size):
                 bin_of[i] = min(np.int32(value[i] * n_bins + edge), last) + first
-            for i in range(size):
-                counts[group[i], bin_of[i]] += 1
+            if units.size:
+                unit = units[start : start + size]
+                for i in range(size):
+                    counts[group[i], bin_of[i]] += unit[i]
+            else:
+                for i in range(size):
+                    counts[group[i], bin_of[i]] += 1

@@ -15,7 +15,16 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
-from headcount._validation import HasMethods, as_items, encode, has_natural_order, labelled_items, learn_classes, quoted
+from headcount._validation import (
+    HasMethods,
+    as_classes,
+    as_items,
+    encode,
+    has_natural_order,
+    labelled_items,
+    learn_classes,
+    quoted,
+)
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import (
@@ -152,6 +161,10 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
         """Whether weights of labelled items are counted in all that is learnt from them."""
         return False
 
+    def _validation_weights(self) -> FloatArray | None:
+        """Return the weights of the validation items, if ``fit`` was told any."""
+        return None if self.validation_design_ is None else self.validation_design_.weights
+
     @property
     def has_interval(self) -> bool:
         """Whether there is an analytic interval for the estimates."""
@@ -180,6 +193,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     def _is_inherited(self, family: type, *names: str) -> bool:
         """Whether the methods of these names are the family's, not overridden."""
         return all(getattr(type(self), name) is getattr(family, name) for name in names)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the classes means something: it was given (``classes``), or they are numbers or dates."""
+        return self.chosen.classes is not None or has_natural_order(self.classes_)
 
     @property
     def chosen(self) -> "Quantifier":
@@ -220,6 +238,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
                     "Outputs come from a classifier that is trained already: leave classifier=None, or pass the items themselves."
                 )
             self.classes_ = fits.X.classes
+            if self.classes is not None and as_classes(self.classes).tolist() != self.classes_.tolist():
+                raise DataError(
+                    f"The outputs are of the classes {quoted(self.classes_, 10)}, in this order, and the parameter classes names "
+                    f"others or another order ({quoted(self.classes, 10)}): make the outputs in that order, or omit classes."
+                )
             codes = encode(fits.y, self.classes_)
         else:
             validate_data(self, fits.X, skip_check_array=True)
@@ -230,20 +253,16 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
                 f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, merge classes, or fit each class "
                 f"against the rest: OneVsRest({type(self).__name__}()).fit(X, y)."
             )
-        self._check_order(isinstance(fits.X, Outputs))
+        self._check_order()
         self._check_design(fits.design)
         self._learn(fits, codes)
         return self
 
-    def _check_order(self, columns_have_order: bool) -> None:
+    def _check_order(self) -> None:
         """Raise if the method depends on the order of the classes, and these are only in alphabetical order."""
         if (
-            self.needs_order
-            and self.classes is None
-            and not columns_have_order
-            and len(self.classes_) > 2  # in either order two classes are neighbours
-            and not has_natural_order(self.classes_)
-        ):
+            self.needs_order and len(self.classes_) > 2 and not self.is_ordered
+        ):  # in either order two classes are neighbours
             raise DataError(
                 f"{type(self).__name__} depends on the order of the classes, but {quoted(self.classes_)} are only in alphabetical "
                 "order: pass the classes from lowest to highest, classes=[...]."
@@ -261,8 +280,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
             )
         if design.weights is not None and not self.takes_labelled_weights:
             raise DataError(
-                f"{name} learns from labelled items without weights. Use ACC or PACC, whose class profiles are weighted means, or "
-                "give a design of the labelled items without weights."
+                f"{name} learns from labelled items without weights. Use PACC, HDy, KDEyML or SLD(calibration='bcts'), which count "
+                "them, or give a design of the labelled items without weights."
             )
 
     def fit_through(self, fits: Fits) -> Self:

@@ -51,7 +51,8 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
     quantifier.validation_folds_, quantifier.validation_items_ = folds, items
     quantifier.validation_repeats_ = int(np.bincount(rows).max())
     if fits.design is not None:
-        quantifier.validation_design_ = fits.design.take(rows)
+        quantifier.validation_design_ = fits.design.random_part(rows)
+        _require_clusters(quantifier)
     elif "validation_design_" in vars(quantifier):  # of an earlier fit
         del quantifier.validation_design_
     absent = np.bincount(quantifier.validation_codes_, minlength=len(quantifier.classes_)) == 0
@@ -60,6 +61,20 @@ def fit_validated(quantifier: Any, fits: Fits, codes: IntArray) -> None:
             f"The validation part has no items of class {quoted(quantifier.classes_[absent])}: {type(quantifier).__name__} must "
             "see every class there. Label more items, or use another validation split."
         )
+
+
+def _require_clusters(quantifier: Any) -> None:
+    """Raise if all validation items of a class lie in one cluster, which does not tell how much clusters differ."""
+    clusters = quantifier.validation_design_.clusters
+    if clusters is None:
+        return
+    for j, label in enumerate(quantifier.classes_):
+        of_class = clusters[quantifier.validation_codes_ == j]
+        if of_class.size and (of_class == of_class[0]).all():
+            raise DataError(
+                f"All {of_class.size:,} labelled items of class {quoted([label])} that {type(quantifier).__name__} learns from are "
+                "in one cluster: how much clusters differ can't be told from one. Label items of this class in more clusters."
+            )
 
 
 def _fit_parts(quantifier: Any, fits: Fits, codes: IntArray) -> tuple[IntArray, IntArray, Outputs]:

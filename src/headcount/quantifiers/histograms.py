@@ -7,8 +7,7 @@ import numpy as np
 from headcount._typing import FloatArray, IntArray
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
-from headcount.protocols.exact import ExactSums
-from headcount.quantifiers.representations import Cells
+from headcount.quantifiers.representations import Cells, counted, factor_units
 from headcount.quantifiers.statistics import Statistics
 
 __all__ = ["Histograms"]
@@ -50,13 +49,24 @@ class Histograms(Cells):
 
     def reduce_columns(self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False) -> Statistics:
         """Count the items of each group in each bin."""
+        return self._counted_columns(C, groups, n_groups, None)
+
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics:
+        """Add up the factors of the items of each group in each bin."""
+        return self._counted_columns(C, groups, n_groups, factors)
+
+    def _counted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray | None
+    ) -> Statistics:
         from headcount.quantifiers import _columns
 
         counts = np.zeros((n_groups, sum(self.counted)), dtype=np.int64)
         starts = np.array([self.starts[b] for b in self.counted])
-        _columns.count_bins(C[1], groups, np.array(self.counted), starts, EDGE, counts)
+        _columns.count_bins(C[1], groups, np.array(self.counted), starts, EDGE, factor_units(factors), counts)
         sizes = counts[:, : self.counted[0]].sum(axis=1)  # each histogram holds all items
-        return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(sizes))
+        return counted(counts, sizes, factors is not None)
 
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the bin in each histogram that is counted, counted on from those before it."""

@@ -21,7 +21,7 @@ from headcount.protocols.exact import ExactSums, to_units
 from headcount.quantifiers.folds import divided
 from headcount.quantifiers.statistics import Statistics
 
-__all__ = ["Cells", "Decisions", "Posteriors", "Representation", "Vectors"]
+__all__ = ["Cells", "Decisions", "Posteriors", "Representation", "Vectors", "sum_weighted"]
 
 
 def _averaged_over_folds(vectors: Callable[[Any, Outputs], FloatArray]) -> Callable[[Any, Outputs], FloatArray]:
@@ -63,6 +63,8 @@ class Representation(ABC):
         super().__init_subclass__(**options)
         if "sql" not in vars(cls) and not {"vectors", "codes"}.isdisjoint(vars(cls)):
             setattr(cls, "sql", Representation.sql)  # noqa: B010 (what is computed in another way is not told by the inherited SQL)
+        if "columns" not in vars(cls) and "vectors" in vars(cls):
+            setattr(cls, "columns", Representation.columns)  # noqa: B010 (nor by inherited columns)
         if "vectors" in vars(cls):
             setattr(cls, "vectors", _averaged_over_folds(cls.vectors))  # noqa: B010 (mypy knows no method that is wrapped)
 
@@ -96,6 +98,16 @@ class Representation(ABC):
         self, C: FloatArray, groups: IntArray, n_groups: int, products: bool = False
     ) -> Statistics | None:
         """Add up a batch of posteriors, a row each class, over groups of items; None: there is no kernel for it."""
+        return None
+
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics | None:
+        """Like `reduce_columns`, where each item counts as often as its factor says: above 0 and below 32."""
+        return None
+
+    def columns(self, C: FloatArray) -> FloatArray | None:
+        """Return the vectors of a batch of posteriors, a row each coordinate; None: they are not made without `Outputs`."""
         return None
 
     def sql(self, n_classes: int) -> tuple[str, ...] | None:
@@ -214,6 +226,12 @@ class Decisions(Cells):
         """Count the items of each group by the class of their largest posterior."""
         return count_cells(C, np.empty(0), groups, n_groups)
 
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics:
+        """Add up the factors of the items of each group by the class of their largest posterior."""
+        return count_cells(C, np.empty(0), groups, n_groups, factors)
+
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the decision."""
         return ("decision",)
@@ -245,6 +263,16 @@ class Posteriors(Vectors):
         second = ExactSums.from_units(triangle.T) if products else None
         return Statistics(ExactSums.from_units(sums.T), ExactSums.from_counts(sizes), second)
 
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics:
+        """Add up the posteriors of each group times their factors and, if asked for, their products."""
+        return sum_weighted(C, groups, n_groups, factors, products)
+
+    def columns(self, C: FloatArray) -> FloatArray:
+        """Return the posteriors themselves."""
+        return C
+
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the posteriors."""
         return tuple(f"p{j}" for j in range(n_classes))
@@ -264,10 +292,41 @@ def exact_sizes(samples: Samples) -> ExactSums:
     return samples.count_exact(np.zeros(samples.bound, dtype=np.int32), 1)[:, 0]
 
 
-def count_cells(C: FloatArray, cuts: FloatArray, groups: IntArray, n_groups: int) -> Statistics:
+def count_cells(
+    C: FloatArray, cuts: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray | None = None
+) -> Statistics:
     """Count items by the class of their largest posterior and by how many of the cuts that posterior reaches."""
     from headcount.quantifiers import _columns
 
     counts = np.zeros((n_groups, len(C) * (len(cuts) + 1)), dtype=np.int64)
-    _columns.count_cells(C, groups, cuts, counts)
-    return Statistics(ExactSums.from_counts(counts), ExactSums.from_counts(counts.sum(axis=1)))
+    _columns.count_cells(C, groups, cuts, factor_units(factors), counts)
+    return counted(counts, counts.sum(axis=1), factors is not None)
+
+
+def factor_units(factors: FloatArray | None) -> IntArray:
+    """Return factors in units of 2^-40; an empty array where every item counts 1."""
+    return np.empty(0, dtype=np.int64) if factors is None else to_units(factors, 32.0).astype(np.int64)
+
+
+def counted(counts: IntArray, sizes: IntArray, in_units: bool) -> Statistics:
+    """Return statistics of counts of items, or of sums of factors in units of 2^-40."""
+    exact = ExactSums.from_units if in_units else ExactSums.from_counts
+    return Statistics(exact(counts), exact(sizes))
+
+
+def sum_weighted(
+    C: FloatArray, rows: IntArray, n_rows: int, factors: FloatArray, products: bool, bits: int = 40
+) -> Statistics:
+    """Add up columns of coordinates (one row each) times factors, by row of the result, to whole numbers of 2^-bits.
+
+    Coordinates times factors must be less than 2^(45 - bits), and at most 2^17 items are added up in a call.
+    """
+    from headcount.quantifiers import _columns
+
+    d = len(C)
+    sums = np.zeros((d, n_rows), dtype=np.int64)
+    triangle = np.zeros((d * (d + 1) // 2 if products else 0, n_rows), dtype=np.int64)
+    totals = np.zeros(n_rows, dtype=np.int64)
+    _columns.sum_weighted(C, rows, factors, 2.0**bits, sums, triangle, totals)
+    second = ExactSums.from_units(triangle.T, bits) if products else None
+    return Statistics(ExactSums.from_units(sums.T, bits), ExactSums.from_units(totals, bits), second)

@@ -176,9 +176,19 @@ class SLD(DensitiesQuantifier):
             )
         super()._learn(fits, codes)
 
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether there is a calibration, which is learnt from weighted items, under their weighted shares."""
+        return self.uses_validation and self._is_inherited(SLD, "_learn", "_learn_densities", "densities")
+
     def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
         self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
         self.calibration_ = CALIBRATIONS[str(self.calibration)].learnt(outputs.need("posteriors"), codes)
+
+    def _learn_weighted_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray) -> None:
+        self.prior_ = np.bincount(codes, weights, minlength=len(self.classes_)) / weights.sum()
+        each, P = weights / weights.mean(), outputs.need("posteriors")
+        self.calibration_ = CALIBRATIONS[str(self.calibration)].learnt(P, codes, each)
 
     def calibrated(self, outputs: Outputs) -> Outputs:
         """Return outputs whose posteriors hold under ``prior_``: the given ones, or calibrated ones."""
@@ -230,7 +240,9 @@ class SLD(DensitiesQuantifier):
         if self.calibration_ is None:
             return self.densities(self.validation_outputs_)
         P, codes = self.validation_outputs_.need("posteriors"), self.validation_codes_
-        F: FloatArray = self.calibration_.jackknifed_posteriors(P, codes) / self.prior_
+        weights = self._validation_weights()
+        each = None if weights is None else weights / weights.mean()
+        F: FloatArray = self.calibration_.jackknifed_posteriors(P, codes, each) / self.prior_
         return F
 
     @property

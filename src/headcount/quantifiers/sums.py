@@ -86,11 +86,11 @@ class SumsQuantifier(Quantifier):
             return
         fit_validated(self, fits, codes)
         folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
-        if self.validation_design_ is None or self.validation_design_.weights is None:
+        weights = self._validation_weights()
+        if weights is None:
             self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
         else:
-            weights = self.validation_design_.weights
-            self._set_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
+            self._learn_weighted_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         """Learn what the representation is made of from validation items; by default nothing."""
@@ -103,6 +103,13 @@ class SumsQuantifier(Quantifier):
         """
         self._learn_representation(outputs, codes)
         self._set_profiles(outputs, codes, folds, None)
+
+    def _learn_weighted_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray
+    ) -> None:
+        """Learn weighted means as the profiles; of methods that take weights of labelled items (``takes_labelled_weights``)."""
+        self._learn_representation(outputs, codes)
+        self._set_profiles(outputs, codes, folds, weights)
 
     def _set_profiles(
         self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray | None
@@ -161,7 +168,9 @@ class SumsQuantifier(Quantifier):
     @property
     def takes_labelled_weights(self) -> bool:
         """Whether class profiles are weighted means, and nothing else is learnt from validation items."""
-        return self._is_inherited(SumsQuantifier, "_learn", "_learn_profiles", "_learn_representation")
+        return self._is_inherited(
+            SumsQuantifier, "_learn", "_learn_profiles", "_learn_weighted_profiles", "_learn_representation"
+        )
 
     def validation_vectors(self) -> FloatArray:
         """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""

@@ -8,11 +8,12 @@ import numpy as np
 from headcount._escaping import json_text, page_text
 from headcount._typing import FloatArray
 from headcount._validation import plain
+from headcount.report.ordered_colours import is_scale
 from headcount.report.shares_labelled import labelled_contents
 from headcount.report.shares_order import Order, order_of, top_moves
 from headcount.report.shares_reasons import Reason, warnings_by_reason
+from headcount.report.shares_stacked import stacked_contents
 from headcount.stream import GroupShares
-from headcount.stream.group_shares import mean_text
 from headcount.stream.groups import group_label
 from headcount.stream.verdicts import DO_NOT_TRUST, LABELLED, NOT_CHECKED, TOO_FEW, TOO_FEW_LABELS, verdict_summary
 
@@ -29,6 +30,8 @@ _MOST_CELLS_WITH_COUNTS = 600
 """Cells of the table up to which counts stand below the shares from the start; beyond, the reader chooses."""
 _SCALE = 1_000_000
 """Shares are whole millionths in the page's data: exact enough for its downloads, and short."""
+_PALETTE = 10
+"""Colours of classes without an order."""
 _SHORT_NAME = 14
 """Characters up to which names of groups stand in one line."""
 _MOST_NAMES = 40
@@ -93,7 +96,10 @@ def page_of_shares(groups: GroupShares, *, title: str, by: str = "", facts: dict
         drawn_mean=[] if groups.drawn is None else [f"{100 * share:z.1f} %" for share in groups.drawn.mean],
         short_names=max(len(group_label(name)) for name in groups.names) <= _SHORT_NAME,
         verdicts=Counter(groups.verdicts),
-        mean="" if groups.averages is None else f"mean {groups.averages[0]}".strip(),
+        figures=[figure.title for figure in groups.figures],
+        no_figures=groups.why_no_figures,
+        stacked=stacked_contents(groups),
+        palette=len(groups.classes) if is_scale(groups) else _PALETTE,
         level=f"{100 * groups.level:g} %",
         estimand=_ESTIMANDS[groups.estimand],
         method=groups.method,
@@ -127,14 +133,14 @@ def _answer(groups: GroupShares) -> dict[str, Any]:
         {"label": str(plain(label)), **_texts(share, start, end, n), "bar": _bar(share, start, end)}
         for label, share, start, end in zip(groups.classes, shares, low, high, strict=True)
     ]
-    mean = mean_text(whole, 0) if whole is not None else ("", "")
+    figures = [] if whole is None else [(figure.title, *figure.text(0)) for figure in whole.figures]
     return {
         "rows": rows,
         "n": f"{n:,}",
         "summed": whole is None,
         "n_left_out": "" if n == (total := int(groups.n_items.sum())) else f"{total - n:,}",
         "n_unusable": groups.verdicts.count(DO_NOT_TRUST),
-        "mean": mean,
+        "figures": figures,
         "largest": rows[int(shares.argmax())],
     }
 
@@ -214,7 +220,7 @@ def _row(groups: GroupShares, g: int, corrected: FloatArray, with_counts: bool) 
         "n": f"{n:,}",
         "cells": cells,
         "with_counts": with_counts,
-        "mean": mean_text(groups, g),
+        "figures": [figure.text(g) for figure in groups.figures],
         "verdict": groups.verdicts[g],
         "kind": _kind(groups.verdicts[g]),
         "corrected": f"{corrected[g]:.2g}" if corrected[g] == corrected[g] else "",
@@ -246,11 +252,6 @@ def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> 
     """Return what the page's script needs as JSON that can stand in a script element."""
     position = {verdict: i for i, verdict in enumerate(dict.fromkeys(groups.verdicts))}
     ends = np.stack([groups.shares, groups.low, groups.high], axis=2).reshape(len(groups), -1)
-    means = (
-        [[] for _ in groups.names]
-        if groups.averages is None
-        else [list(groups.mean_of(g).values()) for g in range(len(groups))]
-    )
     data = {
         "by": by,
         "columns": groups.part_columns,
@@ -260,7 +261,9 @@ def _data(groups: GroupShares, order: Order, reasons: list[Reason], by: str) -> 
         ],
         "n": groups.n_items.tolist(),
         "shares": [[None if value != value else round(value * _SCALE) for value in row] for row in ends.tolist()],
-        "mean": means,
+        "figures": [{"title": figure.title, "key": figure.key, "kind": figure.kind} for figure in groups.figures],
+        "values": [list(groups.figures_of(g).values()) for g in range(len(groups))],
+        "palette": len(groups.classes) if is_scale(groups) else _PALETTE,
         "p": [None if p != p else float(f"{p:.3g}") for p in groups.p_corrected.tolist()],
         "verdicts": list(position),
         "verdict": [position[verdict] for verdict in groups.verdicts],

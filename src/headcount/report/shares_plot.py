@@ -8,6 +8,8 @@ import numpy as np
 
 from headcount._escaping import printable
 from headcount._typing import FloatArray
+from headcount.report.figures_plot import draw_figure, draw_stacked
+from headcount.report.ordered_colours import is_scale, ordered_colours
 from headcount.report.shares_order import order_of
 from headcount.stream import GroupShares
 from headcount.stream.groups import group_label
@@ -23,6 +25,7 @@ _MOST_GROUPS_TOGETHER = 60
 """Groups up to which all classes are drawn in one panel; more of them would be a solid block."""
 _BESIDE = 0.05
 """Distance at which shares under label shift are drawn beside design-based ones, in groups."""
+_STACKED_INCHES, _SHARES_INCHES, _FIGURE_INCHES = 2.2, 4.2, 1.6
 _PANEL_INCHES = 1.7
 _PANEL_TICKS = 12
 _DRAWN_OFFSET = 0.06
@@ -52,17 +55,11 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
     bytes
     """
     import matplotlib
-    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(
         {"svg.hashsalt": "headcount", "svg.fonttype": "none", "font.family": "sans-serif", "text.parse_math": False}
     ):
-        if len(groups) > _MOST_GROUPS_TOGETHER:
-            figure = _small_multiples(groups)
-        else:
-            width = float(np.clip(_INCHES_PER_GROUP * len(groups) + 2.5, 5.0, 16.0))
-            figure = Figure(figsize=(width, 4.2), layout="constrained")
-            _draw(figure.add_subplot(), groups)
+        figure = _small_multiples(groups) if len(groups) > _MOST_GROUPS_TOGETHER else _panels(groups)
         if title:
             figure.suptitle(printable(title), x=0.01, ha="left", color=_GREY)
         figure.axes[-1].set_xlabel(printable(x_label), color=_GREY)
@@ -72,6 +69,46 @@ def plot_shares(groups: GroupShares, format: str = "svg", title: str = "", x_lab
             warnings.filterwarnings("ignore", "Glyph .* missing")  # names in scripts that the font lacks
             figure.savefig(picture, format=format, dpi=150, transparent=format == "svg", metadata=metadata)
     return picture.getvalue()
+
+
+def _panels(groups: GroupShares) -> Any:
+    """Draw the shares of all classes in one panel; above it stacked bars of ordered classes, below it a panel for each figure."""
+    from matplotlib.figure import Figure
+
+    width = float(np.clip(_INCHES_PER_GROUP * len(groups) + 2.5, 5.0, 16.0))
+    heights = [
+        *([_STACKED_INCHES] if is_scale(groups) else []),
+        _SHARES_INCHES,
+        *[_FIGURE_INCHES] * len(groups.figures),
+    ]
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    panels: Any = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    main = int(is_scale(groups))
+    _draw(panels[main], groups)
+    if main:
+        draw_stacked(panels[0], groups, ordered_colours(len(groups.classes)))
+        panels[0].set_title("in the order of the classes", loc="left", color=_GREY, fontsize=10)
+        _style(panels[0], 1.0)
+    order = order_of(groups)
+    ordered = order.members[0] if order.kind and len(order.series) == 1 else []
+    for axes, one in zip(panels[main + 1 :], groups.figures, strict=True):
+        draw_figure(axes, groups, one, ordered)
+        axes.set_title(printable(one.title), loc="left", color=_GREY, fontsize=10)
+        if one.kind == "share":
+            _style(axes, _top_of(one.value, one.high))
+        else:
+            _grey(axes)
+    _label_groups(panels[-1], groups)
+    return figure
+
+
+def _label_groups(axes: Any, groups: GroupShares) -> None:
+    """Write the names of groups below an axis, not more of them than there is room for."""
+    x, step = np.arange(len(groups)), -(-len(groups) // _MAX_TICKS)
+    ticks = [_shorten(group_label(name)) for name in groups.names[::step]]
+    axes.set_xticks(x[::step], ticks, rotation=45 if len(groups) > 6 else 0)
+    for label in axes.get_xticklabels():
+        label.set_horizontalalignment("right" if len(groups) > 6 else "center")
 
 
 def _draw(axes: Any, groups: GroupShares) -> None:
@@ -84,7 +121,7 @@ def _draw(axes: Any, groups: GroupShares) -> None:
     handles, names = list[Any](), list[str]()
     order = order_of(groups)
     ordered = bool(order.kind) and len(order.series) == 1
-    for j, offset, colour in zip(classes, offsets, COLOURS, strict=False):
+    for j, offset, colour in zip(classes, offsets, _colours(groups, classes), strict=True):
         share, low, high = groups.shares[:, j], groups.low[:, j], groups.high[:, j]
         bars = None if np.isnan(low).all() else np.nan_to_num(np.stack([share - low, high - share]))
         line = {"color": colour, "linewidth": 1.2}
@@ -113,11 +150,6 @@ def _draw(axes: Any, groups: GroupShares) -> None:
         ]
         handles += bands[:1]
         names += [legend] * bool(bands)
-    step = -(-len(groups) // _MAX_TICKS)
-    ticks = [_shorten(group_label(name)) for name in groups.names[::step]]
-    axes.set_xticks(x[::step], ticks, rotation=45 if len(groups) > 6 else 0)
-    for label in axes.get_xticklabels():
-        label.set_horizontalalignment("right" if len(groups) > 6 else "center")
     _style(axes, _top(groups))
     axes.legend(handles, names, frameon=False, labelcolor=_GREY, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
@@ -129,7 +161,7 @@ def _with_label_shift(
     if groups.labelled is None or groups.labelled.label_shift.note:
         return handles, names
     shift, drawn = groups.labelled.label_shift, None
-    for position, (j, colour) in enumerate(zip(classes, COLOURS, strict=False)):
+    for position, (j, colour) in enumerate(zip(classes, _colours(groups, classes), strict=True)):
         share, low, high = shift.shares[:, j], shift.low[:, j], shift.high[:, j]
         bars = np.nan_to_num(np.stack([share - low, high - share]))
         points = {"marker": "D", "markersize": 3.5, "markerfacecolor": "none", "capsize": 2, "linestyle": "none"}
@@ -148,7 +180,7 @@ def _small_multiples(groups: GroupShares) -> Any:
     figure = Figure(figsize=(10.0, _PANEL_INCHES * len(classes) + 0.8), layout="constrained")
     panels: Any = figure.subplots(len(classes), 1, sharex=True, squeeze=False)[:, 0]
     x = np.arange(len(groups))
-    for axes, j, colour in zip(panels, classes, COLOURS, strict=False):
+    for axes, j, colour in zip(panels, classes, _colours(groups, classes), strict=True):
         rows = np.array(order.members[0]) if ordered else np.argsort(groups.shares[:, j], kind="stable")  # NaN last
         share, low, high = groups.shares[rows, j], groups.low[rows, j], groups.high[rows, j]
         axes.fill_between(x[: len(rows)], low, high, color=colour, alpha=0.3, linewidth=0)
@@ -175,9 +207,21 @@ def _small_multiples(groups: GroupShares) -> Any:
     return figure
 
 
+def _colours(groups: GroupShares, classes: list[int]) -> list[str]:
+    """Return the colours of these classes: of a scale where classes are ordered."""
+    if is_scale(groups):
+        scale = ordered_colours(len(groups.classes))
+        return [scale[j] for j in classes]
+    return list(COLOURS[: len(classes)])
+
+
 def _top(groups: GroupShares) -> float:
     """Return the upper end of the axis of shares."""
-    largest = float(np.nanmax(np.concatenate([groups.high.ravel(), groups.shares.ravel(), [0.0]])))
+    return _top_of(groups.shares, groups.high)
+
+
+def _top_of(shares: FloatArray, high: FloatArray) -> float:
+    largest = float(np.nanmax(np.concatenate([high.ravel(), shares.ravel(), [0.0]])))
     return min(1.0, 1.08 * largest) if largest > 0 else 1.0
 
 
@@ -188,6 +232,11 @@ def _style(axes: Any, top: float) -> None:
     axes.set_ylim(0.0, top)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 8):zg} %")
+    _grey(axes)
+
+
+def _grey(axes: Any) -> None:
+    """Draw lines and texts of an axis in grey, which is read on light and dark pages."""
     axes.grid(axis="y", color=_GREY, alpha=0.25)
     axes.tick_params(colors=_GREY)
     for side, spine in axes.spines.items():

@@ -148,6 +148,7 @@ def add_cells(
 def add_items(
     C: FloatArray,
     groups: IntArray,
+    multiples: IntArray,
     factors: IntArray,
     bounds: IntArray,
     first: int,
@@ -162,7 +163,8 @@ def add_items(
 ) -> tuple[int, int]:
     """Add items with vectors C, from item ``first`` on, as `add_cells` does cells of one item each.
 
-    A coordinate below one unit counts as one unit: a density of 0 would rule a class out for good.
+    If ``multiples`` are given, an item counts as so many. A coordinate below one unit counts as one unit: a density of 0 would rule
+    a class out for good.
     """
     k, n = C.shape
     limbs, ones = np.empty((_BLOCK, 2 * k), dtype=np.int64), np.ones(_BLOCK, dtype=np.int64)
@@ -178,6 +180,11 @@ def add_items(
                 value = np.int64(V[j, i])
                 limbs[i, 2 * j] = value >> _LIMB_BITS
                 limbs[i, 2 * j + 1] = value & mask
+        if multiples.size:
+            ones = multiples[start : start + size]
+            for i in range(size):
+                for column in range(2 * k):
+                    limbs[i, column] *= ones[i]
         if sampled:
             drawn = lots(V, factors)
         table = index, keys, table_groups, counts, sums, rest

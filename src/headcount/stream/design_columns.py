@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._labels import label_text
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount.designs import SurveyDesign
+from headcount.designs import SurveyDesign, population_of_strata
 from headcount.exceptions import DataError
 from headcount.tables import Batch, Kind, TableFile
 
@@ -43,12 +43,30 @@ class DesignColumns:
 
     def kinds(self) -> dict[str, Kind]:
         """How the reader reads these columns."""
-        kinds: dict[str, Kind] = {name: "group" for name in (self.stratum, self.cluster) if name is not None}
+        kinds: dict[str, Kind] = {} if self.cluster is None else {self.cluster: "key"}
+        if self.stratum is not None:
+            kinds[self.stratum] = "group"
         if self.weight is not None:
             if self.weight in kinds:
                 raise DataError(f"Column {self.weight!r} can't hold both weights and strata or clusters.")
             kinds[self.weight] = "number"
         return kinds
+
+    def population_of(self, items: Mapping[str, int]) -> FloatArray | None:
+        """Return the number of items of the population in each stratum; None where its size is not given.
+
+        Parameters
+        ----------
+        items : mapping of str to int
+            Number of items that were drawn from each stratum, by name.
+        """
+        given = self.population_size
+        if isinstance(given, Mapping):
+            if self.stratum is None:
+                raise DataError("Sizes of strata need the column of strata: name it with --stratum.")
+            given = {label_text(name): size for name, size in given.items()}
+        drawn, names = np.array(list(items.values()), dtype=np.float64), np.array(list(items), dtype=object)
+        return population_of_strata(given, drawn, None if self.stratum is None else names, "items")
 
     def read(self, table: TableFile) -> SurveyDesign | None:
         """Return the design of all rows of a table."""

@@ -5,23 +5,24 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from headcount.exceptions import DataError
-from headcount.intervals import Difference, Differences, Estimate, Trend, difference, differences, trend
+from headcount.intervals import Difference, Differences, Estimate, Figure, Trend, difference, differences, trend
 from headcount.stream.group_shares import GroupShares
 from headcount.stream.groups import group_label
 
 __all__ = ["compare_all_groups", "compare_groups", "trend_of_groups"]
 
 
-def compare_groups(groups: GroupShares, first: Any, second: Any) -> Difference:
-    """Return by how much the shares of one group differ from those of another, with the interval of the difference."""
+def compare_groups(groups: GroupShares, first: Any, second: Any, figures: Sequence[Figure] | None = None) -> Difference:
+    """Return by how much the shares of one group, or these figures, differ from those of another, with intervals."""
     _check_comparable(groups)
-    return difference(_one(groups, first), _one(groups, second))
+    return difference(_one(groups, first), _one(groups, second), figures=figures)
 
 
 def compare_all_groups(
     groups: GroupShares,
     against: Literal["first", "previous", "all"] = "first",
     names: Sequence[Any] | None = None,
+    figures: Sequence[Figure] | None = None,
 ) -> Differences:
     """Compare several groups, with intervals and p-values that hold for all comparisons together.
 
@@ -32,6 +33,8 @@ def compare_all_groups(
         Compare each group with the first, with the one before it, or each pair.
     names : sequence, optional
         The groups to compare, in this order; by default all that have enough items, in the order of ``groups``.
+    figures : sequence of Figure, optional
+        What to compare instead of the shares of classes.
     """
     if against not in ("first", "previous", "all"):
         raise DataError(f"against (--against) must be 'first', 'previous' or 'all'; got {against!r}.")
@@ -42,15 +45,17 @@ def compare_all_groups(
             f"A comparison needs at least two groups with enough items; there {'is' if len(compared) == 1 else 'are'} "
             f"{len(compared)} of {len(groups)}."
         )
-    changes = differences([_one(groups, name) for name in compared], against)
+    changes = differences([_one(groups, name) for name in compared], against, figures=figures)
     first, second = ([compared[position] for position in side] for side in (changes.first, changes.second))
     return replace(changes, first=first, second=second)
 
 
-def trend_of_groups(groups: GroupShares, names: Sequence[str], times: Sequence[float]) -> Trend:
-    """Return the slope of the shares over groups, given by name in the order of time, with intervals and p-values."""
+def trend_of_groups(
+    groups: GroupShares, names: Sequence[str], times: Sequence[float], figures: Sequence[Figure] | None = None
+) -> Trend:
+    """Return the slope of the shares, or of these figures, over groups, given by name in the order of time, with intervals."""
     _check_comparable(groups)
-    return trend([_one(groups, name) for name in names], times)
+    return trend([_one(groups, name) for name in names], times, figures=figures)
 
 
 def _check_comparable(groups: GroupShares) -> None:

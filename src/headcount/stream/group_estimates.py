@@ -12,6 +12,7 @@ from headcount.checks.verdict import Advice
 from headcount.exceptions import DataError
 from headcount.intervals import LEAST_GROUPS, borrow_strength, estimate, why_no_interval
 from headcount.quantifiers import DensitiesQuantifier, Quantifier
+from headcount.stream.designed_groups import DesignedGroups
 from headcount.stream.group_shares import DrawnShares, GroupShares
 from headcount.stream.groups import TOTAL, group_label
 from headcount.stream.tally import Tally
@@ -62,6 +63,7 @@ def estimate_groups(
     if borrow:
         check_borrowing(quantifier, estimand, assume)
     names, n = [tally.names[row] for row in order], tally.n[order]
+    design = None if tally.design is None else DesignedGroups(tally, order)
     large = np.flatnonzero(n >= min_items)
     rows = np.array(order)[large]
     if borrow and len(large) < LEAST_GROUPS:
@@ -78,11 +80,18 @@ def estimate_groups(
             shares[large] = quantifier.solve(statistics)
         else:
             estimated = replace(
-                estimate(quantifier, statistics, level=level, estimand=estimand, assume=assume),
+                estimate(
+                    quantifier,
+                    statistics,
+                    level=level,
+                    estimand=estimand,
+                    assume=assume,
+                    design=None if design is None else design.errors(large),
+                ),
                 names=tuple(names[g] for g in large),
             )
             shares[large], low[large], high[large] = estimated.shares, estimated.low, estimated.high
-    verdicts, advice, reports = _checked(tally, large, rows, shares, len(order), min_items, n)
+    verdicts, advice, reports = _checked(tally, large, rows, shares, len(order), min_items, n, design)
     return GroupShares(
         quantifier.classes_,
         names,
@@ -105,6 +114,8 @@ def estimate_groups(
         estimate_groups(tally.pooled(TOTAL), level=level, estimand=estimand, assume=assume, min_items=min_items, by=by)
         if total
         else None,
+        totals=None if design is None else design.totals,
+        ordered=quantifier.is_ordered,
         drawn=DrawnShares.of_groups(borrow_strength(estimated), large, len(order)) if borrow and estimated else None,
     )
 
@@ -136,13 +147,20 @@ def check_borrowing(quantifier: Quantifier, estimand: str, assume: str | None) -
 
 
 def _checked(
-    tally: Tally, large: IntArray, rows: IntArray, shares: FloatArray, n_groups: int, min_items: int, n: FloatArray
+    tally: Tally,
+    large: IntArray,
+    rows: IntArray,
+    shares: FloatArray,
+    n_groups: int,
+    min_items: int,
+    n: FloatArray,
+    design: DesignedGroups | None,
 ) -> tuple[list[str], list[list[str]], tuple[Report | None, ...]]:
     recipe = tally.recipe
     verdicts, advice = [NOT_CHECKED] * n_groups, [[recipe.unchecked] for _ in range(n_groups)]
     reports: list[Report | None] = [None] * n_groups
     if recipe.cells is not None and len(large):
-        counts, sums = (tally.sums[name][rows].sums for name in ("cells", recipe.check_sums))
+        counts, sums = (tally.added(name, rows).sums for name in ("cells", recipe.check_sums))
         quantifier = recipe.quantifier
         adjusts = quantifier.adjusts_for_shift
         group_reports = check_counted(
@@ -154,6 +172,7 @@ def _checked(
             adjusts=adjusts,
             quantifier=quantifier,
             items=_checked_items(tally, rows),
+            effective=None if design is None else design.effective_sizes(large),
         )
         for g, report in zip(large.tolist(), group_reports, strict=True):
             verdicts[g], advice[g], reports[g] = report.verdict, report.advice, report
@@ -171,4 +190,6 @@ def _checked_items(tally: Tally, rows: IntArray) -> list[ItemFindings] | None:
     labelled, kept = tally.recipe.items, tally.kept
     if labelled is None or kept is None or len(rows) > _MOST_GROUPS_OF_ITEMS:
         return None
-    return [labelled.check(*kept.items(row, len(tally))) for row in rows.tolist()]
+    return [
+        labelled.check(*kept.items(row, len(tally)), clusters=kept.clusters(row, len(tally))) for row in rows.tolist()
+    ]

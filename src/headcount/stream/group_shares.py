@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from headcount._labels import class_positions
+from headcount._labels import class_order
 from headcount._typing import AnyArray, FloatArray, IntArray
-from headcount._validation import plain, quoted
+from headcount._validation import plain
 from headcount.checks import Report
-from headcount.exceptions import DataError
-from headcount.intervals import BorrowedStrength, Estimate, MeanEstimate, class_values
+from headcount.intervals import BorrowedStrength, Estimate, Figure
 from headcount.significance import holm
+from headcount.stream.group_figures import GroupFigure, figures_of_groups
 from headcount.stream.groups import group_label
 from headcount.stream.verdicts import TOO_FEW
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from headcount.stream.labelled_groups import LabelledGroups
 
-__all__ = ["DrawnShares", "GroupShares", "class_order", "mean_text", "none_if_nan", "whole_number"]
+__all__ = ["DrawnShares", "GroupShares", "none_if_nan", "whole_number"]
 
 _FIGURES = [f"{figure}{end}" for figure in ("share", "count", "mean") for end in ("", "_low", "_high")]
 _DRAWN = ("drawn_share", "drawn_low", "drawn_high", "drawn")
@@ -103,8 +103,8 @@ class GroupShares:
         Titles of the columns that names are made of, if there are several: a name is then a tuple.
     total : GroupShares or None
         The shares of all items together, if they were asked for: those that an estimate without groups gives.
-    averages : pair of str and MeanEstimate, or None
-        Title and values of the mean over classes, if it was asked for.
+    figures : tuple of GroupFigure
+        Means of class values, cumulative shares and quantiles that were asked for.
     totals : array of shape (n_groups,) or None
         How many items of the population each group stands for, where items have weights or the population's size is known.
     labelled : LabelledGroups or None
@@ -113,6 +113,8 @@ class GroupShares:
         Sentences about all groups together.
     drawn : DrawnShares or None
         The same shares drawn towards the other groups, if that was asked for.
+    ordered : bool
+        Whether the order of the classes means something.
     """
 
     classes: AnyArray
@@ -134,11 +136,12 @@ class GroupShares:
     assume: str | None = None
     by: tuple[str, ...] = ()
     total: "GroupShares | None" = None
-    averages: tuple[str, MeanEstimate] | None = None
+    figures: tuple[GroupFigure, ...] = ()
     totals: FloatArray | None = None
     labelled: "LabelledGroups | None" = None
     notes: tuple[str, ...] = ()
     drawn: DrawnShares | None = None
+    ordered: bool = False
 
     @property
     def p_corrected(self) -> FloatArray:
@@ -174,9 +177,10 @@ class GroupShares:
     def part_columns(self) -> list[str]:
         """The columns of records for the parts of names: ``by``, with ``by_`` before a title that is a figure's column."""
         columns: list[str] = []
+        taken = _COLUMNS | {column for figure in self.figures for column in figure.columns}
         for title in self.by:
             column = title
-            while column in _COLUMNS or column in columns or (column != title and column in self.by):
+            while column in taken or column in columns or (column != title and column in self.by):
                 column = f"by_{column}"
             columns.append(column)
         return columns
@@ -203,7 +207,7 @@ class GroupShares:
                 "n": int(self.n_items[g]),
                 "verdict": self.verdicts[g],
                 "p_corrected": none_if_nan(corrected[g]),
-                **self.mean_of(g),
+                **self.figures_of(g),
                 **({} if effects is None else {"design_effect": none_if_nan(effects[g, j])}),
                 **({} if self.labelled is None else self.labelled.columns_of(g, j)),
                 **self.drawn_of(g, j),
@@ -222,36 +226,29 @@ class GroupShares:
             return dict.fromkeys(self.part_columns)
         return dict(zip(self.part_columns, map(group_label, self.names[g]), strict=True))
 
-    def with_means(self, title: str = "", values: Any = None) -> "GroupShares":
-        """Return the same with the mean of a value of each class in each group, with its interval; see `Estimate.mean`.
+    def with_figures(self, figures: Sequence[Figure], quantiles: Sequence[float] = ()) -> "GroupShares":
+        """Return the same with means of class values, cumulative shares and quantiles in each group, with their intervals.
 
         Parameters
         ----------
-        title : str
-            What is averaged, such as stars.
-        values : sequence of float, optional
-            The value of each class; by default the classes themselves, which must be numbers.
+        figures : sequence of Figure
+            Made by `mean_of`, `at_least` and `at_most` of `headcount.intervals`, for ``classes`` in their order.
+        quantiles : sequence of float
+            0.5 is the median; the order of the classes must mean something.
         """
-        given = class_values(self.classes) if values is None else np.asarray(values, dtype=np.float64)
-        mean, low, high = self.shares @ given, np.full(len(self), np.nan), np.full(len(self), np.nan)
-        if self.estimate is not None:
-            large = np.flatnonzero(~np.isnan(self.shares[:, 0]))
-            names = self.estimate.names or ()
-            kept = [i for i, name in enumerate(names) if not np.isnan(self.estimate.shares[i, 0])]
-            _, means_low, means_high, _ = self.estimate.mean(given)
-            low[large], high[large] = means_low[kept], means_high[kept]
-        total = None if self.total is None else self.total.with_means(title, given)
-        labelled = None if self.labelled is None else self.labelled.with_means(title, given)
-        averages = (title, MeanEstimate(mean, low, high, self.level))
-        return replace(self, averages=averages, total=total, labelled=labelled)
+        total = None if self.total is None else self.total.with_figures(figures, quantiles)
+        labelled = None if self.labelled is None else self.labelled.with_figures(figures, quantiles)
+        found = figures_of_groups(self, figures, quantiles)
+        return replace(self, figures=found, total=total, labelled=labelled)
 
-    def mean_of(self, g: int) -> dict[str, float | None]:
-        """Return the mean over classes of a group with the ends of its interval; empty if it was not asked for."""
-        if self.averages is None:
-            return {}
-        mean = self.averages[1]
-        ends = mean.mean[g], mean.low[g], mean.high[g]
-        return dict(zip(("mean", "mean_low", "mean_high"), map(none_if_nan, ends), strict=True))
+    def figures_of(self, g: int) -> dict[str, Any]:
+        """Return the figures of a group with the ends of their intervals, by column; empty if none were asked for."""
+        return {column: end for figure in self.figures for column, end in figure.record(g).items()}
+
+    @property
+    def why_no_figures(self) -> str:
+        """Why there are intervals of shares, but none of the figures; empty if there are, or if no figures were asked for."""
+        return self.estimate.why_no_means if self.figures and self.estimate is not None else ""
 
     @property
     def design_effects(self) -> FloatArray | None:
@@ -296,50 +293,15 @@ class GroupShares:
         total = None if self.total is None else self.total.in_class_order(classes)
         labelled = None if self.labelled is None else self.labelled.in_class_order(classes, order)
         drawn = None if self.drawn is None else self.drawn.in_order(order)
-        return replace(self, classes=self.classes[order], total=total, labelled=labelled, drawn=drawn, **columns)
+        return replace(
+            self, classes=self.classes[order], ordered=True, total=total, labelled=labelled, drawn=drawn, **columns
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each group and class."""
         import pandas as pd
 
         return pd.DataFrame(self.records())
-
-
-def class_order(classes: AnyArray, wanted: Sequence[Any]) -> list[int]:
-    """Return the positions of the classes in the order that is wanted; raise unless that names each of them once.
-
-    >>> class_order(np.array(["bad", "fair", "good"]), ["good", "fair", "bad"])
-    [2, 1, 0]
-    """
-    positions, text = class_positions(classes)
-    given = [text(label) for label in wanted]
-    if sorted(given) != sorted(positions):
-        raise DataError(
-            f"The order of the classes (--classes) must name each class once; got {quoted(given, 10)}, and the classes are "
-            f"{quoted(positions, 10)}."
-        )
-    return [positions[label] for label in given]
-
-
-def mean_text(groups: GroupShares, g: int) -> tuple[str, str]:
-    """Return the mean over classes of a group, and its interval, for people to read; empty where there is none."""
-    numbers = groups.mean_of(g)
-    if not numbers or numbers["mean"] is None:
-        return "", ""
-    if numbers["mean_low"] is None or numbers["mean_high"] is None:
-        return f"{numbers['mean']:,.3g}", ""
-    return rounded_texts(numbers["mean"], numbers["mean_low"], numbers["mean_high"])
-
-
-def rounded_texts(mean: float, low: float, high: float) -> tuple[str, str]:
-    """Return a mean and its interval with as many decimals as tell the ends apart: two digits of the interval's width.
-
-    >>> rounded_texts(-0.1234, -0.2361, -0.0084), rounded_texts(52_300.0, 49_870.0, 54_900.0)
-    (('-0.12', '-0.24 to -0.01'), ('52,300', '49,870 to 54,900'))
-    """
-    decimals = max(0, 1 - int(np.floor(np.log10(high - low)))) if high > low else 2
-    shown = [f"{value:,.{decimals}f}" for value in (mean, low, high)]
-    return shown[0], f"{shown[1]} to {shown[2]}"
 
 
 def _least_p_value(report: Report) -> float:

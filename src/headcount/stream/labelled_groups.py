@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.intervals import estimate
+from headcount.designs import SurveyDesign
+from headcount.intervals import Figure, estimate
 from headcount.intervals.estimate import why_no_label_shift
 from headcount.intervals.target_labels import LabelledEstimate, TargetLabels, labelled_estimate
 from headcount.intervals.target_labels.design_based import few_labels_note
@@ -63,9 +64,9 @@ class LabelledGroups:
         p[tested] = holm(p[tested].tolist())
         return p
 
-    def with_means(self, title: str, values: Any) -> "LabelledGroups":
-        """Return the same with the mean of a value of each class; see `GroupShares.with_means`."""
-        return replace(self, label_shift=self.label_shift.with_means(title, values))
+    def with_figures(self, figures: Sequence[Figure], quantiles: Sequence[float]) -> "LabelledGroups":
+        """Return the same with means, cumulative shares and quantiles; see `GroupShares.with_figures`."""
+        return replace(self, label_shift=self.label_shift.with_figures(figures, quantiles))
 
     def in_class_order(self, classes: Sequence[Any], order: Sequence[int]) -> "LabelledGroups":
         """Return the same with the classes in another order."""
@@ -131,6 +132,7 @@ def estimate_labelled_groups(
     codes: IntArray,
     labels: TargetLabels,
     notes: Sequence[str] = (),
+    survey: SurveyDesign | None = None,
 ) -> GroupShares:
     """Return design-based shares of groups, with those under label shift beside them.
 
@@ -147,15 +149,17 @@ def estimate_labelled_groups(
         Of all items.
     notes : sequence of str
         About the labels as a whole; they become part of the result's notes.
+    survey : SurveyDesign, optional
+        How all items were drawn.
     """
-    result = _of_groups(groups, quantifier, outputs, codes, labels)
+    result = _of_groups(groups, quantifier, outputs, codes, labels, survey)
     total = None
     if groups.total is not None:
         together = labels
         if labels.probabilities is None:  # labels may have been drawn group by group
             strata = codes if labels.strata is None else codes * (int(labels.strata.max()) + 1) + labels.strata
             together = replace(labels, strata=np.unique(strata, return_inverse=True)[1])
-        total = _of_groups(groups.total, quantifier, outputs, np.where(codes >= 0, 0, -1), together)
+        total = _of_groups(groups.total, quantifier, outputs, np.where(codes >= 0, 0, -1), together, survey)
         total = _explained(total)
     return replace(result, total=total, notes=tuple(notes))
 
@@ -167,7 +171,12 @@ def _explained(total: GroupShares) -> GroupShares:
 
 
 def _of_groups(
-    groups: GroupShares, quantifier: Quantifier, outputs: Outputs, codes: IntArray, labels: TargetLabels
+    groups: GroupShares,
+    quantifier: Quantifier,
+    outputs: Outputs,
+    codes: IntArray,
+    labels: TargetLabels,
+    survey: SurveyDesign | None,
 ) -> GroupShares:
     n, k = len(groups), len(groups.classes)
     large = [g for g, verdict in enumerate(groups.verdicts) if verdict != TOO_FEW]
@@ -185,7 +194,7 @@ def _of_groups(
     design, together = None, None
     if large:
         answer = _answer(
-            quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups
+            quantifier, outputs, [rows[g] for g in large], [groups.names[g] for g in large], labels, groups, survey
         )
         design, together = answer.design_based, answer.label_shift
         shares[large], low[large], high[large] = design.shares, design.low, design.high
@@ -228,12 +237,13 @@ def _answer(
     names: list[Any],
     labels: TargetLabels,
     groups: GroupShares,
+    survey: SurveyDesign | None,
 ) -> LabelledEstimate:
     estimand: Any = groups.estimand
     samples = Samples.from_lists(rows, names=names)
     source_only = None
     if quantifier.has_interval and not (quantifier.has_posterior and estimand == "sample"):
-        source_only = estimate(quantifier, outputs, samples, level=groups.level, estimand=estimand)
+        source_only = estimate(quantifier, outputs, samples, level=groups.level, estimand=estimand, design=survey)
     return labelled_estimate(
         quantifier,
         outputs,
@@ -245,4 +255,5 @@ def _answer(
         comparisons=1,
         estimand=estimand,
         one=False,
+        survey=survey,
     )

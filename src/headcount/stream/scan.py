@@ -19,6 +19,7 @@ from headcount._validation import quoted
 from headcount.exceptions import DataError
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
+from headcount.stream.drawn_rows import DrawnRows, cluster_hashes
 from headcount.stream.filters import Condition
 from headcount.stream.groups import Grouping, parse_groupings
 from headcount.stream.kept_items import KeptItems
@@ -103,7 +104,9 @@ class Reading:
         for condition in conditions:
             kinds.setdefault(condition.column, "group")
         if self.kept is not None:
-            self._add_label_columns(table, kinds, what)
+            self._add_columns(table, kinds, self.kept.kinds(), what)
+        if self.recipe.design is not None:
+            self._add_columns(table, kinds, self.recipe.design.kinds(), what)
         tallies = [self.recipe.start() for _ in range(_LANES if self.kept is None else 1)]
 
         def add_piece(tally: Tally, piece: Piece) -> None:
@@ -127,11 +130,12 @@ class Reading:
             raise table.no_rows()
         return total
 
-    def _add_label_columns(self, table: TableFile, kinds: dict[str, Kind], what: str) -> None:
-        """Add the columns about labels to those that are read."""
-        added = self.kept.kinds() if self.kept is not None else {}
+    def _add_columns(self, table: TableFile, kinds: dict[str, Kind], added: dict[str, Kind], what: str) -> None:
+        """Add the columns about labels, or about how rows were drawn, to those that are read."""
         table.require(list(added), ", which was named for labels or for how rows were drawn")
         for name, kind in added.items():
+            if kind == "key" and kinds.get(name) == "group":
+                continue
             if kinds.get(name, kind) != kind:
                 raise DataError(
                     f"Column {name!r} can't be about labels, or about how rows were drawn: the model reads {what} from it, or rows "
@@ -141,6 +145,8 @@ class Reading:
 
     def _add(self, tally: Tally, batch: Batch, groupings: Sequence[Grouping], positions: IntArray) -> None:
         groups, values = group_codes(batch, groupings)
+        design = self.recipe.design
+        drawn = None if design is None else DrawnRows.read(batch, design)
 
         def keep(outputs: Outputs) -> None:
             if self.kept is not None:
@@ -149,8 +155,8 @@ class Reading:
         if self.kind in _SCORED_HERE:
             items = self._items(batch)
             outputs = self._score(batch, items)
-            tally.add(outputs, groups, values)
-            tally.keep(items, outputs, groups, values)
+            tally.add(outputs, groups, values, drawn=drawn)
+            tally.keep(items, outputs, groups, values, drawn)
             keep(outputs)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_
@@ -163,12 +169,12 @@ class Reading:
                 if rows is None
                 else Outputs(classes, len(codes), posteriors=rows[codes])
             )
-            tally.add(outputs, groups, values, counts)
+            tally.add(outputs, groups, values, counts, drawn)
             keep(outputs)
         else:
             C = posterior_columns(batch, self.names, self.recipe.k)
             try:
-                tally.add_columns(C, groups, values)
+                tally.add_columns(C, groups, values, drawn)
             except InvalidScoresError as error:
                 raise invalid_scores_error(batch, error.row, error.values, self.names) from error
             if self.kept is not None:
@@ -407,7 +413,32 @@ def tally_files(
         )
     if not total.names:
         raise DataError(f"There are no rows in {quoted(map(str, sources))}.")
+    _check_strata_of_clusters(total, reading, [file for file, _ in files])
     return total
+
+
+def _check_strata_of_clusters(total: Tally, reading: Reading, files: Sequence[str | Path]) -> None:
+    """Raise if a cluster lies in several strata; files are read once more for its name."""
+    conflict = None if total.design is None else total.design.cluster_in_several_strata()
+    if conflict is None or reading.recipe.design is None:
+        return
+    wanted, strata = conflict
+    column, which, place = reading.recipe.design.cluster or "", "A cluster", ""
+    for file in files:
+        if str(file) == "-":  # can't be read again
+            continue
+        for batch in TableFile(file, reading.format).batches({column: "key"}):
+            rows = np.flatnonzero(cluster_hashes(batch, column) == np.uint64(wanted))
+            if rows.size:
+                place, row = f"{batch.place(int(rows[0]), column)}: ", int(rows[0])
+                which = f"{'the' if place else 'The'} cluster {quoted([batch.columns.column(column)[row].as_py()])}"
+                break
+        if place:
+            break
+    raise DataError(
+        f"{place}{which} lies in several strata, {quoted(strata)}: a cluster must lie in one. If clusters of different strata have "
+        "the same names, put the stratum into the name."
+    )
 
 
 def _tally_on_cluster(

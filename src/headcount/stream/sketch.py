@@ -114,13 +114,22 @@ class Sketch:
         self._know_groups(n_groups)
         return np.stack([self._bits, self._halvings], axis=1)
 
-    def add(self, C: FloatArray, groups: IntArray) -> None:
-        """Add items: vectors of shape (n_classes, n_items), each on the simplex, and each item's group."""
+    def add(self, C: FloatArray, groups: IntArray, multiples: IntArray | None = None) -> None:
+        """Add items: vectors of shape (n_classes, n_items), each on the simplex, and each item's group.
+
+        Parameters
+        ----------
+        C : array of shape (n_classes, n_items)
+        groups : array of int, shape (n_items,)
+        multiples : array of int, shape (n_items,), optional
+            How many items each one counts as; their sum over a group must stay below 2^42.
+        """
         from headcount.stream import _kernels
 
         if C.shape[1]:
             self._know_groups(int(groups.max()) + 1)
-            self._add(_kernels.add_items, C, groups, self._factors)
+            multiples = np.empty(0, dtype=np.int64) if multiples is None else multiples
+            self._add(_kernels.add_items, C, groups, multiples, self._factors)
 
     def _know_groups(self, n_groups: int) -> None:
         new = (0, max(0, n_groups - len(self._bits)))

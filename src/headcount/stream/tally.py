@@ -4,7 +4,7 @@ A tally is `reduce` over groups, merged by ``+``. Its sums are exact (`headcount
 and a cluster give the same bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,10 @@ from headcount.quantifiers import (
     Statistics,
     SumsQuantifier,
 )
+from headcount.stream.design_columns import DesignColumns
+from headcount.stream.design_coordinates import DesignCoordinates
+from headcount.stream.design_sums import DesignSums, scale_factor
+from headcount.stream.drawn_rows import DrawnRows
 from headcount.stream.item_sample import ItemSample
 from headcount.stream.sketch import Sketch
 
@@ -33,6 +37,8 @@ __all__ = ["InvalidScoresError", "Recipe", "Tally", "first_invalid_row"]
 
 _MOST_GROUPS, _MOST_NUMBERS = 10_000, 1 << 23
 """Groups that a tally may hold, and numbers in it: 64 MiB."""
+_MOST_WEIGHT = 2.0**42
+"""Sum of the weights of a group, in units of 2^-12, beyond which the means of a sketch's cells overflow."""
 _ITEMS_PER_BLOCK = 1 << 18
 """Items that are added up in one call: enough to make calls cheap, few enough for 64-bit sums."""
 _NO_LABELLED = (
@@ -61,6 +67,8 @@ class Recipe:
         Whether these posteriors are decisions only, 0 or 1.
     items : LabelledItems, optional
         Features of labelled items: with them, some items of each group are kept for the check of the items themselves.
+    design : DesignColumns, optional
+        Columns that say how items were drawn: sums are weighted, and what variances under the design need is added up too.
     """
 
     def __init__(
@@ -69,6 +77,7 @@ class Recipe:
         labelled: tuple[FloatArray, IntArray] | None = None,
         decided: bool = False,
         items: LabelledItems | None = None,
+        design: DesignColumns | None = None,
     ) -> None:
         if not quantifier.can_stream:
             raise DataError(
@@ -97,8 +106,18 @@ class Recipe:
                 self.check_sums = "method"
             else:
                 self.reductions["scores"] = scores, False
+        self.design = design if design is not None and design.given else None
+        self.coordinates: DesignCoordinates | None = None
+        """Numbers of an item whose variance under the design is added up."""
+        if self.design is not None:
+            self.coordinates = DesignCoordinates.of(quantifier, self.cells, self.design.cluster is not None)
         checked: set[Need] = {rep.needs for rep, _ in self.reductions.values() if rep.needs is not None}
         self.needs: frozenset[Need] = quantifier.needs | checked
+
+    @property
+    def weighted(self) -> bool:
+        """Whether items have weights."""
+        return self.design is not None and self.design.weight is not None
 
     @property
     def sketched(self) -> bool:
@@ -151,6 +170,10 @@ class Tally:
     sketch : Sketch or None
     kept : ItemSample or None
         Some items of each group.
+    scaled : dict of dict of Statistics
+        With weights: what ``sums`` is without, by the scale of the weights, which are factors times 2^9 to the power of the scale.
+    design : DesignSums or None
+        What variances need under a survey design.
     """
 
     recipe: Recipe
@@ -158,6 +181,8 @@ class Tally:
     sums: dict[str, Statistics] = field(default_factory=dict)
     sketch: Sketch | None = None
     kept: ItemSample | None = None
+    scaled: dict[int, dict[str, Statistics]] = field(default_factory=dict)
+    design: DesignSums | None = None
 
     def __post_init__(self) -> None:
         self._row = {name: i for i, name in enumerate(self.names)}
@@ -167,6 +192,9 @@ class Tally:
             self.sketch = Sketch(self.recipe.k)
         if self.recipe.items is not None and self.kept is None:
             self.kept = ItemSample()
+        if self.recipe.coordinates is not None and self.design is None and self.recipe.design is not None:
+            coordinates = self.recipe.coordinates
+            self.design = DesignSums(self.recipe.design, coordinates.n_vectors, len(coordinates.cuts))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -174,6 +202,8 @@ class Tally:
     @property
     def n(self) -> FloatArray:
         """Number of items of each group."""
+        if self.design is not None:
+            return self.design.sizes(len(self.names)).astype(np.float64)
         if self.sketch is not None:
             return self.sketch.sizes(len(self.names)) / self.recipe.n_folds
         return next(iter(self.sums.values())).weights
@@ -189,6 +219,7 @@ class Tally:
         groups: IntArray | None = None,
         values: Sequence[Any] = ("all",),
         counts: FloatArray | None = None,
+        drawn: DrawnRows | None = None,
     ) -> None:
         """Add the items of a batch.
 
@@ -201,6 +232,8 @@ class Tally:
             Names of the groups.
         counts : array of shape (n_items,), optional
             How many items each one stands for.
+        drawn : DrawnRows, optional
+            How the items were drawn; needed if the recipe has a design.
         """
         if outputs.folds is not None and len(outputs.folds) != self.recipe.n_folds:
             raise DataError(
@@ -208,22 +241,78 @@ class Tally:
                 "the items with quantifier.outputs(X)."
             )
         rows, codes = self._place(values, groups, outputs.n_items)
-        samples = Samples._grouped(codes, len(rows))
+        if drawn is not None:
+            self._add_design(rows, codes, drawn, lambda c: c.of_outputs(outputs))
+        codes_of_scales, scales = _by_scale(codes, drawn)
+        samples = Samples._grouped(codes_of_scales, len(rows) * len(scales))
+        counts = counts if drawn is None else drawn.factors
         if counts is not None:
             samples = Samples(samples.indices, samples.indptr, counts=counts[samples.indices])
         for name, (representation, products) in self.recipe.reductions.items():
-            added = representation.reduce(outputs, samples, products)
-            self.sums[name].add_at(rows, self._completed(name, added))
+            self._add_sums(name, rows, representation.reduce(outputs, samples, products), scales)
         if self.sketch is not None:
             pools = outputs.folds or (outputs,) * self.recipe.n_folds
             for pool in pools:
-                self._add_to_sketch(np.ascontiguousarray(pool.need("posteriors").T), rows[codes])
+                self._add_to_sketch(np.ascontiguousarray(pool.need("posteriors").T), rows[codes], drawn)
 
-    def keep(self, items: Items, outputs: Outputs, groups: IntArray | None, values: Sequence[Any]) -> None:
+    def _add_design(
+        self,
+        rows: IntArray,
+        codes: IntArray,
+        drawn: DrawnRows,
+        coordinates: Callable[[DesignCoordinates], FloatArray | None],
+    ) -> bool:
+        """Add the coordinates of items to what variances need; return whether there are any."""
+        if self.design is None or self.recipe.coordinates is None:
+            return True
+        C = coordinates(self.recipe.coordinates)
+        if C is None:
+            return False
+        self.design.add(C, rows, codes, drawn)
+        return True
+
+    def _add_sums(self, name: str, rows: IntArray, added: Statistics, scales: Sequence[int]) -> None:
+        """Add statistics of groups, of which those of each scale of weights alternate."""
+        added = self._completed(name, added)
+        if not self.recipe.weighted:
+            self.sums[name].add_at(rows, added)
+            return
+        for i, scale in enumerate(scales):
+            self._of_scale(scale)[name].add_at(rows, added[np.arange(i, len(added), len(scales))])
+
+    def _of_scale(self, scale: int) -> dict[str, Statistics]:
+        if scale not in self.scaled:
+            self.scaled[scale] = self.recipe.zeros(len(self.names))
+        return self.scaled[scale]
+
+    def added(self, name: str, rows: IntArray) -> Statistics:
+        """Return a reduction of some groups; weights are divided by their mean in each group, so that their sum is its size."""
+        if not self.recipe.weighted:
+            return self.sums[name][rows]
+        parts = [(float(scale_factor(scale)), self.scaled[scale][name][rows]) for scale in sorted(self.scaled)]
+        sizes = self.n[rows]
+        total = np.asarray(sum(factor * part.weights for factor, part in parts))
+        mean = np.where(total > 0.0, sizes / np.where(total > 0.0, total, 1.0), 0.0)
+        sums = np.asarray(sum(factor * part.sums for factor, part in parts))
+        statistics = Statistics(sums * mean[:, None], sizes)
+        if not parts[0][1].has_products:
+            return statistics
+        products = np.asarray(sum(factor * part.products() for factor, part in parts))
+        return statistics.with_products(products * mean[:, None, None])
+
+    def keep(
+        self,
+        items: Items,
+        outputs: Outputs,
+        groups: IntArray | None,
+        values: Sequence[Any],
+        drawn: DrawnRows | None = None,
+    ) -> None:
         """Keep some of the items of a batch that was added, if the recipe asks for it."""
         if self.kept is not None:
             rows, codes = self._place(values, groups, outputs.n_items)
-            self.kept.add(items, Posteriors().vectors(outputs), rows[codes])
+            clusters = None if drawn is None else drawn.clusters
+            self.kept.add(items, Posteriors().vectors(outputs), rows[codes], clusters)
 
     def _completed(self, name: str, added: Statistics) -> Statistics:
         """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
@@ -231,7 +320,13 @@ class Tally:
             return added
         return added.with_products(self.recipe.reductions[name][0].second_moments(added))
 
-    def add_columns(self, C: FloatArray, groups: IntArray | None = None, values: Sequence[Any] = ("all",)) -> None:
+    def add_columns(
+        self,
+        C: FloatArray,
+        groups: IntArray | None = None,
+        values: Sequence[Any] = ("all",),
+        drawn: DrawnRows | None = None,
+    ) -> None:
         """Add the items of a batch of posteriors, a row each class; values below 0 by rounding are set to 0 in place.
 
         This is `add` for posteriors whose largest decides, without copying them item by item: a representation that offers a kernel
@@ -243,35 +338,59 @@ class Tally:
         invalid = int(_columns.first_invalid(C))
         if invalid >= 0:
             raise InvalidScoresError(invalid, [float(value) for value in C[:, invalid]])
-        n_groups = len(rows)
+        if drawn is not None and not self._add_design(rows, codes, drawn, lambda c: c.of_columns(C)):
+            self._add_design(rows, codes, drawn, lambda c: c.of_outputs(self._outputs_of(C)))
+        codes_of_scales, scales = _by_scale(codes, drawn)
+        n_groups = len(rows) * len(scales)
+        factors = None if drawn is None else drawn.factors
+        step = _ITEMS_PER_BLOCK if factors is None else _ITEMS_PER_BLOCK // 2
         for name, (representation, products) in self.recipe.reductions.items():
-            for start in range(0, C.shape[1], _ITEMS_PER_BLOCK):
-                block, part = C[:, start : start + _ITEMS_PER_BLOCK], codes[start : start + _ITEMS_PER_BLOCK]
-                added = representation.reduce_columns(block, part, n_groups, products)
+            for start in range(0, C.shape[1], step):
+                part = slice(start, start + step)
+                block, at = C[:, part], codes_of_scales[part]
+                added = (
+                    representation.reduce_columns(block, at, n_groups, products)
+                    if factors is None
+                    else representation.reduce_weighted_columns(block, at, n_groups, factors[part], products)
+                )
                 if added is None:
-                    P = np.ascontiguousarray(block.T)
-                    outputs = Outputs(self.recipe.quantifier.classes_, len(P), P.argmax(axis=1), P)
-                    added = representation.reduce(outputs, Samples._grouped(part, n_groups), products)
-                self.sums[name].add_at(rows, self._completed(name, added))
+                    samples = Samples._grouped(at, n_groups)
+                    if factors is not None:
+                        samples = Samples(samples.indices, samples.indptr, counts=factors[part][samples.indices])
+                    added = representation.reduce(self._outputs_of(block), samples, products)
+                self._add_sums(name, rows, added, scales)
         if self.sketch is not None:
             for _ in range(self.recipe.n_folds):
-                self._add_to_sketch(C, rows[codes])
+                self._add_to_sketch(C, rows[codes], drawn)
 
-    def _add_to_sketch(self, C: FloatArray, rows: IntArray) -> None:
+    def _outputs_of(self, C: FloatArray) -> Outputs:
+        """Return posteriors stored by class as outputs whose largest posterior decides."""
+        P = np.ascontiguousarray(C.T)
+        return Outputs(self.recipe.quantifier.classes_, len(P), P.argmax(axis=1), P)
+
+    def _add_to_sketch(self, C: FloatArray, rows: IntArray, drawn: DrawnRows | None) -> None:
         quantifier: Any = self.recipe.quantifier
         if self.sketch is not None:
-            self.sketch.add(quantifier.sketched_columns(C), rows.astype(np.int32))
+            multiples = None if drawn is None else drawn.multiples()
+            self.sketch.add(quantifier.sketched_columns(C), rows.astype(np.int32), multiples)
 
     def statistics(self, rows: IntArray) -> Statistics | SampleItems:
         """Return what the quantifier solves for the shares of these groups."""
         if self.sketch is None:
-            return self.sums["method"][rows]
+            return self.added("method", rows)
         groups, counts, means = self.sketch.cells()
         starts, ends = np.searchsorted(groups, rows), np.searchsorted(groups, rows, side="right")
         indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)])
         indptr = np.concatenate([[0], np.cumsum(ends - starts)])
         quantifier: Any = self.recipe.quantifier
         items = counts[indices] / self.recipe.n_folds
+        if self.recipe.weighted:  # the sum of the weights of a group is made its number of items
+            if np.add.reduceat(counts[indices], indptr[:-1]).max() >= _MOST_WEIGHT:
+                raise DataError(
+                    "The weights of a group sum to more than fixed-point sums have room for. Divide all weights by one number: "
+                    "shares do not change."
+                )
+            items *= np.repeat(self.n[rows] / np.add.reduceat(items, indptr[:-1]), np.diff(indptr))
         statistics: SampleItems = quantifier.from_sketch(means, Samples(indices, indptr, counts=items))
         return statistics
 
@@ -309,7 +428,8 @@ class Tally:
             self._row[value] = len(self.names)
             self.names.append(value)
         if new:
-            self.sums = {name: statistics.grown(n_groups) for name, statistics in self.sums.items()}
+            for sums in (self.sums, *self.scaled.values()):
+                sums |= {name: statistics.grown(n_groups) for name, statistics in sums.items()}
         return np.array([self._row[value] for value in values], dtype=np.int64)
 
     def merge(self, other: "Tally") -> "Tally":
@@ -317,6 +437,11 @@ class Tally:
         rows = self._rows(other.names)
         for name, statistics in self.sums.items():
             statistics.add_at(rows, other.sums[name])
+        for scale, sums in other.scaled.items():
+            for name, statistics in self._of_scale(scale).items():
+                statistics.add_at(rows, sums[name])
+        if self.design is not None and other.design is not None:
+            self.design.merge(other.design, rows)
         if self.sketch is not None and other.sketch is not None:
             self.sketch.merge(other.sketch, rows)
         if self.kept is not None and other.kept is not None:
@@ -339,15 +464,30 @@ class Tally:
         """Return the tally of all items in one group: what adding them up without groups gives."""
         total = Tally(self.recipe)
         place = total._rows([name])
+        nowhere_else = np.full(len(self), place[0])
         for key, statistics in self.sums.items():
-            for row in range(len(self)):
-                total.sums[key].add_at(place, statistics[np.array([row])])
-        nowhere_else = np.zeros(len(self), dtype=np.int64)
+            total.sums[key].add_repeatedly_at(nowhere_else, statistics)
+        for scale, sums in self.scaled.items():
+            for key, statistics in sums.items():
+                total._of_scale(scale)[key].add_repeatedly_at(nowhere_else, statistics)
+        if total.design is not None and self.design is not None:
+            total.design.merge(self.design, nowhere_else)
         if total.sketch is not None and self.sketch is not None:
             total.sketch.merge(self.sketch, nowhere_else)
         if total.kept is not None and self.kept is not None:
             total.kept.merge(self.kept, nowhere_else)
         return total
+
+
+def _by_scale(codes: IntArray, drawn: DrawnRows | None) -> tuple[IntArray, list[int]]:
+    """Return each item's position among groups times scales of weights, and the scales."""
+    if drawn is None or drawn.scales is None or not len(codes):
+        return codes, [0]
+    least, most = int(drawn.scales.min()), int(drawn.scales.max())
+    if least == most:
+        return codes, [least]
+    n = most - least + 1
+    return (codes * n + (drawn.scales - least)).astype(np.int32), list(range(least, most + 1))
 
 
 def first_invalid_row(C: FloatArray) -> int:

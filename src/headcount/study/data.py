@@ -12,14 +12,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
+from headcount._labels import class_order
 from headcount._typing import AnyArray, FloatArray
+from headcount._validation import check_ordered, has_natural_order
 from headcount.data import Corpus, load_set, settings_beside, table_file
-from headcount.errors import minority_class
+from headcount.errors import check_order, get_error, minority_class
 from headcount.exceptions import DataError
 from headcount.learners import Fits
 from headcount.protocols import Samples
 from headcount.selection.tasks import Fold
-from headcount.study.plan import Plan
+from headcount.study.plan import DEFAULT, Plan
 from headcount.study.representations import make_transformer
 from headcount.study.tasks import protocol_of, seeds
 
@@ -46,8 +48,28 @@ class StudyData:
 
     @cached_property
     def classes(self) -> AnyArray:
-        """The classes of the training part."""
-        return self.train.classes
+        """The classes of the training part, in the plan's order of them if it has one."""
+        return self.train.classes[self._order]
+
+    @cached_property
+    def training(self) -> FloatArray:
+        """Shares of the classes in the training part."""
+        shares: FloatArray = self.train.prevalence[self._order]
+        return shares
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the classes means something."""
+        return self.name in self.plan.ordered or has_natural_order(self.train.classes)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        known = self.train.classes
+        return (
+            class_order(known, self.plan.ordered[self.name])
+            if self.name in self.plan.ordered
+            else list(range(len(known)))
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -129,7 +151,9 @@ def study_data(plan: Plan, name: str, data_dir: str | Path | None = None) -> Stu
     place = plan.places.get(name, name)
     train, test = load_set(place, data_dir)
     if not plan.league:
-        return StudyData(plan, name, train, test)
+        data = StudyData(plan, name, train, test)
+        _check_measures(data)
+        return data
     file = table_file(place, data_dir)
     settings: dict[str, dict[str, Any]] = {}
     same_items_as = ""
@@ -139,4 +163,17 @@ def study_data(plan: Plan, name: str, data_dir: str | Path | None = None) -> Stu
         same_items_as = str(beside.get("same_items_as", same_items_as))
         settings[learner.name] = {key: value for key, value in beside.items() if key in own}
     data = StudyData(plan, name, train, test, settings, same_items_as)
+    _check_measures(data)
     return replace(data, plan=plan.suited_to({"classes": data.classes, "kind": data.kind, "settings": settings}))
+
+
+def _check_measures(data: StudyData) -> None:
+    """Raise if a measure or a part of the samples goes by an order that the classes do not have, or if the order is not theirs."""
+    plan, classes = data.plan, data.classes
+    for name in dict.fromkeys(
+        [*plan.measures, *(target for m in plan.methods for target in m.targets if target != DEFAULT)]
+    ):
+        check_order(get_error(name), classes, data.ordered)
+    for part in plan.protocol.parts:
+        if part.kind in ("smooth", "location", "spread"):
+            check_ordered(classes, data.ordered, f"A part of the samples, {part.name!r} ({part.kind}),")

@@ -46,7 +46,8 @@ class PartPlan:
 
     name: str
     kind: str
-    """How class shares are drawn: "app" (on a grid; at random for three classes or more), "upp" (at random) or "natural"."""
+    """How class shares are drawn: "app" (on a grid; at random for three classes or more), "upp" (at random) or "natural"; of
+    ordered classes also "smooth" (the smoothest fifth), "location" or "spread" (moved along the order, or spread over it)."""
     sample_size: int
     n_samples: int
 
@@ -229,6 +230,8 @@ class Plan:
     league: bool = False
     """Whether many data sets are compared by ranks: methods that a set does not suit are left out there, and a set that can't be
     used does not stop the others."""
+    ordered: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """The classes from the lowest to the highest, by data set; numbers and dates are in order without that."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Files of data sets that stand elsewhere than in the data folder, by name; no figure depends on it."""
 

@@ -108,6 +108,7 @@ def comparable(plan: Plan) -> dict[str, Any]:
     whole = asdict(plan)
     whole["protocol"] = {name: value for name, value in whole["protocol"].items() if name != "parts" or value}
     names = ["name", "learners", "protocol", "seed", "measures", *(["own_measures"] if plan.own_measures else [])]
+    names += ["ordered"] if plan.ordered else []
     learners = [
         {name: value for name, value in learner.items() if name not in ("choose_once", "on", "settings") or value}
         for learner in whole["learners"]
@@ -181,7 +182,8 @@ def truth_of(data: StudyData) -> dict[str, Any]:
         "classes": [str(c) for c in data.classes],
         "true": to_plain(data.true),
         "labels": to_plain(encode(labels, data.classes)),
-        "training": data.train.prevalence.tolist(),
+        "ordered": data.ordered,
+        "training": data.training.tolist(),
         "n_train": len(data.train),
         "n_test": len(data.test),
         "source": data.train.source if data.train.source.startswith("synthetic") else Path(data.train.source).name,

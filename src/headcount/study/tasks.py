@@ -12,8 +12,10 @@ from headcount.errors import ErrorMeasure, get_error
 from headcount.protocols import (
     ArtificialPrevalence,
     NaturalPrevalence,
+    OrdinalShift,
     Protocol,
     SeveralProtocols,
+    SmoothPrevalence,
     UniformPrevalence,
     default_protocol,
 )
@@ -142,6 +144,10 @@ def _protocol_of_part(part: PartPlan, seed: int, n_classes: int) -> Protocol:
     settings: dict[str, Any] = {"sample_size": part.sample_size, "random_state": seed}
     if part.kind == "natural":
         return NaturalPrevalence(part.n_samples, **settings)
+    if part.kind == "smooth":
+        return SmoothPrevalence(n_samples=part.n_samples, **settings)
+    if part.kind in ("location", "spread"):
+        return OrdinalShift(part.kind, n_samples=part.n_samples, **settings)
     if part.kind == "upp" or n_classes > 2:
         return UniformPrevalence(part.n_samples, **settings)
     n_prevalences = min(_POINTS, part.n_samples)
@@ -189,6 +195,9 @@ def make_member(plan: Plan, run: Run, cost: float = 0.0) -> Member:
 
 def _grouped(plan: Plan, stage: str, data_set: str, members: Sequence[Member]) -> Iterator[Task]:
     """Group members of one learner and representation by the fits that they share."""
+    if data_set in plan.ordered:
+        for member in members:
+            member.quantifier.set_params(classes=list(plan.ordered[data_set]))
     by_learner: dict[tuple[str, str], list[Member]] = {}
     for member in members:
         method, learner = plan.row(member.method, member.learner)

@@ -90,7 +90,7 @@ class Batch:
 
     def groups(self, name: str) -> tuple[AnyArray, list[Any]]:
         """Return each row's position in the list of distinct values of a column, and that list; a missing value is None."""
-        codes, values = _encoded(self._flat(name))
+        codes, values = _encoded(self.flat(name))
         return codes, list(map(from_spreadsheet, values)) if self.of_text else values
 
     def days(self, name: str) -> tuple[AnyArray, list[Any]]:
@@ -98,7 +98,7 @@ class Batch:
         import pyarrow as pa
         from pyarrow import compute
 
-        column = self._flat(name)
+        column = self.flat(name)
         if pa.types.is_timestamp(column.type):
             local = compute.local_timestamp(column) if column.type.tz is not None else column
             column = local.cast(pa.date32(), safe=False)
@@ -109,7 +109,8 @@ class Batch:
             column = pa.DictionaryArray.from_arrays(column.indices, days)
         return _encoded(column)
 
-    def _flat(self, name: str) -> Any:
+    def flat(self, name: str) -> Any:
+        """Return a column of single values, as Arrow has it."""
         import pyarrow as pa
 
         column = self.columns.column(name)
@@ -217,7 +218,7 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
     try:
         if kind == "number" and types <= {int, float}:
             return pa.array(values, pa.float64())
-        if kind == "group" and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
+        if kind in ("group", "key") and len(types) == 1 and types.isdisjoint((bytes, list, dict)):
             return pa.array(values)
         if kind == "any" and (types == {list} or dict in types):
             return _nested_array(values)
@@ -234,11 +235,7 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
         try:
             converted.append(None if value is None else number_of(value) if kind == "number" else _text(value))
         except (TypeError, ValueError) as error:
-            what = (
-                "a number. Name columns of numbers (--features),"
-                if kind == "number"
-                else "a text. Name columns of texts,"
-            )
+            what = "a number. Name a column of numbers," if kind == "number" else "a text. Name columns of texts,"
             raise DataError(f"{place(row)}: {str(value)[:40]!a} is not {what} or mend the value.") from error
     return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
 

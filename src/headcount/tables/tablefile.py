@@ -24,7 +24,7 @@ from headcount.tables.values import ExcelSheet, JsonLines, SqliteTable
 
 __all__ = ["TABLE_FORMATS", "Kind", "NoRowsError", "Piece", "TableFile", "files_of"]
 
-Kind: TypeAlias = Literal["text", "number", "group", "time", "any"]
+Kind: TypeAlias = Literal["text", "number", "group", "key", "time", "any"]
 """How a column is read: as texts, numbers (empty: NaN), values that many rows share, dates and times, or as the table has it."""
 
 Piece: TypeAlias = Callable[[], Iterable[Batch]]

@@ -63,10 +63,10 @@ def test_ranks_of_cvmy_are_those_of_the_validation_items_with_halves_for_equals(
     train, y, pool, _, _ = task()
     representation = CvMy().fit(train, y).representation
     ranks = np.column_stack([rankdata(column) for column in train.posteriors.T])
-    np.testing.assert_allclose(representation._ranks(train.posteriors), (ranks - 0.5) / len(y))
+    np.testing.assert_allclose(representation.coordinates(train.posteriors), (ranks - 0.5) / len(y))
     column = train.posteriors[:, 0]
     below = np.array([np.mean(column < value) for value in pool.posteriors[:, 0]])
-    np.testing.assert_allclose(representation._ranks(pool.posteriors)[:, 0], below)
+    np.testing.assert_allclose(representation.coordinates(pool.posteriors)[:, 0], below)
 
 
 def test_ac_ord_and_pdf_ord_have_the_least_earth_movers_distance():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from headcount.data.examples.conversations import conversation_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
+from headcount.data.examples.stays import stay_files
 from headcount.data.examples.survey import survey_files
 from headcount.data.examples.tickets import ticket_files
 
@@ -100,6 +101,19 @@ EXAMPLES = {
         (
             "headcount judge judged.csv --human human --judge large,small,tiny --map phrases.csv",
             "headcount judge judged.csv --human human --judge large,small,tiny --map phrases.csv --by month --html judges.html",
+        ),
+    ),
+    "stays": Example(
+        "comments of hotel guests with 1 to 5 stars, and months of a renovation",
+        stay_files,
+        {
+            "stays.csv": "750 comments with stars (comment, stars)",
+            "new_stays.csv": "2,400 comments of six months without (date, comment)",
+            "true_stars.csv": "their true stars, by month",
+        },
+        (
+            "headcount fit stays.csv --text comment --label stars -o stays.headcount",
+            "headcount estimate stays.headcount new_stays.csv --by date:month --value stars --at-least 4 --html stays.html",
         ),
     ),
 }

@@ -1,22 +1,27 @@
 """`labelled_estimate`: both answers and the test, for each sample."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
+from headcount.intervals.designs import DesignErrors
 from headcount.intervals.evidence import Evidence, evidence_of_vectors
 from headcount.intervals.item_vectors import item_vectors, posterior_vectors
 from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels.contradiction import Contradiction, contradiction_of
 from headcount.intervals.target_labels.design_based import design_based_shares
+from headcount.intervals.target_labels.designed import PooledItems, contradiction_errors, pooled_intervals
 from headcount.intervals.target_labels.labels import TargetLabels
 from headcount.intervals.target_labels.pooled import PooledScore
-from headcount.intervals.target_labels.pooling import pool_profiles, pooled_parts
+from headcount.intervals.target_labels.pooling import Pooled, pool_profiles, pooled_parts
 from headcount.intervals.target_labels.result import LabelledEstimate
 from headcount.learners import Outputs
 from headcount.model_assisted import AssistedShares
+from headcount.model_assisted.sampling import SamplingDesign, sampling_design
 from headcount.protocols import Samples
 from headcount.quantifiers import Quantifier, SumsQuantifier
 
@@ -40,6 +45,7 @@ def labelled_estimate(
     comparisons: int,
     estimand: Literal["population", "sample"],
     one: bool,
+    survey: SurveyDesign | None = None,
 ) -> LabelledEstimate:
     """Return the design-based answer, the one under label shift and the test of both, for each sample.
 
@@ -60,22 +66,26 @@ def labelled_estimate(
     estimand : {"population", "sample"}
     one : bool
         Whether results are vectors, of the only sample.
+    survey : SurveyDesign, optional
+        How the items of the pool were drawn; ``source_only`` counts it already.
     """
     _check_samples(samples, labels)
+    weighted = samples if survey is None or survey.weights is None else samples.weighted(survey.weights)
     k, within = len(quantifier.classes_), estimand == "sample"
     level_of_each = 1.0 - (1.0 - level) / max(comparisons, 1)
     tail = (1.0 - level_of_each) / 2.0
     n_samples = len(samples)
-    estimated = quantifier.aggregate(outputs, samples) if source_only is None else np.atleast_2d(source_only.shares)
+    estimated = quantifier.aggregate(outputs, weighted) if source_only is None else np.atleast_2d(source_only.shares)
     assisted: list[AssistedShares | None] = []
     finite: list[AssistedShares | None] = []
     notes: list[list[str]] = []
     for s in range(n_samples):
         rows = samples[s]
-        answer, sentences = design_based_shares(quantifier, outputs, rows, labels, estimated[s], within, level_of_each)
+        given = quantifier, outputs, rows, labels, estimated[s]
+        answer, sentences = design_based_shares(*given, within, level_of_each, survey)
         itself = answer
         if answer is not None and not within:
-            itself = design_based_shares(quantifier, outputs, rows, labels, estimated[s], True, level_of_each)[0]
+            itself = design_based_shares(*given, True, level_of_each, survey)[0]
         assisted.append(answer)
         finite.append(itself)
         notes.append(sentences)
@@ -84,9 +94,9 @@ def labelled_estimate(
     label_shift, test = None, None
     if source_only is not None and not why_no_label_shift:
         label_shift, pooled = _label_shift(
-            quantifier, outputs, samples, labels, assisted, source_only, tail, level, within, one
+            quantifier, outputs, samples, labels, assisted, source_only, tail, level, within, one, survey
         )
-        test = _contradiction(quantifier, outputs, samples, labels, finite, pooled, k)
+        test = _contradiction(quantifier, outputs, samples, labels, finite, pooled, k, survey)
     return LabelledEstimate(
         design, label_shift, source_only, test, n_labels, tuple(notes), why_no_label_shift, tuple(assisted)
     )
@@ -132,6 +142,7 @@ def _design_based_estimate(
         quantifier=type(quantifier).__name__,
         names=samples.names,
         covariances=covariances,
+        ordered=quantifier.is_ordered,
     )
 
 
@@ -146,6 +157,7 @@ def _label_shift(
     level: float,
     within: bool,
     one: bool,
+    survey: SurveyDesign | None,
 ) -> tuple[Estimate, FloatArray]:
     """Return the estimate from source and target labels together, and its shares as a matrix."""
     k = len(quantifier.classes_)
@@ -156,7 +168,8 @@ def _label_shift(
     rest = [rows[~mask] if at_random else rows for rows, mask in zip(samples, masks, strict=True)]
     used = [s for s, rows in enumerate(rest) if len(rows) >= _FEWEST_UNLABELLED]
     position = {s: i for i, s in enumerate(used)}
-    evidence = _evidence(quantifier, outputs, [rest[s] for s in used], within) if used else None
+    evidence = _evidence(quantifier, outputs, [rest[s] for s in used], within, survey) if used else None
+    is_designed = survey is not None or quantifier.validation_design_ is not None
     for s, mask in enumerate(masks):
         rows = samples[s][mask]
         codes = labels.codes[rows]
@@ -171,14 +184,25 @@ def _label_shift(
             if source_only.evidence is not None:
                 covariances[s] = (source_only if one else source_only.take(s)).covariance()
             continue
-        weights = _weights(labels, samples[s], rows)
+        weights = _weights(labels, samples[s], rows, survey)
         vectors = evidence.vectors.target(position[s], outputs.take(rows))
-        n = _effective_labels(weights, assisted[s], len(samples[s]), within)
+        n = _effective_labels(weights, assisted[s], len(samples[s]), within, survey is not None)
         parts = pooled_parts(one_evidence, vectors, codes, weights, n, float(len(samples[s])), unlabelled=at_random)
-        score = PooledScore(parts)
+        effective = parts if source_only.design is None else _with_fewer_items(parts, source_only.design.take(s))
+        score = PooledScore(effective)
         shares[s] = score.shares()
-        low[s], high[s] = score.intervals(shares[s], tail)
-        covariances[s] = score.covariance(shares[s])
+        if is_designed:
+            items = None
+            if not within:
+                all_vectors = evidence.vectors.target(position[s], outputs.take(samples[s]))
+                of_sample = SurveyDesign(np.ones(len(mask))) if survey is None else survey.take(samples[s])
+                items = PooledItems(mask, codes, weights, all_vectors, of_sample)
+            low[s], high[s], covariances[s] = pooled_intervals(
+                score, shares[s], one_evidence, items, parts, unlabelled=at_random, tail=tail
+            )
+        else:
+            low[s], high[s] = score.intervals(shares[s], tail)
+            covariances[s] = score.covariance(shares[s])
         if within:  # the labelled items are known
             counts, size = np.bincount(codes, minlength=k), len(samples[s])
             low[s] = np.maximum(low[s], counts / size)
@@ -196,6 +220,7 @@ def _label_shift(
         quantifier=type(quantifier).__name__,
         names=samples.names,
         covariances=covariances,
+        ordered=quantifier.is_ordered,
     )
     return estimate, shares
 
@@ -208,7 +233,13 @@ def _equal_chances(labels: TargetLabels, sample: IntArray) -> bool:
     return not chances.size or float(np.ptp(chances)) <= _EQUAL * float(chances.max())
 
 
-def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArray:
+def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray, survey: SurveyDesign | None = None) -> FloatArray:
+    """Return what labelled items count: their weights, times one over the chance with which they were drawn to be labelled."""
+    drawn = _label_weights(labels, sample, rows)
+    return drawn if survey is None else drawn * survey.item_weights[rows]
+
+
+def _label_weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArray:
     """Return one over the inclusion probability of labelled items, by their strata if only these are known."""
     if labels.probabilities is not None:
         return np.asarray(1.0 / labels.probabilities[rows], dtype=np.float64)
@@ -219,11 +250,20 @@ def _weights(labels: TargetLabels, sample: IntArray, rows: IntArray) -> FloatArr
     return np.asarray((sizes / np.maximum(counts, 1))[labels.strata[rows]], dtype=np.float64)
 
 
-def _effective_labels(weights: FloatArray, assisted: AssistedShares | None, n_items: int, within: bool) -> float:
+def _with_fewer_items(parts: Pooled, errors: DesignErrors) -> Pooled:
+    """Return the second part with effective numbers of items on both sides, so that it weighs no more than it should."""
+    target = float(np.nanmax(np.append(errors.target_effects, 1.0)))
+    labelled = max(float(errors.labelled_effects.max()), 1.0)
+    return replace(parts, N=parts.N / target, sizes=np.maximum(parts.sizes / labelled, 1.0))
+
+
+def _effective_labels(
+    weights: FloatArray, assisted: AssistedShares | None, n_items: int, within: bool, designed: bool
+) -> float:
     """Return how many labels drawn at random would know the shares as well as these do."""
     n = len(weights)
     kish = float(weights.sum() ** 2 / (weights @ weights))
-    if np.ptp(weights) > 0.0 and assisted is not None:
+    if (designed or np.ptp(weights) > 0.0) and assisted is not None:
         p = assisted.shares_alone
         spread = float((p * (1.0 - p)).sum())
         known = float(np.trace(assisted.covariance_alone))
@@ -234,13 +274,29 @@ def _effective_labels(weights: FloatArray, assisted: AssistedShares | None, n_it
     return kish / max(left, 1e-3)
 
 
-def _evidence(quantifier: Quantifier, outputs: Outputs, rows: list[IntArray], within: bool) -> Evidence:
+def _evidence(
+    quantifier: Quantifier, outputs: Outputs, rows: list[IntArray], within: bool, survey: SurveyDesign | None
+) -> Evidence:
     samples = Samples.from_lists(rows)
+    if survey is not None and survey.weights is not None:
+        samples = samples.weighted(survey.weights)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) else {}
     statistics = quantifier.reduce(outputs, samples, **more)
     shares = quantifier.solve(statistics)
     vectors = posterior_vectors(quantifier, outputs, samples, shares) or item_vectors(quantifier, statistics, shares)
     return evidence_of_vectors(vectors, shares, samples.effective_sizes(), within)
+
+
+def _label_design(labels: TargetLabels, rows: IntArray, survey: SurveyDesign | None) -> SamplingDesign:
+    """Return how the labels of a sample were drawn out of its items, and these themselves."""
+    mask = labels.labelled[rows]
+    return sampling_design(
+        mask,
+        len(rows),
+        None if labels.probabilities is None else labels.probabilities[rows[mask]],
+        None if labels.strata is None else labels.strata[rows],
+        None if survey is None else survey.take(rows),
+    )
 
 
 def _contradiction(
@@ -251,6 +307,7 @@ def _contradiction(
     finite: list[AssistedShares | None],
     pooled: FloatArray,
     k: int,
+    survey: SurveyDesign | None,
 ) -> Contradiction:
     p_value, difference, detectable = (
         np.full(len(samples), np.nan),
@@ -259,15 +316,20 @@ def _contradiction(
     )
     tested = [s for s, answer in enumerate(finite) if answer is not None]
     if tested:
-        evidence = _evidence(quantifier, outputs, [samples[s] for s in tested], True)
+        evidence = _evidence(quantifier, outputs, [samples[s] for s in tested], True, survey)
         for i, s in enumerate(tested):
             answer = finite[s]
             if answer is not None:
                 rows = samples[s][labels.labelled[samples[s]]]
                 vectors = evidence.vectors.target(i, outputs.take(rows))
-                weights = _weights(labels, samples[s], rows)
+                weights = _weights(labels, samples[s], rows, survey)
                 _, spread, known = pool_profiles(evidence.take(i), vectors, labels.codes[rows], weights)
+                designed = None
+                if survey is not None or quantifier.validation_design_ is not None:
+                    all_vectors = evidence.vectors.target(i, outputs.take(samples[s]))
+                    drawn = _label_design(labels, samples[s], survey)
+                    designed = contradiction_errors(evidence.take(i), answer, drawn, all_vectors, pooled[s])
                 p_value[s], difference[s], detectable[s] = contradiction_of(
-                    evidence.take(i), answer, pooled[s], spread, known
+                    evidence.take(i), answer, pooled[s], spread, known, designed
                 )
     return Contradiction(p_value, difference, detectable)

@@ -41,7 +41,12 @@ class Contradiction:
 
 
 def contradiction_of(
-    evidence: Evidence, assisted: AssistedShares, null: FloatArray, spread: FloatArray, known: FloatArray
+    evidence: Evidence,
+    assisted: AssistedShares,
+    null: FloatArray,
+    spread: FloatArray,
+    known: FloatArray,
+    designed: tuple[FloatArray, float] | None = None,
 ) -> tuple[float, FloatArray, FloatArray]:
     r"""Return p-value, difference and smallest detectable difference of one sample.
 
@@ -64,6 +69,8 @@ def contradiction_of(
         only shares have changed, and few source items of a class may all be alike.
     known : array of shape (n_classes,)
         Number of items that S is known from.
+    designed : pair of array of shape (n_coordinates, n_coordinates) and float, optional
+        V and its degrees of freedom under survey designs.
     """
     k = len(null)
     G, S, B, N = evidence.G[0], spread, evidence.B[0], float(evidence.n[0])
@@ -78,13 +85,13 @@ def contradiction_of(
     by_class = np.einsum("ra,lab,sb->lrs", P, S, P) * (null**2 / evidence.sizes)[:, None, None]
     of_items = np.einsum("ra,lab,sb,l->rs", P, S, P, null / N)
     of_labels = P @ G @ V_y @ G.T @ P.T
-    V = of_labels + of_items + by_class.sum(axis=0)
+    V = of_labels + of_items + by_class.sum(axis=0) if designed is None else P @ designed[0] @ P.T
     inverse = np.linalg.pinv(V, rcond=1e-12, hermitian=True)
     d = P @ (evidence.z[0] - G @ assisted.shares)
     squared = float(d @ inverse @ d)
     parts = np.array([np.trace(inverse @ of_labels), *(np.trace(inverse @ one) for one in by_class)]) / r
     degrees_of_parts = np.maximum([assisted.n_labelled - 1.0 - assisted.degrees, *(known - 1.0)], 1.0)
-    degrees = 1.0 / max(float(np.sum(parts**2 / degrees_of_parts)), 1e-6)
+    degrees = 1.0 / max(float(np.sum(parts**2 / degrees_of_parts)), 1e-6) if designed is None else designed[1]
     below = max(degrees - r + 1.0, 1.0)
     p_value = f_tail(squared * below / (max(degrees, below) * r), r, below)
     back = B @ P.T

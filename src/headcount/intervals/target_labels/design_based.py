@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
+from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.intervals.target_labels.labels import UNLABELLED, TargetLabels
 from headcount.learners import Outputs
@@ -83,6 +84,7 @@ def design_based_shares(
     shares: FloatArray | None,
     within: bool,
     level: float,
+    survey: SurveyDesign | None = None,
 ) -> tuple[AssistedShares | None, list[str]]:
     """Return the design-based shares of one sample, or None, and sentences about them.
 
@@ -100,6 +102,8 @@ def design_based_shares(
     within : bool
         Whether the shares of the sample itself are meant, not those of its population.
     level : float
+    survey : SurveyDesign, optional
+        How the items of the pool were drawn.
     """
     codes = labels.codes[rows]
     labelled = np.flatnonzero(codes != UNLABELLED)
@@ -126,6 +130,7 @@ def design_based_shares(
             strata=None if labels.strata is None else labels.strata[rows],
             finite_population=within,
             level=level,
+            survey=None if survey is None else survey.take(rows),
         )
     except DataError as error:  # strata with a single label
         return None, [str(error)]

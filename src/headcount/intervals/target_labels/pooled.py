@@ -43,6 +43,16 @@ class PooledScore:
         """Return the shares whose score is 0, or those nearest to it on the simplex."""
         return self._fitted(None, 0.0)
 
+    def interval_of(self, j: int, shares: FloatArray, tail: float) -> tuple[float, float]:
+        """Return the ends of the interval of one class."""
+        return self._end(j, float(shares[j]), 0.0, tail), self._end(j, float(shares[j]), 1.0, tail)
+
+    def sensitivity(self, shares: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the information in the directions of shares, G' V(p)^-1, and the shares that the labels' score is divided by."""
+        weights = self._weights(shares, None)
+        information, W = self._information(shares, weights)
+        return information, self.parts.G.T @ W, weights
+
     def intervals(self, shares: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the interval of each class.
 
@@ -56,8 +66,7 @@ class PooledScore:
         k = len(shares)
         low, high = np.zeros(k), np.ones(k)
         for j in range(1 if k == 2 else 0, k):
-            low[j] = self._end(j, float(shares[j]), 0.0, tail)
-            high[j] = self._end(j, float(shares[j]), 1.0, tail)
+            low[j], high[j] = self.interval_of(j, shares, tail)
         if k == 2:
             low[0], high[0] = 1.0 - high[1], 1.0 - low[1]
         return low, high

@@ -71,7 +71,7 @@ class _DesignCodec:
 
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return the arrays that there are, and the number of items."""
-        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "population_size")}
+        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "population_size", "fractions")}
         return {"n_items": instance.n_items} | {name: value for name, value in known.items() if value is not None}
 
     def make(self, fields: Any) -> Any:
@@ -92,7 +92,13 @@ class _DesignCodec:
             check_floats(sizes, "population_size", (None,))
             most = 1 if strata is None else int(strata.max()) + 1
             need(len(sizes) >= most and bool((sizes > 0.0).all()), "a survey design has strata of no size")
-        return SurveyDesign._coded(weights, strata, clusters, sizes, n_items)
+        fractions = fields.get("fractions")  # earlier files have none: they are those of the sizes
+        if fractions is not None:
+            check_floats(fractions, "fractions", (None,))
+            most = 1 if strata is None else int(strata.max()) + 1
+            within = bool(((fractions >= 0.0) & (fractions <= 1.0)).all())
+            need(len(fractions) >= most and within, "a survey design has fractions that are none")
+        return SurveyDesign._coded(weights, strata, clusters, sizes, n_items, fractions)
 
 
 class _CalibrationCodec:

@@ -76,7 +76,15 @@ def _total(e: FloatArray) -> float:
 
 @kernel(error_model="numpy")
 def class_means(
-    X: FloatArray, own: IntArray, Z: FloatArray, ends: IntArray, kind: int, scale: float, F: FloatArray
+    X: FloatArray,
+    own: IntArray,
+    Z: FloatArray,
+    ends: IntArray,
+    kind: int,
+    scale: float,
+    weights: FloatArray,
+    totals: FloatArray,
+    F: FloatArray,
 ) -> None:
     """Write to F[i, j] the mean, over the points of class j, of the kernel or distance between them and item i.
 
@@ -87,6 +95,8 @@ def class_means(
     Z : points, a column each, those of a class side by side
     ends : where the points of each class begin, and the number of points
     kind, scale : as for `headcount.quantifiers.kernel_methods.points.means_to_classes`
+    weights : of the points; empty: all weigh 1
+    totals : weight of each class's points
     """
     e = np.empty(Z.shape[1])
     for i in range(X.shape[0]):
@@ -109,11 +119,13 @@ def class_means(
                 exponentials(e)
         if left_out >= 0:
             e[left_out] = 0.0
+        for m in range(weights.size):
+            e[m] *= weights[m]
         for j in range(F.shape[1]):
             first, last = ends[j], ends[j + 1]
-            n = last - first
+            n = totals[j]
             if first <= left_out < last:
-                n -= 1
+                n -= weights[left_out] if weights.size else 1.0
             F[i, j] = _total(e[first:last]) / n
 
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from headcount._typing import IntArray
+from headcount._typing import FloatArray, IntArray
 from headcount.learners import Outputs
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz, QuadraticMatch
 from headcount.quantifiers.sums import SumsQuantifier
@@ -25,5 +25,15 @@ class MeansToItems(SumsQuantifier):
 
     def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         super()._learn_profiles(outputs, codes, folds)
+        self._count_items_themselves(codes)
+
+    def _learn_weighted_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray
+    ) -> None:
+        super()._learn_weighted_profiles(outputs, codes, folds, weights)
+        self._count_items_themselves(codes)
+
+    def _count_items_themselves(self, codes: IntArray) -> None:
+        """Let each item's kernel or distance with itself count, where the means are those of no classes."""
         if not self.solver.is_possible(self.M_):
             self.M_ = self.M_ + np.diag((self.value_with_itself - self.M_.diagonal()) / np.bincount(codes))

@@ -34,18 +34,32 @@ class MeansToPoints(MadeOfItems):
 
     Parameters
     ----------
-    points, ends, kind, scale
+    points, ends, kind, scale, weights
         As for `means_to_classes`.
     """
 
-    def __init__(self, points: FloatArray, ends: IntArray, kind: int, scale: float = 1.0) -> None:
-        self.points, self.ends, self.kind, self.scale = points, ends, kind, scale
+    def __init__(
+        self,
+        points: FloatArray,
+        ends: IntArray,
+        kind: int,
+        scale: float = 1.0,
+        weights: FloatArray | None = None,
+    ) -> None:
+        self.points, self.ends, self.kind, self.scale, self.weights = points, ends, kind, scale, weights
 
     def vectors(self, outputs: Outputs) -> FloatArray:
         """Return the vector of each item."""
-        return means_to_classes(outputs.need(self.needs), self.points, self.ends, self.kind, self.scale)
+        return self._means(outputs)
 
     def validation_vectors(self, outputs: Outputs, codes: IntArray) -> FloatArray:
         """Return the vectors of the items that are the points, each without itself."""
-        own = positions(codes)
-        return means_to_classes(outputs.need(self.needs), self.points, self.ends, self.kind, self.scale, own)
+        return self._means(outputs, positions(codes))
+
+    def coordinates(self, P: FloatArray) -> FloatArray:
+        """Return what distances are taken of: the posteriors themselves."""
+        return P
+
+    def _means(self, outputs: Outputs, own: IntArray | None = None) -> FloatArray:
+        P = self.coordinates(outputs.need(self.needs))
+        return means_to_classes(P, self.points, self.ends, self.kind, self.scale, own, self.weights)

@@ -4,9 +4,8 @@ import numpy as np
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray, IntArray
-from headcount.learners import Outputs
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
-from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, MANHATTAN, means_to_classes, positions
+from headcount.quantifiers.kernel_methods.points import EUCLIDEAN, MANHATTAN
 
 __all__ = ["MeanEarthMovers", "MeanRankDistances"]
 
@@ -21,26 +20,17 @@ class MeanEarthMovers(MeansToPoints):
 
     Parameters
     ----------
-    points, ends
-        As `sorted_points` returns them.
+    points, ends, weights
+        As for `means_to_classes`.
     """
 
-    def __init__(self, points: FloatArray, ends: IntArray) -> None:
-        super().__init__(np.ascontiguousarray(_cumulated(points.T).T), ends, MANHATTAN)
+    def __init__(self, points: FloatArray, ends: IntArray, weights: FloatArray | None = None) -> None:
+        super().__init__(np.ascontiguousarray(self.coordinates(points.T).T), ends, MANHATTAN, weights=weights)
 
-    def vectors(self, outputs: Outputs) -> FloatArray:
-        """Return the vector of each item."""
-        return means_to_classes(_cumulated(outputs.need(self.needs)), self.points, self.ends, self.kind)
-
-    def validation_vectors(self, outputs: Outputs, codes: IntArray) -> FloatArray:
-        """Return the vectors of the items that are the points, each without itself."""
-        own = positions(codes)
-        return means_to_classes(_cumulated(outputs.need(self.needs)), self.points, self.ends, self.kind, own=own)
-
-
-def _cumulated(P: FloatArray) -> FloatArray:
-    cumulated: FloatArray = np.cumsum(P, axis=1)[:, :-1] / (P.shape[1] - 1)
-    return cumulated
+    def coordinates(self, P: FloatArray) -> FloatArray:
+        """Return cumulated posteriors, divided by the number of steps from the lowest to the highest class."""
+        cumulated: FloatArray = np.cumsum(P, axis=1)[:, :-1] / (P.shape[1] - 1)
+        return cumulated
 
 
 class MeanRankDistances(MeansToPoints):
@@ -54,28 +44,18 @@ class MeanRankDistances(MeansToPoints):
 
     def __init__(self, points: FloatArray, ends: IntArray) -> None:
         self.columns = [_rank_table(column) for column in points]
-        ranks = self._ranks(points.T) if points.size else points.T
-        super().__init__(np.ascontiguousarray(ranks.T), ends, EUCLIDEAN)
+        super().__init__(np.ascontiguousarray(self.coordinates(points.T).T), ends, EUCLIDEAN)
 
-    def vectors(self, outputs: Outputs) -> FloatArray:
-        """Return the vector of each item."""
-        return means_to_classes(self._ranks(outputs.need(self.needs)), self.points, self.ends, self.kind)
-
-    def validation_vectors(self, outputs: Outputs, codes: IntArray) -> FloatArray:
-        """Return the vectors of the items that are the points, each without itself."""
-        ranks, own = self._ranks(outputs.need(self.needs)), positions(codes)
-        return means_to_classes(ranks, self.points, self.ends, self.kind, own=own)
-
-    def _ranks(self, P: FloatArray) -> FloatArray:
+    def coordinates(self, P: FloatArray) -> FloatArray:
+        """Return ranks of posteriors among the points."""
         ranks = np.empty(P.shape)
 
         def rank(start: int, stop: int) -> None:
             for c, (values, at, below) in enumerate(self.columns):
                 column = P[start:stop, c]
                 places = np.searchsorted(values, column)
-                ranks[start:stop, c] = np.where(
-                    values[np.minimum(places, len(values) - 1)] == column, at[places], below[places]
-                )
+                equals = values[np.minimum(places, len(values) - 1)] == column
+                ranks[start:stop, c] = np.where(equals, at[places], below[places])
 
         in_chunks(rank, len(P), _ITEMS_PER_CHUNK)
         return ranks

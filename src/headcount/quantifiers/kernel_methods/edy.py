@@ -18,6 +18,7 @@ from headcount.quantifiers.kernel_methods.points import (
     check_points,
     require_two_each,
     sorted_points,
+    sorted_weights,
 )
 from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 
@@ -137,9 +138,15 @@ class EDy(MeansToItems):
         """Mean distances to the points."""
         if not hasattr(self, "points_"):
             return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
+        weights = sorted_weights(self)
         if self.distance == _EARTH_MOVERS:
-            return MeanEarthMovers(self.points_, self.ends_)
-        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance])
+            return MeanEarthMovers(self.points_, self.ends_, weights)
+        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance], weights=weights)
+
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether the means over validation items are weighted."""
+        return self._is_inherited(EDy, "_learn", "_learn_weighted_profiles", "_learn_representation")
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)

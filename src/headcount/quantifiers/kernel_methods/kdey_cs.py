@@ -16,6 +16,7 @@ from headcount.quantifiers.kernel_methods.points import (
     check_points,
     require_two_each,
     sorted_points,
+    sorted_weights,
 )
 from headcount.quantifiers.kernel_methods.solvers import CauchySchwarz
 
@@ -119,7 +120,12 @@ class KDEyCS(MeansToItems):
         """Mean kernels to the points."""
         if not hasattr(self, "points_"):
             return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
-        return MeansToPoints(self.points_, self.ends_, GAUSSIAN, 0.25 / self.bandwidth**2)
+        return MeansToPoints(self.points_, self.ends_, GAUSSIAN, 0.25 / self.bandwidth**2, sorted_weights(self))
+
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether the means over validation items are weighted."""
+        return self._is_inherited(KDEyCS, "_learn", "_learn_weighted_profiles", "_learn_representation")
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)

@@ -14,6 +14,7 @@ from headcount.quantifiers.kernel_methods.points import (
     means_to_classes,
     positions,
     sorted_points,
+    sorted_weights,
 )
 
 __all__ = ["KDEyML"]
@@ -111,6 +112,14 @@ class KDEyML(DensitiesQuantifier):
         super().__init__(classifier, validation=validation, refit=refit, random_state=random_state, classes=classes)
         self.bandwidth = bandwidth
 
+    @property
+    def takes_labelled_weights(self) -> bool:
+        """Whether the densities are weighted means of kernels."""
+        return self._is_inherited(KDEyML, "_learn", "_learn_densities", "densities")
+
+    def _learn_weighted_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray) -> None:
+        self._learn_densities(outputs, codes)  # the design keeps the weights of the points
+
     def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
         self.points_, self.ends_ = sorted_points(outputs.need("posteriors"), codes, len(self.classes_))
 
@@ -121,7 +130,8 @@ class KDEyML(DensitiesQuantifier):
     def _densities(self, outputs: Outputs, own: IntArray | None = None) -> FloatArray:
         # The factor keeps densities far from all points above zero, and the same factor for all classes changes no shares.
         scale = 0.5 / self.bandwidth**2
-        return means_to_classes(outputs.need("posteriors"), self.points_, self.ends_, RELATIVE_GAUSSIAN, scale, own)
+        P, weights = outputs.need("posteriors"), sorted_weights(self)
+        return means_to_classes(P, self.points_, self.ends_, RELATIVE_GAUSSIAN, scale, own, weights)
 
     def validation_densities(self) -> FloatArray:
         """Return the densities of the validation items, each without its own kernel; the only item of a class keeps it."""

@@ -24,6 +24,7 @@ __all__ = [
     "positions",
     "require_two_each",
     "sorted_points",
+    "sorted_weights",
 ]
 
 RELATIVE_GAUSSIAN, GAUSSIAN, MANHATTAN, EUCLIDEAN = 0, 1, 2, 3
@@ -59,7 +60,13 @@ def positions(codes: IntArray) -> IntArray:
 
 
 def means_to_classes(
-    P: FloatArray, points: FloatArray, ends: IntArray, kind: int, scale: float = 1.0, own: IntArray | None = None
+    P: FloatArray,
+    points: FloatArray,
+    ends: IntArray,
+    kind: int,
+    scale: float = 1.0,
+    own: IntArray | None = None,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """Return the mean kernel or distance between each item and the points of each class: shape (n_items, n_classes).
 
@@ -74,18 +81,31 @@ def means_to_classes(
         Of the Gaussian kernels.
     own : array of shape (n_items,), optional
         The point that each item is itself, which is left out; -1 for none.
+    weights : array of shape (n_points,), optional
+        Of the points (`sorted_weights`).
     """
     from headcount.quantifiers.kernel_methods import _kernels
 
     P = np.ascontiguousarray(P, dtype=np.float64)
     F = np.empty((len(P), len(ends) - 1))
     own = np.empty(0, dtype=np.int64) if own is None else own
+    each = np.empty(0) if weights is None else weights
+    totals = np.diff(ends).astype(np.float64) if weights is None else np.add.reduceat(weights, ends[:-1])
 
     def compute(a: int, b: int) -> None:
-        _kernels.class_means(P[a:b], own[a:b], points, ends, kind, scale, F[a:b])
+        _kernels.class_means(P[a:b], own[a:b], points, ends, kind, scale, each, totals, F[a:b])
 
     in_chunks(compute, len(P), max(1, _PAIRS_PER_CHUNK // points.shape[1]))
     return F
+
+
+def sorted_weights(quantifier: Any) -> FloatArray | None:
+    """Return the weights of the validation items of a quantifier in the order of its points, 1 on average; None without weights."""
+    weights = quantifier._validation_weights()
+    if weights is None:
+        return None
+    in_order: FloatArray = weights[np.argsort(quantifier.validation_codes_, kind="stable")] / weights.mean()
+    return in_order
 
 
 def require_two_each(codes: IntArray, classes: AnyArray, name: str) -> None:

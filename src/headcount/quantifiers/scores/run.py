@@ -59,6 +59,12 @@ class ConfidenceCells(Cells):
         """Count the items of each group in each cell."""
         return count_cells(C, self._cuts(len(C)), groups, n_groups)
 
+    def reduce_weighted_columns(
+        self, C: FloatArray, groups: IntArray, n_groups: int, factors: FloatArray, products: bool = False
+    ) -> Statistics:
+        """Add up the factors of the items of each group in each cell."""
+        return count_cells(C, self._cuts(len(C)), groups, n_groups, factors)
+
     def sql(self, n_classes: int) -> tuple[str, ...]:
         """Return SQL for the cell."""
         reached = [f"CASE WHEN largest >= {float(cut)!r} THEN 1 ELSE 0 END" for cut in self._cuts(n_classes)]

@@ -51,7 +51,13 @@
   };
 
   // Sorting: by figures, or by the order of the page; groups without a figure come last.
-  const sortKeys = [(g) => g, (g) => data.n[g], ...data.classes.map((_, j) => (g) => value(g, j)), ...(data.mean[0].length ? [(g) => data.mean[g][0]] : []), verdict, (g) => data.p[g]];
+  // A quantile is a class: it is sorted by the place of that class.
+  const figureKey = (i, g) => {
+    const figure = data.values[g][3 * i];
+    if (figure === null || data.figures[i].kind !== "quantile") return figure;
+    return data.classes.indexOf(String(figure));
+  };
+  const sortKeys = [(g) => g, (g) => data.n[g], ...data.classes.map((_, j) => (g) => value(g, j)), ...data.figures.map((_, i) => (g) => figureKey(i, g)), verdict, (g) => data.p[g]];
   const makeSortable = () => {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
@@ -229,7 +235,7 @@
       draw(svg, "text", { class: "x", x: width - EDGE.right, y: HEIGHT - 7, "text-anchor": "end" }, "largest share");
     }
     for (const { j, groups } of lines) {
-      const layer = draw(svg, "g", { class: count > 200 ? "dense" : "", style: `--c:var(--c${j % 10})` });
+      const layer = draw(svg, "g", { class: count > 200 ? "dense" : "", style: `--c:var(--c${j % data.palette})` });
       const runs = [];
       groups.forEach((g, i) => {
         if (value(g, j) === null) return;
@@ -324,14 +330,14 @@
   const cell = (entry) => (typeof entry === "string" && /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(entry) && !number.test(entry) ? `'${entry}` : String(entry ?? ""));
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (groups, classes) => {
-    const mean = data.mean[0].length ? ["mean", "mean_low", "mean_high"] : [];
-    const lines = [["group", ...data.columns, "class", "share", "share_low", "share_high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...mean]];
+    const figures = data.figures.flatMap(({ key }) => [key, `${key}_low`, `${key}_high`]);
+    const lines = [["group", ...data.columns, "class", "share", "share_low", "share_high", "count", "count_low", "count_high", "n", "verdict", "p_corrected", ...figures]];
     for (const g of groups) {
       for (const j of classes) {
         const ends = [SHARE, LOW, HIGH].map((end) => value(g, j, end));
         const counts = ends.map((end) => (end === null ? null : Math.round(end * data.n[g])));
         const parts = data.columns.length ? data.names[g] : [];
-        lines.push([names[g], ...parts, data.classes[j], ...ends, ...counts, data.n[g], verdict(g), data.p[g], ...data.mean[g]]);
+        lines.push([names[g], ...parts, data.classes[j], ...ends, ...counts, data.n[g], verdict(g), data.p[g], ...data.values[g]]);
       }
     }
     return lines.map((line) => line.map((entry) => field(cell(entry))).join(",")).join("\n") + "\n";
