@@ -43,7 +43,7 @@ class MeanRankDistances(MeansToPoints):
     """
 
     def __init__(self, points: FloatArray, ends: IntArray) -> None:
-        self.columns = [_rank_table(column) for column in points]
+        self.rank_tables = [_rank_table(column) for column in points]
         super().__init__(np.ascontiguousarray(self.coordinates(points.T).T), ends, EUCLIDEAN)
 
     def coordinates(self, P: FloatArray) -> FloatArray:
@@ -51,7 +51,7 @@ class MeanRankDistances(MeansToPoints):
         ranks = np.empty(P.shape)
 
         def rank(start: int, stop: int) -> None:
-            for c, (values, at, below) in enumerate(self.columns):
+            for c, (values, at, below) in enumerate(self.rank_tables):
                 column = P[start:stop, c]
                 places = np.searchsorted(values, column)
                 equals = values[np.minimum(places, len(values) - 1)] == column
