@@ -15,7 +15,7 @@ from pathlib import Path
 
 import joblib
 import pandas as pd
-from studies.ordinal_league.fits import LEAGUE, OTHER_SEED
+from studies.ordinal_league.fits import INSTALLED, LEAGUE, OTHER_SEED
 from studies.ordinal_league.page import page
 from studies.ordinal_league.recipe import BAGS, REPETITIONS, read_table
 from studies.ordinal_league.store import repetition_scores
@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument(
         "--skip", default="", help="methods that are not run, such as CvMy_Eu, which visits all pairs in each bag"
     )
+    parser.add_argument("--installed-forests", action="store_true", help="the forests of the installed scikit-learn")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "ordinal-league")
     asked = parser.parse_args()
     names = {name for name in asked.sets.split(",") if name}
@@ -51,12 +52,13 @@ def main() -> int:
             sizes[path] = read_table(path)[0].size
         except (ValueError, OSError) as error:
             failed.append(str(error))
+    base = INSTALLED if asked.installed_forests else LEAGUE
     again = {name for name in asked.other_seed.split(",") if name}
     began = time.monotonic()
     work = [
         (path, asked.store, repetition, learner, asked.bags, asked.cut, frozenset(asked.skip.split(",")))
         for path in sorted(sizes, key=lambda path: sizes[path])
-        for learner in (LEAGUE, *([OTHER_SEED] if path.stem in again else []))
+        for learner in (base, *([OTHER_SEED] if path.stem in again else []))
         for repetition in range(asked.repetitions)
     ]
     cells = []
@@ -71,7 +73,7 @@ def main() -> int:
     published = pd.read_csv(theirs if theirs.exists() else SHIPPED)
     table = pd.DataFrame(cells).sort_values(["set", "learner", "method", "repetition"])
     table.round(6).to_csv(f"{asked.out}.csv", index=False)
-    text = page(table, published, failed, (time.monotonic() - began) / 60.0, asked.bags)
+    text = page(table, base, published, failed, (time.monotonic() - began) / 60.0, asked.bags)
     Path(f"{asked.out}.md").write_text(text)
     print(text)
     return 0

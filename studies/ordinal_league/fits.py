@@ -11,30 +11,34 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
+from studies.ordinal_league.forests import LeagueForest
 from studies.ordinal_league.recipe import SEED, Split
 
 from headcount.learners.ordinal import FrankHall
 
 DEPTHS = (1, 5, 10, 15, 20, 25, 30)
 LEAVES = (1, 2, 5, 10, 20)
-LEAGUE, OTHER_SEED = "forest", "forest, other seed"
-"""The league's forest, and the same setting with another seed, which tells how much forests move."""
+LEAGUE, OTHER_SEED, INSTALLED = "league forest", "league forest, other seed", "forest"
+"""The league's forest; its setting with another seed, which tells how much forests move; and that of the installed scikit-learn."""
 
 
-def forest(depth: int, leaf: int, seed: int = SEED) -> RandomForestClassifier:
-    """Return the league's forest."""
+def forest(depth: int, leaf: int, learner: str) -> Any:
+    """Return the forest of a learner."""
+    seed = SEED + 1 if learner == OTHER_SEED else SEED
+    if learner != INSTALLED:
+        return LeagueForest(100, max_depth=depth, min_samples_leaf=leaf, random_state=seed)
     return RandomForestClassifier(
         100, max_depth=depth, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
     )
 
 
-def decisions_of_cuts(X: Any, y: Any, new: Any, leaf: int) -> list[Any]:
+def decisions_of_cuts(X: Any, y: Any, new: Any, leaf: int, learner: str) -> list[Any]:
     """Return the decisions of a deep forest that is cut at each of `DEPTHS`.
 
     A node splits by its own items alone, so that a tree cut at depth d is distributed as one grown to depth d. This saves most fits
     of the grid, but the settings that are compared then share their luck, so that others win: less often the smallest leaves.
     """
-    fitted = forest(DEPTHS[-1], leaf).fit(X, y)
+    fitted = forest(DEPTHS[-1], leaf, learner).fit(X, y)
     items = np.ascontiguousarray(new, dtype=np.float32)
     total = np.zeros((len(DEPTHS), len(items), len(fitted.classes_)))
     rows = np.arange(len(items))
@@ -57,7 +61,7 @@ def geometric_mean(y: Any, decided: Any, n_classes: int) -> float:
     return float(np.prod(hits / np.bincount(y, minlength=n_classes)) ** (1.0 / n_classes))
 
 
-def decisions(X: Any, y: Any, new: Any, leaf: int) -> list[Any]:
+def decisions(X: Any, y: Any, new: Any, leaf: int, learner: str) -> list[Any]:
     """Return the decisions of the forest of each depth.
 
     Where no tree reached a depth, those of greater depths are the same forest, to the bit.
@@ -68,13 +72,13 @@ def decisions(X: Any, y: Any, new: Any, leaf: int) -> list[Any]:
         if deepest < before:
             found.append(found[-1])
             continue
-        fitted = forest(depth, leaf).fit(X, y)
+        fitted = forest(depth, leaf, learner).fit(X, y)
         deepest = max(tree.get_depth() for tree in fitted.estimators_)
         found.append(fitted.predict(new))
     return found
 
 
-def chosen_setting(part: Split, cut: bool = False) -> tuple[int, int]:
+def chosen_setting(part: Split, learner: str = LEAGUE, cut: bool = False) -> tuple[int, int]:
     """Return depth and least leaf with the best geometric mean of recalls in three folds, the first of equals."""
     quality = np.zeros((len(DEPTHS), len(LEAVES)))
     with warnings.catch_warnings():
@@ -83,7 +87,7 @@ def chosen_setting(part: Split, cut: bool = False) -> tuple[int, int]:
     for train, held_out in folds:
         X, y, new = part.X_train[train], part.y_train[train], part.X_train[held_out]
         for j, leaf in enumerate(LEAVES):
-            by_depth = decisions_of_cuts(X, y, new, leaf) if cut else decisions(X, y, new, leaf)
+            by_depth = (decisions_of_cuts if cut else decisions)(X, y, new, leaf, learner)
             for i, decided in enumerate(by_depth):
                 quality[i, j] += geometric_mean(part.y_train[held_out], decided, part.n_classes) / len(folds)
     best = int(quality.round(12).argmax())
@@ -108,10 +112,10 @@ def fitted_sides(
 ) -> dict[str, Any]:
     """Return the posteriors of both sides, the forest's setting, and the seconds it took.
 
-    The league's forest finds its setting; the same with another seed is given it.
+    A forest finds its setting; the same with another seed is given it.
     """
     began = time.monotonic()
-    depth, leaf = setting or chosen_setting(part, cut)
-    train, test = decomposed(part, forest(depth, leaf, seed=SEED if learner == LEAGUE else SEED + 1))
+    depth, leaf = setting or chosen_setting(part, learner, cut)
+    train, test = decomposed(part, forest(depth, leaf, learner))
     seconds = np.array(time.monotonic() - began)
     return {"train": train, "test": test, "setting": np.array([depth, leaf]), "seconds": seconds}

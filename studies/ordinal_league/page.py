@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sklearn
-from studies.ordinal_league.fits import LEAGUE, OTHER_SEED
+from studies.ordinal_league.fits import INSTALLED, OTHER_SEED
 from studies.ordinal_league.published import METHODS, WITHOUT_CLASSIFIER
 from studies.ordinal_league.recipe import SEED
 
@@ -17,9 +17,11 @@ ROUNDING = 0.0001
 RIVAL = "EDy_EMD"
 
 
-def page(table: pd.DataFrame, published: pd.DataFrame, failed: list[str], minutes: float, n_bags: int) -> str:
+def page(
+    table: pd.DataFrame, base: str, published: pd.DataFrame, failed: list[str], minutes: float, n_bags: int
+) -> str:
     """Return the page."""
-    league = table[table["learner"] == LEAGUE]
+    league = table[table["learner"] == base]
     cells = compared(league, published)
     repetitions = league.groupby("set")["repetition"].nunique()
     lines = [
@@ -30,10 +32,14 @@ def page(table: pd.DataFrame, published: pd.DataFrame, failed: list[str], minute
         f"{headcount.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, Python "
         f"{platform.python_version()}; {minutes:.1f} minutes with what the store had.",
         "",
+        "The forests are those of the installed scikit-learn, which draws items by class weights."
+        if base == INSTALLED
+        else "The forests multiply by class weights and draw the random numbers of scikit-learn in 2023 (`LeagueForest`).",
+        "",
         "A score is 1 - EMD(p, q) / M(p), higher is better; a standard error (SE) is that of the mean over repetitions.",
         *agreement(cells),
         *everything(cells),
-        *seeds(table),
+        *seeds(table, league),
         *ranking(league, published),
     ]
     if failed:
@@ -77,7 +83,7 @@ def agreement(cells: pd.DataFrame) -> list[str]:
         "",
         f"**{(known['units'] <= 3).mean():.1%} of {len(known)} cells are within three standard errors over repetitions.** With a "
         f"classifier, cells differ from the published ones by {plain['off'].abs().mean():.4f} on average and "
-        f"{plain['off'].abs().max():.4f} at most: forests of another version draw other numbers from the same seed.",
+        f"{plain['off'].abs().max():.4f} at most.",
     ]
     far = known[known["units"] > 3]
     lines += [
@@ -104,13 +110,13 @@ def everything(cells: pd.DataFrame) -> list[str]:
     return lines
 
 
-def seeds(table: pd.DataFrame) -> list[str]:
+def seeds(table: pd.DataFrame, league: pd.DataFrame) -> list[str]:
     """Return how much another seed of the forests moves the scores."""
     other = table[table["learner"] == OTHER_SEED]
     if other.empty:
         return []
     keys = ["set", "method", "repetition"]
-    both = other.merge(table[table["learner"] == LEAGUE], on=keys, suffixes=("_other", ""))
+    both = other.merge(league, on=keys, suffixes=("_other", ""))
     both["off"] = both["score_other"] - both["score"]
     lines = [
         "",

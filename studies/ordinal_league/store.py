@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from studies.ordinal_league import ours, published
-from studies.ordinal_league.fits import LEAGUE, fitted_sides
+from studies.ordinal_league.fits import LEAGUE, OTHER_SEED, fitted_sides
 from studies.ordinal_league.published import Task
 from studies.ordinal_league.recipe import draw_bags, read_table, scores, split
 
@@ -17,7 +17,7 @@ def sides(folder: Path, part: Any, repetition: int, learner: str, cut: bool) -> 
     path = folder / f"{repetition}-{learner}.npz"
     if not path.exists():
         setting = None
-        if learner != LEAGUE:
+        if learner == OTHER_SEED:
             setting = tuple(int(x) for x in sides(folder, part, repetition, LEAGUE, cut)["setting"])
         fitted = fitted_sides(part, learner, setting, cut)
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def repetition_scores(
     folder = store / table.stem
     path = folder / f"{repetition}-{learner}-{n_bags}.json"
     known: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
-    wanted = [*published.METHODS, *ours.METHODS] if learner == LEAGUE else [*published.METHODS]
+    wanted = [*published.METHODS, *ours.METHODS] if learner != OTHER_SEED else [*published.METHODS]
     missing = [name for name in wanted if name not in known and name not in skipped]
     if missing:
         part = split(*read_table(table), repetition)
