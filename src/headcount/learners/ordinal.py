@@ -119,6 +119,7 @@ class FrankHall(_OrderedDecomposition):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(0.0, 1.0, 300)[:, None]
     >>> stars = FrankHall(classes=["bad", "fair", "good"]).fit(X, np.repeat(["bad", "fair", "good"], 100))
     >>> stars.predict([[0.1], [0.5], [0.9]]).tolist()
@@ -166,6 +167,7 @@ class ContinuationRatio(_OrderedDecomposition):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(0.0, 1.0, 300)[:, None]
     >>> stages = ContinuationRatio().fit(X, np.repeat([1, 2, 3], 100))
     >>> stages.predict([[0.1], [0.5], [0.9]]).tolist()

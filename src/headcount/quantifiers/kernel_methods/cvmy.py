@@ -71,6 +71,7 @@ class CvMy(MeansToItems):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, flip_y=0.1, random_state=0)
+    >>> import numpy as np
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # positives only
     >>> CvMy(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0]

@@ -101,6 +101,7 @@ class EDyMAP(MeansToItems):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, n_informative=6, n_classes=3, class_sep=2.0, random_state=0)
+    >>> import numpy as np
     >>> sample = np.flatnonzero(y[2000:] == 1)[:500] + 2000           # items of the second class only
     >>> EDyMAP(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 1.0, 0.0]

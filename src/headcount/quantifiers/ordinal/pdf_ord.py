@@ -96,6 +96,7 @@ class PDFOrd(SumsQuantifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(4000, n_informative=6, n_classes=3, class_sep=2.0, random_state=0)
+    >>> import numpy as np
     >>> sample = np.flatnonzero(y[2000:] == 2)[:500] + 2000           # items of the highest class only
     >>> PDFOrd(random_state=0).fit(X[:2000], y[:2000]).predict(X[sample]).round(1).tolist()
     [0.0, 0.0, 1.0]
