@@ -67,6 +67,20 @@ def _absolutes(x: FloatArray, Z: FloatArray, e: FloatArray) -> None:
 
 
 @kernel(error_model="numpy", fastmath=_SUMS)
+def _lengths(x: FloatArray, Z: FloatArray, e: FloatArray) -> None:
+    """Compute the Euclidean distances of an item to the points."""
+    for i in range(e.size):
+        e[i] = (x[0] - Z[0, i]) ** 2
+    for c in range(1, x.size - 1):
+        for i in range(e.size):
+            e[i] += (x[c] - Z[c, i]) ** 2
+    last = x.size - 1
+    for i in range(e.size):
+        off = (x[last] - Z[last, i]) ** 2 if last > 0 else 0.0
+        e[i] = np.sqrt(e[i] + off)
+
+
+@kernel(error_model="numpy", fastmath=_SUMS)
 def _total(e: FloatArray) -> float:
     total = 0.0
     for i in range(e.size):
@@ -103,20 +117,18 @@ def class_means(
         left_out = own[i] if own.size else -1
         if kind == MANHATTAN:
             _absolutes(X[i], Z, e)
+        elif kind == EUCLIDEAN:
+            _lengths(X[i], Z, e)
         else:
             nearest = _squares(X[i], Z, e)
-            if kind == EUCLIDEAN:
-                for m in range(e.size):
-                    e[m] = np.sqrt(e[m])
-            else:
-                if left_out >= 0:
-                    e[left_out] = _FAR
-                    nearest = e.min()
-                if kind == GAUSSIAN:
-                    nearest = 0.0
-                for m in range(e.size):
-                    e[m] = (nearest - e[m]) * scale
-                exponentials(e)
+            if left_out >= 0:
+                e[left_out] = _FAR
+                nearest = e.min()
+            if kind == GAUSSIAN:
+                nearest = 0.0
+            for m in range(e.size):
+                e[m] = (nearest - e[m]) * scale
+            exponentials(e)
         if left_out >= 0:
             e[left_out] = 0.0
         for m in range(weights.size):
