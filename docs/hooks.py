@@ -22,6 +22,7 @@ INCLUDED_PAGES = {
     "studies/league.md": "studies/league.md",
     "studies/league-published.md": "studies/league-published.md",
     "studies/ordinal-league.md": "studies/ordinal-league.md",
+    "studies/ordinal-league-installed.md": "studies/ordinal-league-installed.md",
     "studies/stars-by-quarter.md": "studies/stars-by-quarter.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""

@@ -53,6 +53,8 @@ def compared(league: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
         league[league["method"].isin(list(METHODS))].groupby(["set", "method"])["score"].agg(["mean", "std", "count"])
     )
     cells = found.reset_index().merge(published[["set", "method", "score"]], on=["set", "method"], how="left")
+    most = cells.groupby("set")["count"].transform("max")
+    cells = cells[cells["count"] == most].copy()  # a run that was stopped may have some repetitions of a method
     cells["se"] = cells["std"] / np.sqrt(cells["count"])
     cells["off"] = cells["mean"] - cells["score"]
     cells["units"] = cells["off"].abs() / np.maximum(cells["se"], ROUNDING)
