@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headcount._validation import class_numbers
 from headcount.exceptions import FileFormatError
 from headcount.modelfile.archive import BODY, NODES, json_nodes, schema_of, unpacked
 from headcount.modelfile.arrays import array_from
 from headcount.modelfile.columns import Columns
-from headcount.modelfile.manifest import columns_of, described
+from headcount.modelfile.manifest import class_numbers, columns_of, described
 
 __all__ = ["ModelSummary", "read_summary"]
 
