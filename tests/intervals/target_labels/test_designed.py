@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.design_worlds import Side, draw
+
 from headcount import CC, PACC, BayesianCC, SurveyDesign, estimate, survey_mean
 from headcount.exceptions import DataError
 from headcount.model_assisted import assisted_shares
