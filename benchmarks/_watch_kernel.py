@@ -8,55 +8,46 @@ import math
 import numba
 import numpy as np
 
-from headcount.monitor.moves import _DELAY_UNIT, _RELATIVE_SPREAD, _TAIL, _THIN, FIRST_WEIGHT
+from headcount.monitor.moves import _DELAY_UNIT, _TAIL, _THIN, FIRST_WEIGHT
 
 _MOST_STARTS = 400
+NEGLIGIBLE = -18.0
+"""Logarithm of evidence that is left out of the sum: together less than 1e-4 of an e-value of 1."""
 
 
 @numba.njit(cache=True)
-def log_normal_cdf(x):
-    if x < -30.0:
-        return -0.5 * x * x - math.log(-x) - 0.5 * math.log(2.0 * math.pi)
-    return math.log(0.5 * math.erfc(-x / math.sqrt(2.0)))
-
-
-@numba.njit(cache=True)
-def log_ratio(after, since, total, v, c, scale, one_sided):
+def log_evidence_of_start(after, since, total, log_weights, linear, quadratic):
     """Return the logarithm of a start's evidence: see `MoveProcess._log_ratios`."""
-    b = max(after / v - c * after * after / (v * v), 0.0)
-    a = (since - c * after / v * total) / v
-    m, w2 = scale, (_RELATIVE_SPREAD * scale) ** 2
-    spread = b + 1.0 / w2
-    least = -0.5 * m * m / w2 - 0.5 * math.log1p(b * w2)
-    up = least + 0.5 * (a + m / w2) ** 2 / spread
-    if one_sided:
-        return up + log_normal_cdf((a + m / w2) / math.sqrt(spread)) - log_normal_cdf(m / math.sqrt(w2))
-    down = least + 0.5 * (a - m / w2) ** 2 / spread
-    top = max(up, down)
-    return top + math.log(math.exp(up - top) + math.exp(down - top)) - math.log(2.0)
+    logs = np.empty(len(log_weights))
+    for i in range(len(log_weights)):
+        logs[i] = log_weights[i] + linear[0, i] * since - linear[1, i] * after * total
+        logs[i] -= quadratic[0, i] * after - quadratic[1, i] * after * after
+    top = logs.max()
+    return top + math.log(np.exp(logs - top).sum())
 
 
 @numba.njit(cache=True)
-def bound(kept, at_n, at_total, weight, n, total, v, c, scale, started):
-    """Return the logarithm of a bound of the evidence that costs less: at most looks it is below the threshold."""
-    m, w2 = scale, (_RELATIVE_SPREAD * scale) ** 2
-    least, result = math.exp(-0.5 * m * m / w2), max(1.0 - started, 0.0)
-    for k in range(kept):
-        after = n - at_n[k]
-        b = max(after / v - c * after * after / (v * v), 0.0)
-        a = abs(total - at_total[k] - c * after / v * total) / v
-        exponent = weight[k] + 0.5 * (a + m / w2) ** 2 / (b + 1.0 / w2)
-        # Of positive moves alone: divided by the probability of these.
-        result += 1.03 * least * math.exp(min(exponent, 700.0)) / math.sqrt(1.0 + b * w2)
-    return math.log(result)
+def evidence_of_start(after, since, total, log_weights, linear, quadratic, log_weight, least):
+    """Return a start's weight times its evidence, without moves of less than so much."""
+    result = 0.0
+    for i in range(len(log_weights)):
+        exponent = log_weight + log_weights[i] + linear[0, i] * since - linear[1, i] * after * total
+        exponent -= quadratic[0, i] * after - quadratic[1, i] * after * after
+        if exponent > least:
+            result += math.exp(min(exponent, 700.0))
+    return result
 
 
 @numba.njit(cache=True)
-def first_alarm(sizes, sums, v, s2, scale, one_sided, threshold, record):
-    """Return the look of the first alarm, or -1; the logarithm of the evidence at each look in ``record`` if that is as long."""
+def first_alarm(sizes, sums, v, s2, scale, moves, variances, log_weights, threshold, record, least):
+    """Return the look of the first alarm, or -1; the logarithm of the evidence at each look in ``record`` if that is as long.
+
+    Parts of the evidence with a logarithm of less than ``least`` are left out.
+    """
     at_n, at_total = np.zeros(_MOST_STARTS), np.zeros(_MOST_STARTS)
-    weight = np.zeros(_MOST_STARTS)
+    weight, linear, quadratic = np.zeros(_MOST_STARTS), np.zeros((2, len(moves))), np.zeros((2, len(moves)))
     kept, n, total, started, first = 0, 0.0, 0.0, 0.0, -1
+    recorded = len(record) == len(sizes)
     for look in range(len(sizes)):
         units = n * scale**2 / (_DELAY_UNIT * v)
         spent = FIRST_WEIGHT + (1.0 - FIRST_WEIGHT) * (1.0 - (1.0 + units) ** -_TAIL)
@@ -64,22 +55,22 @@ def first_alarm(sizes, sums, v, s2, scale, one_sided, threshold, record):
         weight[kept] = math.log(max(spent - started, 1e-300))
         started, kept = spent, kept + 1
         n, total = n + sizes[look], total + sums[look]
-        inverse = n / v + (1.0 / s2 if s2 > 0.0 else math.inf)
-        c = 1.0 / inverse
-        if (
-            len(record) == len(sizes)
-            or bound(kept, at_n, at_total, weight, n, total, v, c, scale, started) >= threshold
-        ):
-            evidence = max(1.0 - started, 0.0)
-            for k in range(kept):
-                ratio = log_ratio(n - at_n[k], total - at_total[k], total, v, c, scale, one_sided)
-                evidence += math.exp(min(weight[k] + ratio, 700.0))
-            if len(record) == len(sizes):
-                record[look] = math.log(evidence)
-            if first < 0 and math.log(evidence) >= threshold:
-                first = look
-                if len(record) != len(sizes):
-                    return first
+        for i in range(len(moves)):
+            w = variances[i]
+            shared = 1.0 / (n / w + (1.0 / s2 if s2 > 0.0 else math.inf)) / (w * w)  # c / v^2
+            linear[0, i], linear[1, i] = moves[i] / w, moves[i] * shared
+            quadratic[0, i], quadratic[1, i] = 0.5 * moves[i] ** 2 / w, 0.5 * moves[i] ** 2 * shared
+        evidence = max(1.0 - started, 0.0)
+        for k in range(kept):
+            evidence += evidence_of_start(
+                n - at_n[k], total - at_total[k], total, log_weights, linear, quadratic, weight[k], least
+            )
+        if recorded:
+            record[look] = math.log(evidence)
+        if first < 0 and math.log(evidence) >= threshold:
+            first = look
+            if not recorded:
+                return first
         i = 1
         while i < kept - 1:
             before, this, later = at_n[i - 1], at_n[i], at_n[i + 1]
@@ -87,9 +78,12 @@ def first_alarm(sizes, sums, v, s2, scale, one_sided, threshold, record):
                 i += 1
                 continue
             near = i - 1 if this - before <= later - this else i + 1
-            moved = weight[i]
-            moved += log_ratio(n - at_n[i], total - at_total[i], total, v, c, scale, one_sided)
-            moved -= log_ratio(n - at_n[near], total - at_total[near], total, v, c, scale, one_sided)
+            ratios = np.empty(2)
+            for j, k in enumerate((i, near)):
+                ratios[j] = log_evidence_of_start(
+                    n - at_n[k], total - at_total[k], total, log_weights, linear, quadratic
+                )
+            moved = weight[i] + ratios[0] - ratios[1]
             top = max(weight[near], moved)
             weight[near] = top + math.log(math.exp(weight[near] - top) + math.exp(moved - top))
             for k in range(i, kept - 1):
@@ -101,9 +95,9 @@ def first_alarm(sizes, sums, v, s2, scale, one_sided, threshold, record):
 
 @numba.njit(cache=True)
 def batch_sums(sizes, cumulated, values, seed):
-    """Return sums of the values of items drawn from cells, batch by batch."""
+    """Return sums of values of items drawn from cells, batch by batch; the values are a row each, as are the sums."""
     np.random.seed(seed)  # noqa: NPY002 (the compiled generator)
-    sums = np.zeros(len(sizes))
+    sums = np.zeros((len(values), len(sizes)))
     steps = 4096  # a table of starting points for the search of the cell
     guide = np.searchsorted(cumulated, np.arange(steps) / steps, side="right")
     for look in range(len(sizes)):
@@ -112,7 +106,8 @@ def batch_sums(sizes, cumulated, values, seed):
             cell = guide[int(u * steps)]
             while cumulated[cell] <= u:
                 cell += 1
-            sums[look] += values[cell]
+            for j in range(len(values)):
+                sums[j, look] += values[j, cell]
     return sums
 
 

@@ -1,4 +1,4 @@
-"""Groups of few items, by themselves and drawn towards the other groups: `python -m benchmarks.small_groups [N] [--part I/J]`.
+"""Groups of few items, by themselves and drawn towards the other groups: `python -m benchmarks.small_groups [N] [--wider]`.
 
 N simulations of each setting (default 200) and of the real reviews in HEADCOUNT_DATA. Printed: mean squared error of the drawn
 shares over that of the plain ones, share of classes and groups whose interval held the truth (both), widths, and how far groups
@@ -10,11 +10,12 @@ import gzip
 import platform
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+from joblib import Parallel, delayed
 
 import headcount as hc
 from benchmarks.coverage.learners import forget, make_classifier
@@ -94,6 +95,7 @@ class Setting:
     n_groups: int = 24
     learner: str = ""
     separation: float = 2.5
+    seed: int = SEED
 
     @property
     def base(self) -> Array:
@@ -113,7 +115,7 @@ class Setting:
         )
 
     def simulate(self, i: int) -> Array:
-        g = np.random.default_rng([SEED, crc32(self.name.encode()), i])
+        g = np.random.default_rng([self.seed, crc32(self.name.encode()), i])
         world = (
             Gaussian(self.k, self.separation, noise=3, copies=3 if self.learner == "NB" else 1)
             if self.learner
@@ -124,6 +126,7 @@ class Setting:
             "50": np.full(self.n_groups, 50),
             "200": np.full(self.n_groups, 200),
             "20 to 500": np.round(20.0 * 25.0 ** g.random(self.n_groups)).astype(int),
+            "10 to 500": np.round(10.0 * 50.0 ** g.random(self.n_groups)).astype(int),
         }[self.sizes]
         sizes = np.sort(sizes)
         shares = GROUPS[self.groups](self.base, self.n_groups, g)
@@ -157,6 +160,20 @@ def report(name: str, results: list[Array]) -> None:
         f"{mean[2]:.3f} | {mean[5]:.3f} | {100 * mean[6]:.0f} %",
         flush=True,
     )
+
+
+def wider_settings() -> list[Setting]:
+    """Return further methods, classes, numbers and sizes of groups, besides those that the method was made with."""
+    S, cells = Setting, []
+    for groups in ("alike", "spread .08", "two clusters", "one outlier"):
+        cells += [S(groups=groups, k=k) for k in (2, 3, 5)]
+        cells += [S(groups=groups, method=method, k=k) for method in ("HDy", "SLD bcts", "ACC") for k in (2, 3)]
+        cells += [S(groups=groups, sizes="10 to 500", k=k) for k in (2, 5)]
+        cells += [S(groups=groups, n_groups=200, k=5), S(groups=groups, n_groups=200)]
+        cells += [
+            S(groups=groups, learner=learner, labelled=2_000, k=k) for learner in ("forest", "NB") for k in (2, 5)
+        ]
+    return [cell for cell in cells if cell.method != "HDy" or cell.k == 2]
 
 
 def settings() -> list[Setting]:
@@ -230,18 +247,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("n", nargs="?", type=int, default=200)
     parser.add_argument("--part", default="0/1", help="which settings: the I-th of J parts")
+    parser.add_argument("--wider", action="store_true", help="further settings alone")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     part, parts = map(int, arguments.part.split("/"))
     print(
-        f"{arguments.n} simulations a setting, seed {SEED}, headcount {hc.__version__}, numpy {np.__version__}, "
+        f"{arguments.n} simulations a setting, seed {arguments.seed}, headcount {hc.__version__}, numpy {np.__version__}, "
         f"Python {platform.python_version()}"
     )
     print("setting | error, of the plain one | plain held | drawn held | width | drawn width | drawn by")
-    if part == 0:
+    if part == 0 and not arguments.wider:
         real(arguments.n)
-    for setting in settings()[part::parts]:
-        report(setting.name, [setting.simulate(i) for i in range(arguments.n)])
+    listed = [replace(one, seed=arguments.seed) for one in (wider_settings() if arguments.wider else settings())]
+    with Parallel(n_jobs=arguments.jobs) as pool:
+        for setting in listed[part::parts]:
+            report(setting.name, pool(delayed(_simulate)(setting, i) for i in range(arguments.n)))
+
+
+def _simulate(setting: Setting, i: int) -> Array:
+    warnings.simplefilter("ignore")
+    return setting.simulate(i)
 
 
 if __name__ == "__main__":

@@ -1,144 +1,83 @@
 """False alarms and delays of `headcount.monitor`, by simulation and on real reviews by week: `python -m benchmarks.watch`.
 
-Parts: ``alarms`` (10,000 looks at unchanged streams), ``delays`` (a move by 5 points), ``items`` (the check of the items),
-``reviews`` (amazon_devices by week). Labelled items are drawn again in each simulation; many simulations are computed at once, by
-the process that `Monitor` runs.
+Parts: ``alarms`` (looks at unchanged streams), ``delays`` (a move by 5 points), ``items`` (the check of the items), ``reviews``
+(amazon_devices by week). Labelled items are drawn again in each simulation; many simulations are computed at once, by the process
+that `Monitor` runs. With ``--store FOLDER`` what is done is kept there, and a run that is repeated goes on where it was.
 """
 
-import sys
-import time
+import argparse
+import json
+import platform
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.optimize import brentq
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
 import headcount as hc
-from benchmarks._watch_kernel import batch_sums, first_alarm, misses
-from headcount._distributions import normal_quantile, normal_tail
+from benchmarks._watch_kernel import NEGLIGIBLE, batch_sums, first_alarm, misses
+from benchmarks._watch_worlds import UNSEEN, WORLDS, World
 from headcount.checks.label_shift import labelled_scores
 from headcount.monitor import Monitor, MoveProcess, ShareScores
-from headcount.monitor.cell_blocks import CellBlocks
+from headcount.monitor.cell_blocks import BLOCK_ITEMS, CellBlocks
+from headcount.monitor.late_labels import LateLabels
 from headcount.monitor.sequence import labelled_radius
+from headcount.monitor.share_watches import BandWatch, MovedWatch
 
-CELLS, LABELLED, MOVE, LEVEL, FIRST = 24, 2_000, 0.05, 0.95, 2_000
-EDGES = np.concatenate([[-np.inf], np.linspace(-3.0, 3.0, CELLS - 1), [np.inf]])
-ALPHA_OF_SHARES = 0.7 * (1.0 - LEVEL)
-"""What a monitor with a reference, or bands, and a check of the items spends on shares."""
-
-
-class CellClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose items are one of the cells of a score."""
-
-    def __init__(self, posteriors: Any = None) -> None:
-        self.posteriors = posteriors
-
-    def fit(self, X: Any, y: Any) -> "CellClassifier":
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.predict_proba(X).argmax(axis=1)
-
-    def predict_proba(self, X: Any) -> Any:
-        P1 = np.asarray(self.posteriors)[np.asarray(X)[:, 0].astype(int)]
-        return np.column_stack([1.0 - P1, P1])
+MOVE, LEVEL, FIRST = 0.05, 0.95, 2_000
+PARTS = {"moved": 0.7, "items": 0.2, "labels": 0.1}
+"""Of alpha, in a monitor with a reference, or bands, and a check of the items."""
+CHUNK = 50
+"""Streams that are computed together and kept in one file."""
+LABELS_OF_A_BATCH = 5
 
 
-@dataclass(frozen=True)
-class World:
-    """Scores are normal with variance 1, their means so far apart; posteriors are those of equal shares, or wrong by a factor."""
-
-    method: str
-    share: float
-    apart: float
-    labelled_share: float = 0.5
-    factor: float = 1.0
-    sizes: tuple[int, int] = (10, 200)
-
-    @property
-    def title(self) -> str:
-        factor = "" if self.factor == 1.0 else f", logits x {self.factor:g}"
-        return (
-            f"{self.method}, share {self.share:g}, accuracy {1 - normal_tail(self.apart / 2):.2f}{factor}, "
-            f"labelled {self.labelled_share:g}"
-        )
-
-    @cached_property
-    def profiles(self) -> Any:
-        """Frequencies of the cells, a row a class."""
-        means = np.array([[-self.apart / 2], [self.apart / 2]])
-        return np.diff(1.0 - normal_tail(EDGES - means), axis=1)
-
-    def quantifier(self) -> Any:
-        f = self.profiles
-        logits = self.factor * (np.log(f[1] + 1e-12) - np.log(f[0] + 1e-12))
-        classifier = FrozenEstimator(CellClassifier(1.0 / (1.0 + np.exp(-logits))).fit(None, None))
-        if self.method == "SLD":
-            return hc.SLD(classifier, calibration="bcts")
-        return getattr(hc, self.method)(classifier)
-
-    def labelled(self, generator: np.random.Generator) -> Any:
-        """Fit the method on other labelled items."""
-        y = (generator.random(LABELLED) < self.labelled_share).astype(int)
-        drawn = [generator.choice(CELLS, LABELLED, p=profile) for profile in self.profiles]
-        cells = np.where(y == 1, drawn[1], drawn[0])
-        return self.quantifier().fit(cells[:, None], y)
-
-    def counts(self, generator: np.random.Generator, n: int, share: float, simulations: int) -> Any:
-        """Draw the items of a batch in each simulation, as counts in cells."""
-        return generator.multinomial(n, np.array([1.0 - share, share]) @ self.profiles, size=simulations)
+def threshold(kind: str) -> float:
+    """Return the logarithm of the e-value at which an alarm is raised."""
+    return -float(np.log(PARTS[kind] * (1.0 - LEVEL)))
 
 
-WORLDS = (
-    World("PACC", 0.3, 2.0),
-    World("PACC", 0.3, 2.0, 0.3, 0.5, (10, 10)),
-    World("PACC", 0.5, 1.5),
-    World("PACC", 0.05, 2.5, 0.2),
-    World("PACC", 0.02, 4.0, 0.1, 1.0, (10, 10)),
-    World("ACC", 0.3, 2.0),
-    World("ACC", 0.1, 3.0, 0.5, 1.0, (10, 50)),
-    World("SLD", 0.3, 2.0, 0.5, 0.7),
-    World("SLD", 0.1, 2.5, 0.3),
-)
+def generator_of(*key: int) -> np.random.Generator:
+    return np.random.default_rng([17, *key])
 
 
 @dataclass
-class Streams:
-    """What is learnt from the labelled items of each simulation."""
+class Stream:
+    """What is learnt from the labelled items of one simulation: scores, and the processes that `Monitor` would run."""
 
-    scores: list[ShareScores]
+    scores: ShareScores
     values: Any
-    variance: Any
-    errors: Any
+    """Scores of the cells less the shares, a row for each class that is watched."""
+    in_class: Any
+    """For items of each class: the same scores less 1 if they are those for this class."""
+    process: MoveProcess
 
     @classmethod
-    def of(cls, world: World, simulations: int, seed: int) -> "Streams":
-        p, cells = np.array([1.0 - world.share, world.share]), np.arange(CELLS)[:, None]
-        scores, values, variances, errors = [], [], [], []
-        for s in range(simulations):
-            quantifier = world.labelled(np.random.default_rng([seed, s]))
-            one = ShareScores.of(quantifier, p)
-            values.append(one.of_items(quantifier.outputs(cells))[:, 1] - world.share)
-            variances.append(one.variance(p, MOVE)[1])
-            errors.append(one.error_variance(p)[1])
-            scores.append(one)
-        return cls(scores, np.array(values), np.array(variances), np.array(errors))
+    def of(cls, world: World, seed: int, s: int) -> "Stream":
+        p, cells = world.shares(world.share), np.arange(world.profiles.shape[1])[:, None]
+        quantifier = world.labelled(generator_of(seed, s))
+        scores = ShareScores.of(quantifier, p)
+        watch = MovedWatch(scores, MOVE, p)
+        y = scores.of_items(quantifier.outputs(cells))[:, watch.positions].T
+        in_class = [y - (np.array(watch.positions) == code)[:, None] for code in range(world.k)]
+        return cls(scores, y - p[watch.positions, None], in_class, watch.process)
+
+    @property
+    def labelled_error(self) -> float:
+        """Variance of the labelled items' error of the last class's share."""
+        return float(self.scores.error_variance(self.scores.inside)[-1])
 
     def fixed_size(self) -> float:
         """Items of a fixed test at 5 % with 80 % power, the labelled items' error counted; infinite if there is no such number."""
-        errors = float(np.median(self.errors))
-
-        def spread(p: Any) -> float:
-            return float(np.median([p @ one.spread[:, 1] + p[1] * (1.0 - p[1]) for one in self.scores]))
-
-        share = self.scores[0].inside[1]
-        before, after = (spread(np.array([1.0 - p, p])) for p in (share, share + MOVE))
+        p, errors = self.scores.inside, self.labelled_error
+        moved = self.scores.composition(len(p) - 1, p[-1] + moved_by(p[-1]), p)
+        before, after = (float(self.scores.plain_variance(shares)[-1]) for shares in (p, moved))
 
         def lacking(log_n: float) -> float:
             n = np.exp(log_n)
@@ -147,118 +86,227 @@ class Streams:
         return float(np.exp(brentq(lacking, 0.0, 20.0))) if lacking(20.0) < 0 else np.inf
 
 
-def false_alarms(looks: int = 10_000, simulations: int = 2_000, worlds: Any = WORLDS) -> None:
-    """Unchanged streams: alarms of a reference and of a band whose end is the share, and sequences that miss it, at any look."""
-    print(f"{simulations:,} streams of {looks:,} looks each, {LABELLED:,} labelled items drawn again in each")
-    print(f"largest difference between the compiled process and the monitor's: {_difference():.1e}")
-    for world in worlds:
-        seed, began = WORLDS.index(world), time.process_time()
-        streams = Streams.of(world, simulations, seed)
-        sizes = np.random.default_rng([seed, 1]).integers(world.sizes[0], world.sizes[1] + 1, looks)
-        cumulated = np.cumsum(np.array([1.0 - world.share, world.share]) @ world.profiles)
-        cumulated[-1] = 1.0
-        radius, part = labelled_radius(2, (1.0 - LEVEL) / 2.0), normal_quantile(ALPHA_OF_SHARES / 2.0)
-        nothing, counts = np.empty(0), dict.fromkeys(("reference", "band", "sequence", "fixed intervals"), 0)
-        for s in range(simulations):
-            v, errors = float(streams.variance[s]), float(streams.errors[s])
-            sums = batch_sums(sizes, cumulated, streams.values[s], 10_000 * seed + s)
-            logs = -np.log(ALPHA_OF_SHARES)
-            counts["reference"] += first_alarm(sizes, sums, v, errors, MOVE, False, logs, nothing) >= 0
-            # A band from 0 to the share: its variance is at most that of its upper end where shares are below one half.
-            widened = sums - sizes * part * np.sqrt(errors)
-            counts["band"] += first_alarm(sizes, widened, v, 0.0, MOVE, True, logs + np.log(2.0), nothing) >= 0
-            sequence, fixed = misses(sizes, sums, v, v / MOVE**2, 1.0 - LEVEL, radius * np.sqrt(errors), errors)
-            counts["sequence"] += sequence
-            counts["fixed intervals"] += fixed
-        rates = ", ".join(f"{name} {100 * count / simulations:.2f} %" for name, count in counts.items())
-        n_text = "-".join(map(str, sorted(set(world.sizes))))
-        print(f"{world.title}, batches of {n_text}: {rates} ({time.process_time() - began:.0f} s)", flush=True)
+def moved_by(share: float) -> float:
+    """Return the move of a share: upwards, as far as there is room."""
+    return MOVE if share + MOVE <= 0.99 else -MOVE
 
 
-def _difference() -> float:
-    """Compare the compiled process with `MoveProcess` over 400 looks."""
+def log_evidence(process: MoveProcess, sizes: Any, sums: Any, least: float = NEGLIGIBLE) -> Any:
+    """Return the logarithm of the e-value of a process over all its streams, at each look."""
+    records = np.empty((len(sums), len(sizes)))
+    for j, one in enumerate(sums):
+        first_alarm(sizes, one, *_arguments(process, j), np.inf, records[j], least)
+    top = records.max(axis=0)
+    return top + np.log(np.exp(records - top).mean(axis=0))
+
+
+def _arguments(process: MoveProcess, j: int) -> tuple[Any, ...]:
+    moves = process._sizes
+    kept = np.isfinite(moves.log_weights[j])
+    arrays = (np.ascontiguousarray(one[j][kept]) for one in (moves.moves, moves.variance, moves.log_weights))
+    return float(process.variance[j]), float(process.error_variance[j]), process.scale, *arrays
+
+
+def first_look(process: MoveProcess, sizes: Any, sums: Any, log_threshold: float) -> int:
+    """Return the look of the first alarm, or -1."""
+    if len(sums) == 1:
+        return int(first_alarm(sizes, sums[0], *_arguments(process, 0), log_threshold, np.empty(0), NEGLIGIBLE))
+    above = np.flatnonzero(log_evidence(process, sizes, sums) >= log_threshold)
+    return int(above[0]) if len(above) else -1
+
+
+def false_alarms(world: World, seed: int, looks: int, streams: range) -> list[list[int]]:
+    """Count alarms of a reference, of a band that ends at the share, and of labels, and sequences that miss it: nothing changes."""
+    sizes = generator_of(seed, 1, 10**6).integers(world.sizes[0], world.sizes[1] + 1, looks)
+    cumulated, share = world.cumulated(world.share), world.share
+    below = share <= 0.5  # the band is the longer side
+    of_classes = np.cumsum(world.profiles, axis=1)
+    of_classes[:, -1] = 1.0
+    rows = []
+    for s in streams:
+        stream = Stream.of(world, seed, s)
+        process, scores = stream.process, stream.scores
+        sums = batch_sums(sizes, cumulated, stream.values, 10_000 * seed + s)
+        moved = first_look(process, sizes, sums, threshold("moved"))
+        end, sign = scores.inside[-1], 1.0 if below else -1.0
+        band = BandWatch(
+            scores, MOVE, {world.k - 1: (0.0, end) if below else (end, 1.0)}, PARTS["moved"] * (1.0 - LEVEL)
+        )
+        (_, _, widened), *_ = band.sides
+        beyond = sign * (sums[-1:] - sizes * (widened - end))
+        left = first_look(band.processes[0], sizes, beyond, threshold("moved") + np.log(2.0))
+        late = LateLabels(scores, MOVE).processes
+        labels = generator_of(seed, s, 2).multinomial(LABELS_OF_A_BATCH, world.shares(share), looks).T.copy()
+        logs = [
+            log_evidence(
+                late[c], labels[c], batch_sums(labels[c], of_classes[c], stream.in_class[c], 10**6 * (c + 1) + s)
+            )
+            for c in range(world.k)
+        ]
+        contradicted = np.logaddexp.reduce(logs).max() - np.log(world.k) >= threshold("labels")
+        at, variances, _ = scores.tables(world.k - 1, MOVE)
+        v, errors = float(np.interp(end, at, variances)), stream.labelled_error
+        radius = labelled_radius(world.k, (1.0 - LEVEL) / 2.0) * np.sqrt(errors)
+        missed, fixed = misses(sizes, sums[-1], v, v / MOVE**2, 1.0 - LEVEL, radius, errors)
+        rows.append([int(moved >= 0), int(left >= 0), int(contradicted), int(missed), int(fixed)])
+    return rows
+
+
+def delays(world: World, seed: int, size: int, streams: range) -> list[list[float]]:
+    """Return items from a move by 5 points, after 0, 2,000 and 20,000 items, to the alarm; negative if it was before the move."""
+    rows = []
+    fixed = float(np.median([Stream.of(world, seed, s).fixed_size() for s in range(CHUNK)]))
+    for s in streams:
+        stream, row = Stream.of(world, seed, s), [fixed]
+        for before in (0, 2_000, 20_000):
+            parts = [
+                (np.full(n // size, size), world.cumulated(share))
+                for n, share in (
+                    (before, world.share),
+                    (int(8 * min(fixed, 20_000)), world.share + moved_by(world.share)),
+                )
+            ]
+            sums = [
+                batch_sums(part, cumulated, stream.values, 100 * s + i) for i, (part, cumulated) in enumerate(parts)
+            ]
+            sizes = np.concatenate([part for part, _ in parts])
+            look = first_look(stream.process, sizes, np.concatenate(sums, axis=1), threshold("moved"))
+            row.append((look + 1) * size - before if look >= 0 else np.inf)
+        rows.append(row)
+    return rows
+
+
+def item_alarms(world: World, seed: int, blocks: int, streams: range) -> list[list[float]]:
+    """Return, for the check, whether unchanged items raise an alarm, and items until one after 5 % of unsure ones are added."""
+    rows = []
+    for s in streams:
+        generator, row = generator_of(seed, s, 3), []
+        quantifier = world.labelled(generator)
+        cells = labelled_scores(quantifier, None).cells()
+        outputs = quantifier.outputs(np.arange(world.profiles.shape[1])[:, None])
+        codes, P = cells.representation.codes(outputs), outputs.posteriors
+        unsure = np.argsort(np.sort(P, axis=1)[:, -1])[: max(2, len(P) // 50)]
+        for changed in (False, True):
+            process, n, look = CellBlocks(cells), 0, np.inf
+            for _ in range(min(blocks, 64) if changed else blocks):
+                counts = generator.multinomial(BLOCK_ITEMS, world.shares(world.share) @ world.profiles).astype(float)
+                if changed and n >= 5_000:
+                    counts[generator.choice(unsure, 25)] += 1.0
+                process.update(np.bincount(codes, counts, minlength=cells.n_cells), counts @ P)
+                n += BLOCK_ITEMS
+                if process.evidence >= np.exp(threshold("items")):
+                    look = float(n)
+                    break
+            row.append(look)
+        rows.append([float(np.isfinite(row[0])), row[1] - 5_000 if row[1] > 5_000 else np.inf])
+    return rows
+
+
+def alarms_text(table: Any) -> str:
+    """Return the rates of alarms, with standard errors."""
+    names = "reference", "band", "labels", "sequence", "fixed intervals"
+    rates = np.mean(table, axis=0)
+    errors = np.sqrt(rates * (1.0 - rates) / len(table))
+    return ", ".join(f"{n} {100 * r:.2f} ± {100 * e:.2f} %" for n, r, e in zip(names, rates, errors, strict=True))
+
+
+def delays_text(table: Any) -> str:
+    """Return median delays, beside the fixed test, with the part of the streams that had an alarm before the move."""
+    table, texts = np.array(table), []
+    fixed = table[0, 0]
+    for before, column in zip((0, 2_000, 20_000), table[:, 1:].T, strict=True):
+        after = np.sort(column[column > 0])
+        delay, half = float(np.median(after)), 0.98 * np.sqrt(len(after))  # a 95 % interval, by ranks
+        low, high = after[int(len(after) / 2 - half)], after[min(len(after) - 1, int(len(after) / 2 + half))]
+        early = 100 * float((column <= 0).mean())
+        texts.append(
+            f"after {before:,}: {delay:,.0f} ({delay / fixed:.2f} x, {low / fixed:.2f} to {high / fixed:.2f}; {early:.1f} % before)"
+        )
+    return f"fixed test {fixed:,.0f}; {'; '.join(texts)}"
+
+
+def items_text(table: Any) -> str:
+    """Return the rate of false alarms of the check, and how fast a change is found."""
+    rates, found = np.array(table).T
+    late = f"median after {np.median(found[np.isfinite(found)]):,.0f}" if np.isfinite(found).any() else "never"
+    rate, part = rates.mean(), np.isfinite(found).mean()
+    errors = [100 * np.sqrt(r * (1 - r) / len(table)) for r in (rate, part)]
+    share = f"{100 * part:.0f} ± {errors[1]:.0f} %"
+    return f"false alarms {100 * rate:.2f} ± {errors[0]:.2f} %; 5 % unsure items found in {share}, {late}"
+
+
+SIMULATED: dict[str, tuple[Callable[..., Any], Callable[[Any], str]]] = {
+    "alarms": (false_alarms, alarms_text),
+    "delays": (delays, delays_text),
+    "items": (item_alarms, items_text),
+}
+
+
+def simulate(part: str, worlds: tuple[World, ...], setting: int, n: int, jobs: int, store: Path | None) -> None:
+    """Compute a part for all worlds, chunk by chunk, and print a line for each world."""
+    function, text = SIMULATED[part]
+    seeds = [(WORLDS + UNSEEN).index(world) for world in worlds]
+    chunks = [range(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
+    with Parallel(n_jobs=jobs, return_as="generator") as pool:
+        tasks = (
+            delayed(_chunk)(function, w, s, setting, c, store)
+            for w, s in zip(worlds, seeds, strict=True)
+            for c in chunks
+        )
+        results: Iterator[Any] = pool(tasks)
+        for world in worlds:
+            rows = [row for _ in chunks for row in next(results)]
+            sizes = "-".join(map(str, sorted(set(world.sizes))))
+            batches = f", batches of {sizes}" if part == "alarms" else ""
+            print(f"{world.title}{batches}: {text(rows)}", flush=True)
+
+
+def _code() -> str:
+    """Return a digest of the code that chunks depend on."""
+    digest = sha256()
+    folder = Path(__file__).parent
+    for file in (*sorted(Path(hc.__file__).parent.glob("monitor/*.py")), *sorted(folder.glob("*watch*.py"))):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _chunk(function: Any, world: World, seed: int, setting: int, streams: range, store: Path | None) -> Any:
+    key = sha256(repr((function.__name__, world, seed, setting, streams, _code())).encode()).hexdigest()[:24]
+    file = None if store is None else store / f"{function.__name__}-{key}.json"
+    if file is not None and file.exists():
+        return json.loads(file.read_text())
+    warnings.simplefilter("ignore")
+    rows = function(world, seed, setting, streams)
+    if file is not None:
+        partial = file.with_suffix(".partial")
+        partial.write_text(json.dumps(rows))
+        partial.replace(file)
+    return rows
+
+
+def largest_difference() -> float:
+    """Compare the compiled process with `MoveProcess` over 400 looks, of normal numbers and of scores of a rare class."""
     generator, largest = np.random.default_rng(0), 0.0
-    for one_sided, errors in ((False, 1e-4), (True, 0.0)):
-        sizes, record = generator.integers(10, 200, 400), np.empty(400)
-        sums = generator.normal(0.0, np.sqrt(0.3 * sizes)) + 0.03 * sizes * (np.arange(400) > 300)
-        first_alarm(sizes, sums, 0.3, errors, MOVE, one_sided, 3.0, record)
-        process = MoveProcess(np.array([0.3]), np.array([errors]), MOVE, one_sided)
+    rare = Stream.of(WORLDS[4], 4, 0).process
+    fresh = [
+        MoveProcess(np.array([0.3]), np.array([1e-4]), MOVE),
+        MoveProcess(np.array([0.3]), np.zeros(1), MOVE, True),
+    ]
+    for process in (*fresh, rare):
+        v = float(process.variance[0])
+        sizes = generator.integers(10, 200, 400)
+        sums = generator.normal(0.0, np.sqrt(v * sizes)) + 0.1 * np.sqrt(v) * sizes * (np.arange(400) > 300)
+        record = log_evidence(process, sizes, sums[None, :], -60.0)
         for look, (n, total) in enumerate(zip(sizes.tolist(), sums, strict=True)):
             process.update(n, np.array([total]))
             largest = max(largest, abs(float(process.log_evidence[0]) - record[look]))
     return largest
 
 
-def delays(simulations: int = 2_000, worlds: Any = WORLDS, size: int = 25) -> None:
-    """Median number of items from a move by 5 points to the alarm, against a fixed test's with 80 % power."""
-    print(
-        f"{simulations:,} streams in batches of {size}, {LABELLED:,} labelled items drawn again in each; moves by {MOVE:g}"
-    )
-    for world in worlds:
-        seed = WORLDS.index(world)
-        streams = Streams.of(world, simulations, seed)
-        fixed = streams.fixed_size()
-        texts = []
-        for before in (0, 2_000, 20_000):
-            parts = []
-            for items_of_part, share in ((before, world.share), (int(8 * fixed), world.share + MOVE)):
-                cumulated = np.cumsum(np.array([1.0 - share, share]) @ world.profiles)
-                cumulated[-1] = 1.0
-                parts.append((np.full(items_of_part // size, size), cumulated))
-            sizes, first = np.concatenate([part for part, _ in parts]), np.full(simulations, np.inf)
-            for s in range(simulations):
-                sums = np.concatenate(
-                    [
-                        batch_sums(part, cumulated, streams.values[s], 100 * s + i)
-                        for i, (part, cumulated) in enumerate(parts)
-                    ]
-                )
-                v, errors = float(streams.variance[s]), float(streams.errors[s])
-                look = first_alarm(sizes, sums, v, errors, MOVE, False, -np.log(ALPHA_OF_SHARES), np.empty(0))
-                first[s] = (look + 1) * size if look >= 0 else np.inf
-            after = first[first > before] - before
-            delay, early = float(np.median(after)), (first <= before).mean()
-            texts.append(f"after {before:,}: {delay:,.0f} ({delay / fixed:.2f} x, {100 * early:.1f} % before)")
-        print(f"{world.title}: fixed test {fixed:,.0f}; {'; '.join(texts)}", flush=True)
-
-
-def items(simulations: int = 400, blocks: int = 64) -> None:
-    """Alarms of the check of the items, in unchanged streams and after a part of them is of another kind."""
-    for world in (WORLDS[0], WORLDS[3]):
-        alarms, found = 0, []
-        for s in range(simulations):
-            generator = np.random.default_rng([s, 3])
-            quantifier = world.labelled(generator)
-            cells = labelled_scores(quantifier, None).cells()
-            outputs = quantifier.outputs(np.arange(CELLS)[:, None])
-            codes, P = cells.representation.codes(outputs), outputs.posteriors
-            for changed in (False, True):
-                process, n = CellBlocks(cells), 0
-                threshold = 1.0 / (0.2 * (1.0 - LEVEL))
-                for _ in range(blocks):
-                    counts = world.counts(generator, 500, world.share, 1)[0].astype(float)
-                    if changed and n >= 5_000:
-                        counts[CELLS // 2 - 1 : CELLS // 2 + 1] += generator.multinomial(25, [0.5, 0.5])
-                    process.update(np.bincount(codes, counts, minlength=cells.n_cells), counts @ P)
-                    n += 500
-                    if process.evidence >= threshold:
-                        break
-                if process.evidence >= threshold:
-                    if changed:
-                        found.append(n - 5_000)
-                    else:
-                        alarms += 1
-        print(
-            f"items, {world.title}: {alarms} false alarms in {simulations} streams of {blocks * 500:,} items; 5 % unsure items "
-            f"added after 5,000: found in {len(found)} of {simulations}, median after {np.median(found) if found else np.nan:,.0f}",
-            flush=True,
-        )
-
-
 def reviews() -> None:
     """Amazon_devices by week, with labelled items of the first weeks, of all weeks at random, and of films (imdb).
 
-    In random order nothing changes, so that all alarms are false.
+    In random order nothing changes, so that all alarms are false. Every tenth review of a week is labelled later.
     """
     import pandas as pd
 
@@ -306,6 +354,7 @@ def reviews() -> None:
         for name in dict.fromkeys(weeks):
             rows = np.flatnonzero(weeks == name)
             monitor.update(outputs.take(rows), batch_id=name)
+            monitor.add_labels(name, outputs.take(rows[::10]), truth[rows[::10]])
             answer, n = hc.estimate(quantifier, outputs.take(rows)), n + len(rows)
             if reference == "labelled":
                 checked, differs = checked + 1, not answer.low[1] <= labels.mean() <= answer.high[1]
@@ -314,22 +363,56 @@ def reviews() -> None:
             else:
                 continue
             off += [name] if differs else []
-        raised = [(a.kind, a.batch, a.since, a.text[:90]) for a in monitor.alarms]
+        by_labels: Any = monitor.labelled
+        raised = [(a.kind, a.batch, a.since, a.text[:90], a.items_p) for a in monitor.alarms]
         print(
             f"{title} ({len(labels):,}, {labels.mean():.3f} positive): {len(set(weeks))} weeks, {len(truth):,} items, "
             f"{truth.mean():.3f} positive in truth\n  weekly 95 % intervals or tests against the reference: {len(off)} of "
-            f"{checked} weeks differ\n  monitor against {reference}: {raised}",
+            f"{checked} weeks differ\n  monitor against {reference}: {raised}\n  by {by_labels.n_labels:,} labels: "
+            f"{by_labels.shares[1]:.3f} positive ({by_labels.low[1]:.3f} to {by_labels.high[1]:.3f}), by scores alone "
+            f"{by_labels.corrected[1]:.3f}",
             flush=True,
         )
 
 
 def main() -> None:
     """Run the parts that are named, or all but the reviews."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["delays", "items", "alarms"])
+    parser.add_argument("-n", type=int, default=2_000, help="streams")
+    parser.add_argument("--looks", type=int, default=10_000, help="of each stream, for alarms")
+    parser.add_argument("--blocks", type=int, default=64, help="of 500 items, for items")
+    parser.add_argument(
+        "--worlds", default="", help="numbers of the worlds, from 0, such as 4,7; 9 and above are the unseen ones"
+    )
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--store", type=Path, help="a folder that keeps what is done")
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"headcount {hc.__version__}, numpy {np.__version__}")
-    parts = sys.argv[1:] or ["delays", "items", "alarms"]
-    for part in parts:
-        {"alarms": false_alarms, "delays": delays, "items": items, "reviews": reviews}[part]()
+    if given.store is not None:
+        given.store.mkdir(parents=True, exist_ok=True)
+    every = WORLDS + UNSEEN
+    worlds = tuple(every[int(i)] for i in given.worlds.split(",")) if given.worlds else every
+    print(f"headcount {hc.__version__}, numpy {np.__version__}, Python {platform.python_version()}; seed 17")
+    difference = largest_difference()
+    if difference > 1e-6:  # such as a constant of the process that a compiled cache does not know of
+        raise SystemExit(
+            f"The compiled process differs from the monitor's by {difference:.1e}: delete benchmarks/__pycache__."
+        )
+    settings = {"alarms": given.looks, "delays": 25, "items": given.blocks}
+    titles = {
+        "alarms": f"{given.looks:,} looks each",
+        "delays": f"moves by {MOVE:g}, batches of 25",
+        "items": f"{given.blocks} blocks of {BLOCK_ITEMS} items",
+    }
+    for part in given.parts:
+        if part == "reviews":
+            reviews()
+            continue
+        if part == "items":
+            worlds = tuple(world for world in worlds if world.method != "ACC")  # whose decisions alone are not checked
+        print(f"{part}: {given.n:,} streams, labelled items drawn again in each; {titles[part]}", flush=True)
+        simulate(part, worlds, settings[part], given.n, given.jobs, given.store)
 
 
 if __name__ == "__main__":

@@ -82,10 +82,21 @@ def test_a_file_is_a_batch_known_by_its_content_or_its_name(files, run):
     assert "Nothing can be said yet" in answer["batches"][0]["note"]
     assert run(*ARGUMENTS, "few.csv", *OPTIONS, "--json")[0] == 4
     assert json.loads((files / "state.json").read_text())["body"]["n_batches"] == 1
-    code, out, _ = run(*ARGUMENTS, "one.csv", *OPTIONS, "--id", "monday", "--json")
+    code, out, _ = run(*ARGUMENTS, "one.csv", *OPTIONS, "--batch", "monday", "--json")
     assert code == 4 * (json.loads(out)["status"] == "too early")
     assert json.loads(out)["batches"][0]["batch"] == "monday"
     assert list(json.loads((files / "state.json").read_text())["body"]["seen"])[1] == "monday"
+
+
+def test_a_batch_is_not_counted_again_under_another_name(files, run, refused):
+    assert run(*ARGUMENTS, "one.csv", *OPTIONS)[0] == 0
+    (name,) = json.loads((files / "state.json").read_text())["body"]["seen"]
+    refused(f"pass --batch {name}", *ARGUMENTS, "one.csv", *OPTIONS, "--batch", "monday")
+    filled = pd.read_csv(files / "one.csv").assign(checked=lambda table: table.y.where(table.index % 3 == 0))
+    filled.to_csv(files / "filled.csv", index=False)
+    refused(f"pass --batch {name}", *ARGUMENTS, "filled.csv", *OPTIONS)
+    out = run(*ARGUMENTS, "filled.csv", *OPTIONS, "--batch", name, "--labels", "checked")[1]
+    assert "By 100 labels (100 new) of batches with 300 items" in out
 
 
 def test_an_alarm_is_said_again_when_its_run_is_repeated(files, run):
@@ -114,6 +125,133 @@ def test_rows_without_a_date_are_left_out_with_a_warning(files):
     assert found.monitor.n_items == 8 * 300 - 10
 
 
+def labelled_weeks(n_weeks=8, n=300, wrong=False):
+    """Weeks of items with an id and, of every fifth one, a label; labels are the other way round if they are wrong."""
+    weeks = []
+    for i in range(n_weeks):
+        table = week(0.5, i + 1, n).reset_index(drop=True)
+        table["review"] = [f"w{i}-{j}" for j in range(len(table))]
+        table["day"] = pd.Timestamp("2024-01-01") + pd.Timedelta(weeks=i)
+        table["checked"] = (1 - table.y if wrong else table.y).where(table.index % 5 == 0).astype("Int64")
+        weeks.append(table.drop(columns="y"))
+    return pd.concat(weeks)
+
+
+def test_labels_that_are_filled_in_later_are_counted_once(files, run):
+    table, by_week = labelled_weeks(), ("--by", "day:week")
+    table.assign(checked=None).to_csv(files / "new.csv", index=False)
+    table.to_csv(files / "later.csv", index=False)
+    table[table.index < 150].to_csv(files / "short.csv", index=False)
+    half = table.assign(checked=table.checked.where(table.index < 150))
+    half.to_csv(files / "half.csv", index=False)
+    code, out, err = run(*ARGUMENTS, "new.csv", *OPTIONS, *by_week, "--labels", "checked")
+    assert code == 0, err + out
+    assert "labels" not in out
+    code, out, err = run(*ARGUMENTS, "half.csv", *OPTIONS, *by_week, "--labels", "checked", "--json")
+    assert code == 0, err + out
+    assert json.loads(out)["labelled"]["n_labels"] == 8 * 30
+    code, out, _ = run(*ARGUMENTS, "later.csv", *OPTIONS, *by_week, "--labels", "checked", "--html", "p.html")
+    assert code == 0
+    assert "8 batches seen before: not counted again." in out
+    assert "By 480 labels (240 new) of batches with 2,400 items: 0 " in out
+    assert "by 480 labels" in (files / "p.html").read_text()
+    before = (files / "state.json").read_bytes()
+    code, out, _ = run(*ARGUMENTS, "later.csv", *OPTIONS, *by_week, "--labels", "checked", "--json")
+    answer = json.loads(out)
+    assert (files / "state.json").read_bytes() == before
+    assert answer["n_items"] == 2400
+    labelled = answer["labelled"]
+    assert labelled["low"]["1"] < 0.5 < labelled["high"]["1"]
+    assert labelled["high"]["1"] - labelled["low"]["1"] < 2 * 1.96 * (0.25 / 480) ** 0.5  # scores help
+    (files / "state.json").unlink()
+    run(*ARGUMENTS, "later.csv", *OPTIONS, *by_week, "--labels", "checked")  # all at once
+    at_once = json.loads(run(*ARGUMENTS, "later.csv", *OPTIONS, *by_week, "--json")[1])["labelled"]
+    assert at_once["shares"]["1"] == pytest.approx(labelled["shares"]["1"])
+    assert at_once["low"]["1"] == pytest.approx(labelled["low"]["1"])
+
+
+def test_labels_in_a_file_of_their_own_or_labelled_items_alone_are_the_same(files, run, refused):
+    table, answers = labelled_weeks(), []
+    table.to_csv(files / "new.csv", index=False)
+    labels = table[table.checked.notna()]
+    labels.rename(columns={"checked": "label"})[["review", "label"]].to_csv(files / "ids.csv", index=False)
+    numbered = table.reset_index(drop=True).assign(headcount_item=range(1, len(table) + 1))
+    numbered[numbered.checked.notna()].rename(columns={"checked": "label"})[["headcount_item", "label"]].to_csv(
+        files / "rows.csv", index=False
+    )
+    labels.to_csv(files / "alone.csv", index=False)
+    ways = (
+        ("new.csv", "--labels-from", "ids.csv", "--id", "review"),
+        ("new.csv", "--labels-from", "rows.csv"),
+        ("new.csv", "--labels", "checked"),
+        ("alone.csv", "--labels", "checked", "--id", "review"),
+    )
+    for file, *way in ways:
+        run(*ARGUMENTS, "new.csv", *OPTIONS, "--by", "day:week")
+        for _ in range(2):
+            code, out, err = run(*ARGUMENTS, file, *OPTIONS, "--by", "day:week", *way, "--json")
+            assert code == 0, err
+        answers.append(json.loads(out)["labelled"])
+        (files / "state.json").unlink()
+    assert answers[0]["n_labels"] == 480
+    assert all(answer == answers[0] for answer in answers[1:])
+    run(*ARGUMENTS, "new.csv", *OPTIONS, "--by", "day:week", "--labels", "checked")
+    refused(
+        "by row before, and are by column review now", *ARGUMENTS, "new.csv", *OPTIONS, "--by", "day:week", *ways[0][1:]
+    )
+    (files / "state.json").unlink()
+    # A batch that is a file: its content names it also when labels come in another file.
+    run(*ARGUMENTS, "new.csv", *OPTIONS)
+    code, out, _ = run(*ARGUMENTS, "new.csv", *OPTIONS, "--labels-from", "ids.csv", "--id", "review")
+    assert "1 batch seen before" in out
+    assert "By 480 labels (480 new)" in out
+
+
+def test_labels_that_contradict_the_shares_raise_an_alarm_that_lasts(files, run):
+    labelled_weeks(wrong=True).to_csv(files / "wrong.csv", index=False)
+    arguments = *ARGUMENTS, "wrong.csv", *OPTIONS, "--by", "day:week"
+    assert run(*arguments)[0] == 0
+    code, out, _ = run(*arguments, "--labels", "checked", "--html", "p.html")
+    assert code == 3
+    assert "ALARM" in out
+    assert "Labels that arrived later contradict the shares" in out
+    assert "labels contradict" in (files / "p.html").read_text()
+    code, out, _ = run(*arguments)  # without labels: they were counted, and what they said lasts
+    assert code == 3
+    assert "Labels contradict the shares" in out
+    assert json.loads(run(*arguments, "--json")[1])["status"] == "alarm"
+
+
+def test_labels_that_make_no_sense_are_refused(files, run, refused):
+    table, by_week = labelled_weeks(), ("--by", "day:week")
+    table.to_csv(files / "new.csv", index=False)
+    arguments = *ARGUMENTS, "new.csv", *OPTIONS
+    refused("name the batch with --batch", *arguments, "--labels", "checked")
+    refused("name one", *arguments, *by_week, "--labels", "checked", "--labels-from", "new.csv")
+    refused("--id names the items that labels are of", *arguments, "--id", "review")
+    refused("no column 'nowhere'", *arguments, *by_week, "--labels", "nowhere")
+    refused("no file nowhere.csv", *arguments, *by_week, "--labels-from", "nowhere.csv")
+    refused("no column 'headcount_item'", *arguments, *by_week, "--labels-from", "new.csv")
+    assert run(*arguments, *by_week, "--labels", "checked", "--id", "review")[0] == 0
+    before = (files / "state.json").read_bytes()
+    table.assign(checked=1 - table.checked).to_csv(files / "new.csv", index=False)
+    refused("counted before with another label", *arguments, *by_week, "--labels", "checked", "--id", "review")
+    table.assign(review="same").to_csv(files / "new.csv", index=False)
+    refused("ids must differ", *arguments, *by_week, "--labels", "checked", "--id", "review")
+    table.assign(review=None).to_csv(files / "new.csv", index=False)
+    refused("have no review", *arguments, *by_week, "--labels", "checked", "--id", "review")
+    table.assign(checked=table.checked.where(table.checked.isna(), 7)).to_csv(files / "new.csv", index=False)
+    refused("not among the classes", *arguments, *by_week, "--labels", "checked")
+    table[table.index < 150].to_csv(files / "new.csv", index=False)
+    refused("seen before with other content", *arguments, *by_week, "--labels", "checked")
+    chances = table[table.checked.notna()].rename(columns={"checked": "label"})
+    chances["headcount_probability"] = 0.1 + 0.8 * (chances.index % 2)
+    chances[["review", "label", "headcount_probability"]].to_csv(files / "ids.csv", index=False)
+    table.to_csv(files / "new.csv", index=False)
+    refused("drawn with chances between", *arguments, *by_week, "--labels-from", "ids.csv", "--id", "review")
+    assert (files / "state.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("words", "arguments"),
     [
@@ -127,7 +265,7 @@ def test_rows_without_a_date_are_left_out_with_a_warning(files):
         ("level must be between 0 and 1", ("one.csv", "--level", "95")),
         ("no rows", ("none.csv",)),
         ("No row of", ("one.csv", "--where", "day=1999-01-01")),
-        ("use one of them", ("one.csv", "--by", "day:week", "--id", "x")),
+        ("use one of them", ("one.csv", "--by", "day:week", "--batch", "x")),
         ("no file nowhere.csv", ("nowhere.csv",)),
         ("--html needs a file", ("one.csv", "--html", "-")),
     ],
@@ -137,12 +275,14 @@ def test_questions_and_files_that_make_no_sense_are_refused(files, refused, word
 
 
 def test_states_that_do_not_fit_are_refused(files, run, refused):
-    assert run(*ARGUMENTS, "one.csv", *OPTIONS, "--id", "monday", "--reference", "1=0.5", "--band", "1=0.2:0.8")[0] in (
+    assert run(*ARGUMENTS, "one.csv", *OPTIONS, "--batch", "monday", "--reference", "1=0.5", "--band", "1=0.2:0.8")[
+        0
+    ] in (
         0,
         4,
     )
     other = "few.csv", *OPTIONS
-    refused("seen before with other content", *ARGUMENTS, *other, "--id", "monday")
+    refused("seen before with other content", *ARGUMENTS, *other, "--batch", "monday")
     refused("made with another reference", *ARGUMENTS, *other, "--reference", "1=0.4")
     refused("made with another level and another band", *ARGUMENTS, *other, "--level", "0.9", "--band", "1=0.1:0.9")
     scored_table(2000, 5).to_csv(files / "other.csv", index=False)

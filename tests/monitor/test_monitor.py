@@ -74,7 +74,9 @@ def test_the_monitor_runs_the_process_that_the_benchmark_simulates(pacc):
     monitor = Monitor(pacc, reference=[0.6, 0.4], check=False)
     p = np.array([0.6, 0.4])
     scores = ShareScores.of(pacc, p)
-    process = MoveProcess(scores.variance(p, 0.05)[1:], scores.error_variance(p)[1:], 0.05)
+    process = MoveProcess(
+        scores.plain_variance(p)[1:], scores.error_variance(p)[1:], 0.05, sizes=scores.moves_from(1, p, 0.05)
+    )
     for seed in range(10):
         X = drawn(80, 0.4, seed)[0]
         result = monitor.update(X, batch_id=str(seed))
@@ -208,6 +210,72 @@ def test_labels_that_arrive_later_are_used_and_contradict_what_is_wrong(pacc):
     assert wrong.update(drawn(200, 0.4, 9)[0]).status == "alarm"
 
 
+def test_labels_are_counted_once_item_by_item(pacc):
+    monitor, X, y = Monitor(pacc, check=False), *drawn(200, 0.4, 8)
+    monitor.update(X, batch_id="a")
+    for n in (10, 10, 40, 25):  # the same, more, fewer
+        found = monitor.add_labels("a", X[:n], y[:n], items=range(n))
+    assert found.n_labels == 40
+    at_once = Monitor(pacc, check=False)
+    at_once.update(X, batch_id="a")
+    other = at_once.add_labels("a", X[:40][::-1], y[:40][::-1], items=range(39, -1, -1))
+    assert found.shares == pytest.approx(other.shares)
+    assert found.low == pytest.approx(other.low)
+    changed = np.where(y == "pos", "neg", "pos")
+    with pytest.raises(DataError, match="'3' of the batch 'a' was counted before with another label"):
+        monitor.add_labels("a", X[3:4], changed[3:4], items=[3])
+    with pytest.raises(DataError, match="with another scores: rows must come in the same order"):
+        monitor.add_labels("a", X[4:5], y[4:5], items=[3])
+    with pytest.raises(DataError, match="all differently"):
+        monitor.add_labels("a", X[:2], y[:2], items=["x", "x"])
+    assert monitor.labelled.n_labels == 40
+
+
+def test_shares_by_labels_weigh_batches_by_their_items():
+    # Of a small batch half is labelled, of a large one a hundredth, and the classifier is wrong about one of them alone.
+    held, errors, widths = [], [], []
+    pacc = PACC(random_state=0).fit(*drawn(2000, 0.4, 0))
+    for seed in range(60):
+        monitor, truth = Monitor(pacc, check=False), 0.0
+        for name, n, m, share, centre in (("small", 200, 100, 0.8, 0.0), ("large", 6000, 60, 0.2, 1.0)):
+            X, y = drawn(n, share, [9, seed, n], centre)
+            monitor.update(X, batch_id=name)
+            found = monitor.add_labels(name, X[:m], y[:m])
+            truth += (y == "pos").sum() / 6200
+        errors.append(found.shares[1] - truth)
+        held.append(found.low[1] <= truth <= found.high[1])
+        widths.append(found.high[1] - found.low[1])
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(60)
+    assert np.mean(held) >= 0.88
+    assert np.mean(widths) < 2 * 1.96 * np.sqrt(0.25 / 60)
+
+
+def test_labels_the_wrong_way_round_contradict_though_their_shares_agree(pacc):
+    monitor = Monitor(pacc, check=False)
+    for week in range(3):
+        X, y = drawn(200, 0.5, [12, week])
+        monitor.update(X, batch_id=str(week))
+        monitor.add_labels(str(week), X[:40], np.where(y == "pos", "neg", "pos")[:40])
+    assert [alarm.kind for alarm in monitor.alarms] == ["labels"]
+
+
+def test_an_alarm_of_a_share_says_if_the_items_since_then_have_changed(pacc):
+    kinds = {}
+    for name, changed in (("shares", False), ("items", True)):
+        monitor = Monitor(pacc, reference={"pos": 0.4})
+        for week in range(60):
+            X = drawn(300, 0.4 if changed or week < 6 else 0.55, [14, week])[0]
+            if changed and week >= 6:
+                X[:75] = 1.25 + 0.05 * X[:75] + 0.6  # neither class, but nearer to one
+            if any(alarm.kind == "moved" for alarm in monitor.update(X, batch_id=str(week)).alarms):
+                break
+        kinds[name] = next(alarm for alarm in monitor.alarms if alarm.kind == "moved")
+    assert kinds["shares"].items_p > 0.01
+    assert "may have changed" not in kinds["shares"].text
+    assert kinds["items"].items_p < 0.01
+    assert "they may have changed rather than their shares" in kinds["items"].text
+
+
 def test_labels_of_an_unknown_batch_or_too_many_are_refused(pacc):
     monitor = Monitor(pacc)
     X, y = drawn(50, 0.4, 0)
@@ -284,7 +352,7 @@ def test_states_of_other_models_and_damaged_ones_are_refused(pacc, tmp_path):
     for damaged, words in (
         (content[:-40], "damaged"),
         (content.replace('"n_items":100', '"n_items":101'), "does not match its checksum"),
-        (content.replace('"version":1', '"version":9'), "version 9"),
+        (content.replace('"version":2', '"version":9'), "version 9"),
         ("{}", "not a state"),
         ("[1]", "not a state"),
         ("", "damaged"),
@@ -302,11 +370,21 @@ def test_states_of_other_models_and_damaged_ones_are_refused(pacc, tmp_path):
 
 
 def _work(pacc, path, batches):
-    """Add all batches to the state at ``path``, one after the other, as a scheduler that begins again after each kill."""
+    """Add all batches to the state at ``path``, one after the other, as a scheduler that begins again after each kill.
+
+    Labels of a batch come with the one after it, and are saved with it or on their own.
+    """
     monitor = Monitor.load(path, pacc) if path.exists() else Monitor(pacc, reference="first 500 items")
-    for name, outputs in batches:
+    late = None
+    for name, outputs, labels in batches:
         if monitor.update(outputs, batch_id=name).counted:
             monitor.save(path)
+        if late is not None:
+            before = monitor.labelled
+            found = monitor.add_labels(late[0], late[1].take(np.arange(15)), late[2][:15], items=range(15))
+            if before is None or found.n_labels > before.n_labels:
+                monitor.save(path)
+        late = name, outputs, labels
 
 
 def _killed(pacc, path, batches, kills, seed):
@@ -352,10 +430,12 @@ def test_a_kill_while_the_state_is_written_leaves_the_former_one(pacc, tmp_path,
 
 @pytest.mark.parametrize("kills", [25, pytest.param(1000, marks=pytest.mark.slow)])
 def test_kills_at_random_moments_leave_the_same_state(pacc, tmp_path, kills):
-    batches = [(f"b{i}", pacc.outputs(drawn(60, 0.4 if i < 15 else 0.7, [5, i])[0])) for i in range(40)]
+    items = [drawn(60, 0.4 if i < 15 else 0.7, [5, i]) for i in range(40)]
+    batches = [(f"b{i}", pacc.outputs(X), y) for i, (X, y) in enumerate(items)]
     _work(pacc, tmp_path / "whole.json", batches)
     whole = (tmp_path / "whole.json").read_bytes()
     assert json.loads(whole)["body"]["n_batches"] == 40
+    assert json.loads(whole)["body"]["labels"]["n"] == 39 * 15
     finished = list(_killed(pacc, tmp_path / "killed.json", batches, kills, kills))
     assert all(content == whole for content in finished)
 

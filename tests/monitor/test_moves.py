@@ -6,20 +6,21 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from headcount.monitor import MoveProcess
+from headcount.monitor.move_sizes import MoveSizes
 
 
-def integrated_ratio(before, after, v, s, scale):
-    """The ratio of marginal likelihoods of a change after ``before``, by numerical integration over e and theta."""
+def integrated_ratio(before, after, v, s, process):
+    """The ratio of marginal likelihoods of a change after ``before``, by numerical integration over e."""
     numbers = np.concatenate([before, after])
 
     def likelihood(theta):
         means = np.concatenate([np.zeros(len(before)), np.full(len(after), theta)])
         return quad(lambda e: np.exp(norm.logpdf(numbers, e + means, np.sqrt(v)).sum()) * norm.pdf(e, 0.0, s), -2, 2)[0]
 
-    def prior(theta):
-        return 0.5 * (norm.pdf(theta, scale, scale / 2) + norm.pdf(theta, -scale, scale / 2))
-
-    return quad(lambda theta: likelihood(theta) * prior(theta), -2.5, 2.5, limit=200)[0] / likelihood(0.0)
+    sizes = MoveSizes.of_normal(process.variance, process.scale)
+    weights = np.exp(sizes.log_weights[0])
+    assert weights.sum() == pytest.approx(1.0)
+    return sum(w * likelihood(theta) for w, theta in zip(weights, sizes.moves[0], strict=True)) / likelihood(0.0)
 
 
 def test_the_evidence_is_the_ratio_of_marginal_likelihoods():
@@ -30,8 +31,8 @@ def test_the_evidence_is_the_ratio_of_marginal_likelihoods():
     process.update(5, np.array([after.sum()]))
     assert process.at_n.tolist() == [0.0, 4.0]
     expected = [
-        integrated_ratio(np.empty(0), np.concatenate([before, after]), 0.25, 0.1, 0.3),
-        integrated_ratio(before, after, 0.25, 0.1, 0.3),
+        integrated_ratio(np.empty(0), np.concatenate([before, after]), 0.25, 0.1, process),
+        integrated_ratio(before, after, 0.25, 0.1, process),
     ]
     np.testing.assert_allclose(np.exp(process.log_ratios[0]), expected, rtol=1e-6)
     weights = np.exp(process.log_weights[0])
@@ -44,10 +45,10 @@ def test_one_sided_evidence_is_that_of_positive_moves():
     process = MoveProcess(np.array([0.25]), np.zeros(1), 0.3, one_sided=True)
     process.update(6, np.array([1.5]))
 
-    def integrand(theta):
-        return np.exp(theta * 1.5 / 0.25 - 6 * theta**2 / 0.5) * norm.pdf(theta, 0.3, 0.15) / norm.cdf(2.0)
-
-    np.testing.assert_allclose(np.exp(process.log_ratios[0, 0]), quad(integrand, 0.0, 3.0)[0], rtol=1e-6)
+    sizes = MoveSizes.of_normal(process.variance, 0.3, one_sided=True)
+    assert (sizes.moves > 0.0).all()
+    ratios = norm.pdf(1.5, 6 * sizes.moves[0], np.sqrt(1.5)) / norm.pdf(1.5, 0.0, np.sqrt(1.5))
+    np.testing.assert_allclose(np.exp(process.log_ratios[0, 0]), np.exp(sizes.log_weights[0]) @ ratios, rtol=1e-9)
 
 
 def test_without_a_shared_error_the_level_of_the_stream_does_not_matter():

@@ -89,7 +89,7 @@ def info(
 @app.command()
 def example(
     name: Annotated[
-        str, typer.Argument(help="reviews, tickets, survey, tests or stays; a folder alone: reviews.")
+        str, typer.Argument(help="reviews, tickets, survey, households, tests, judges or stays; a folder alone: reviews.")
     ] = "reviews",
     folder: Annotated[
         Path | None,

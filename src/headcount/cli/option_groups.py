@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from headcount.cli import options
 
-__all__ = ["BlackBox", "Design", "Figures", "Precision", "Rows", "TargetLabels", "with_option_groups"]
+__all__ = ["BlackBox", "Design", "Figures", "LaterLabels", "Precision", "Rows", "TargetLabels", "with_option_groups"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ class TargetLabels:
             "probability": self.probability,
             "stratum": self.stratum if self.given else None,
         }
+
+
+@dataclass(frozen=True)
+class LaterLabels:
+    """Where labels of items of batches are that arrive later."""
+
+    labels: options.LABELS = None
+    labels_from: options.LATER_LABELS_FROM = None
+    id: options.LATER_ID = None
 
 
 @dataclass(frozen=True)
@@ -138,15 +147,7 @@ class Figures:
         from headcount.desk import FiguresAsked
 
         order = None if self.classes is None else class_names(self.classes)
-        asked = FiguresAsked(
-            self.value,
-            _names(self.at_least),
-            _names(self.at_most),
-            self.quantile or (),
-            order,
-        )
-        asked.check()
-        return asked
+        return FiguresAsked(self.value, _names(self.at_least), _names(self.at_most), self.quantile or (), order)
 
 
 def _names(given: list[str] | None) -> list[str]:

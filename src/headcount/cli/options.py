@@ -129,6 +129,13 @@ LABELS_FROM = Annotated[
 ID = Annotated[
     str | None, option("--id", help="With --labels-from: the column of both tables that identifies an item.")
 ]
+LATER_LABELS_FROM = Annotated[
+    str | None, option("--labels-from", help="Labels in a file of their own: columns headcount_item (or --id), label.")
+]
+LATER_ID = Annotated[
+    str | None,
+    option("--id", help="With labels: the column that identifies an item, of both tables with --labels-from."),
+]
 PROBABILITY = Annotated[
     str | None,
     option("--probability", help="With labels: the column of the chances with which items were drawn to be labelled."),

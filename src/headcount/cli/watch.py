@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from headcount._escaping import printable
 from headcount.cli import options
 from headcount.cli.model import model_from
-from headcount.cli.option_groups import BlackBox, Rows, with_option_groups
+from headcount.cli.option_groups import BlackBox, LaterLabels, Rows, with_option_groups
 from headcount.cli.output import echo
 from headcount.cli.progress import progress_bar
 
@@ -29,7 +29,7 @@ def watch(
     rows: Rows,
     batch_id: Annotated[
         str | None,
-        options.option("--id", help="The name of the batch, which is counted once [default: by its content]."),
+        options.option("--batch", help="The name of the batch, which is counted once [default: by its content]."),
     ] = None,
     reference: Annotated[
         str | None,
@@ -47,6 +47,7 @@ def watch(
     level: Annotated[
         float | None, options.option("--level", help="Probability of no false alarm at any look [default: 0.95].")
     ] = None,
+    later: LaterLabels,
     html: options.HTML = None,
     as_json: options.JSON = False,
     black_box: BlackBox,
@@ -56,9 +57,14 @@ def watch(
 
     Exit codes: 0 nothing to report, 3 an alarm, 4 nothing can be said yet, 2 a mistake in the command or its files.
 
+    Labels of some items, drawn at random, may be added when they arrive: pass the batches again, with --labels or --labels-from.
+    Neither a batch nor a label is counted twice.
+
     Example: headcount watch stars.headcount monday.csv --state stars.json --reference first:2000
 
     Example: headcount watch stars.headcount reviews.csv --by date:week --state stars.json --band good=0.6:0.8 --html watch.html
+
+    Example: headcount watch stars.headcount reviews.csv --by date:week --state stars.json --labels-from checked.csv --id review
     """
     from headcount._writing import write_all
     from headcount.cli.output import check_outputs, json_bytes, to_stdout
@@ -69,7 +75,7 @@ def watch(
 
     if str(state) == "-" or str(html) == "-":
         raise DataError(f"{'--state' if str(state) == '-' else '--html'} needs a file.")
-    check_outputs((state, html), (model, *files))
+    check_outputs((state, html), (model, *files, *([later.labels_from] if later.labels_from else [])))
     loaded = model_from(model, files, black_box)
     with progress_bar("Reading") as progress:
         found = watch_tables(
@@ -85,6 +91,9 @@ def watch(
             move=move,
             counts=black_box.confusion,
             statistics=statistics,
+            labels=later.labels,
+            labels_from=later.labels_from,
+            item=later.id,
             progress=progress,
         )
     facts = provenance(loaded, files, model)
@@ -102,6 +111,7 @@ def watch(
             "batches": [result.record() for result in found.results],
             "n_batches": found.monitor.n_batches,
             "n_items": found.monitor.n_items,
+            "labelled": None if found.monitor.labelled is None else found.monitor.labelled.record(),
             "settings": found.monitor.settings,
             "from": facts,
         }
@@ -120,7 +130,7 @@ def watch(
 def _print(found: Any, status: str) -> None:
     """Print the batches, alarms, and what the intervals are."""
     from headcount.cli.output import listed, print_table
-    from headcount.monitor.alarms import share_text
+    from headcount.monitor.alarms import DOUBTFUL, share_text
     from headcount.monitor.result import ALARM
 
     new = [result for result in found.results if result.counted]
@@ -147,12 +157,15 @@ def _print(found: Any, status: str) -> None:
     n_again = len(found.results) - len(new)
     if n_again:
         echo(f"{n_again:,} batch{'' if n_again == 1 else 'es'} seen before: not counted again.")
+    _print_labelled(found)
     by_kind: dict[tuple[str, str], list[Any]] = {}
     for alarm in found.alarms:
         by_kind.setdefault((alarm.kind, alarm.label), []).append(alarm)
     for alarms in by_kind.values():
         again = f" Again at {listed([alarm.batch for alarm in alarms[1:]])}." if len(alarms) > 1 else ""
-        echo(f"ALARM at {alarms[0].batch}: {alarms[0].text}{again}")
+        doubted = [alarm.batch for alarm in alarms[1:] if alarm.items_p is not None and alarm.items_p < DOUBTFUL]
+        doubt = f" At {listed(doubted)} the items may have changed rather than their shares." if doubted else ""
+        echo(f"ALARM at {alarms[0].batch}: {alarms[0].text}{again}{doubt}")
     if found.last.note:
         echo(found.last.note)
     elif status != ALARM:
@@ -161,3 +174,19 @@ def _print(found: Any, status: str) -> None:
         f"So far: mean shares since the last alarm. Over all looks together, intervals are right and alarms are not false with a "
         f"probability of {found.monitor.level:g} each."
     )
+
+
+def _print_labelled(found: Any) -> None:
+    """Print what labels say of the shares of their batches."""
+    from headcount.monitor.alarms import share_text
+
+    labelled = found.monitor.labelled
+    if labelled is None:
+        return
+    new = f" ({found.n_labels:,} new)" if found.n_labels else ""
+    rows = zip(labelled.classes, labelled.shares, labelled.low, labelled.high, labelled.corrected, strict=True)
+    shares = ", ".join(
+        f"{printable(str(name))} {share_text(p)} ({100 * low:.1f}-{100 * high:.1f}; by scores {share_text(score)})"
+        for name, p, low, high, score in rows
+    )
+    echo(f"By {labelled.n_labels:,} labels{new} of batches with {labelled.n_items:,} items: {shares}.")

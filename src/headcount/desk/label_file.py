@@ -65,7 +65,7 @@ class LabelSource:
     def table_columns(self) -> LabelColumns:
         """Columns that are read of the new table."""
         if self.column is not None:
-            return LabelColumns(self.column, self.probability, self.stratum)
+            return LabelColumns(self.column, self.probability, self.stratum, self.item)
         return LabelColumns(item=self.item)
 
 

@@ -3,8 +3,9 @@
 from headcount.monitor.batch import Batch
 from headcount.monitor.late_labels import LabelledShares
 from headcount.monitor.monitor import Monitor
+from headcount.monitor.move_sizes import MoveSizes
 from headcount.monitor.moves import MoveProcess
 from headcount.monitor.result import Alarm, WatchResult
 from headcount.monitor.share_scores import ShareScores
 
-__all__ = ["Alarm", "Batch", "LabelledShares", "Monitor", "MoveProcess", "ShareScores", "WatchResult"]
+__all__ = ["Alarm", "Batch", "LabelledShares", "Monitor", "MoveProcess", "MoveSizes", "ShareScores", "WatchResult"]

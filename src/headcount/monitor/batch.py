@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headcount._typing import FloatArray, Items
+from headcount._typing import FloatArray, IntArray, Items
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
 from headcount.learners import Need, Outputs
@@ -14,7 +14,7 @@ from headcount.monitor.share_scores import ShareScores
 from headcount.protocols import as_samples
 from headcount.quantifiers import Posteriors, Quantifier, SampleItems, Statistics
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "label_digests"]
 
 _DIGITS = 9
 """Decimals of posteriors and mean scores in digests: other machines compute the last bits otherwise."""
@@ -67,6 +67,11 @@ class Batch:
         digest.update(_rounded(scores.mean(statistics)))
         digest.update(np.rint(cells).astype(np.int64).tobytes())
         return cls(n, statistics, cells, np.empty(0) if sums is None else sums, digest.hexdigest()[:32])
+
+
+def label_digests(scores: FloatArray, codes: IntArray) -> list[str]:
+    """Return a digest of each item's scores and its label, eight digits and a number."""
+    return [f"{sha256(_rounded(row)).hexdigest()[:8]}{code}" for row, code in zip(scores, codes.tolist(), strict=True)]
 
 
 def _digest(outputs: Outputs) -> str:

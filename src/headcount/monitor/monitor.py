@@ -1,6 +1,7 @@
 """`Monitor`: shares of a stream of batches, corrected, with intervals and alarms that hold at all looks together."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from headcount.checks.label_shift import labelled_scores
 from headcount.exceptions import DataError
 from headcount.intervals.result import check_level
 from headcount.monitor.alarms import LASTING, THRESHOLD_PARTS, alarm_text, share_text
-from headcount.monitor.batch import Batch
+from headcount.monitor.batch import Batch, label_digests
 from headcount.monitor.cell_blocks import CellBlocks
+from headcount.monitor.cells_since import CellsSince
 from headcount.monitor.late_labels import LabelledShares, LateLabels
 from headcount.monitor.questions import as_bands, as_reference
+from headcount.monitor.resolution import resolution_of
 from headcount.monitor.result import ALARM, QUIET, TOO_EARLY, Alarm, WatchResult
 from headcount.monitor.sequence import ConfidenceSequence
 from headcount.monitor.share_scores import ShareScores
@@ -30,8 +33,6 @@ __all__ = ["Monitor"]
 
 _HISTORY = 1_000
 """Batches whose results are kept; of older ones, name and digest."""
-_COARSE = 4.0
-"""Nothing can be said yet while only a move of more than this many times ``move`` would have been found."""
 
 
 class Monitor:
@@ -138,6 +139,7 @@ class Monitor:
         self._moved = None if asked is None else MovedWatch(self.scores, self.scale, asked.shares, float(asked.first))
         self._band = BandWatch(self.scores, self.scale, self.bands, self.alphas["band"]) if self.bands else None
         self._items = None if self.cells is None else CellBlocks(self.cells)
+        self._since = None if self.cells is None else CellsSince(self.cells)
         self._late = LateLabels(self.scores, self.scale)
         self._sequence = ConfidenceSequence(self.scores, self.level, self.scale)
         self.settings: dict[str, Any] = {
@@ -208,8 +210,9 @@ class Monitor:
             self._moved.update(float(batch.n), mean)
         if self._band is not None:
             self._band.update(float(batch.n), mean)
-        if self._items is not None:
+        if self._items is not None and self._since is not None:
             self._items.update(batch.counts, batch.sums)
+            self._since.update(batch.counts, batch.sums, self._starts())
         entry: dict[str, Any] = {"batch": name, "time": time, "n": batch.n, "mean": mean.tolist()}
         self.results.append(entry)
         alarms = self._share_alarms(name) + self._items_alarms(name)
@@ -229,7 +232,9 @@ class Monitor:
         del self.results[:-_HISTORY]
         return result
 
-    def add_labels(self, batch_id: str, X: Items, y: Labels) -> LabelledShares:
+    def add_labels(
+        self, batch_id: str, X: Items, y: Labels, items: Sequence[Any] | None = None, key: str = "items"
+    ) -> LabelledShares:
         """Add labels of items that were drawn at random from a batch; return the shares by all labels so far.
 
         Parameters
@@ -237,26 +242,65 @@ class Monitor:
         batch_id : str
         X : the labelled items, or their `Outputs`
         y : their labels
+        items : sequence, optional
+            What identifies each item in its batch, so that its label is counted once, however often it comes. Without it the
+            same items and labels together are counted once.
+        key : str
+            What items are named by, such as a column. Labels of a batch whose items are named by something else later are refused,
+            since they could be counted twice.
         """
         name = str(batch_id)
-        entry = next((one for one in self.results if one["batch"] == name), None)
-        if entry is None:
-            known = "is among the oldest, whose sums are not kept" if name in self.seen else "was not seen"
-            raise DataError(f"The batch {name!r} {known}: labels must be of a batch among the last {_HISTORY:,}.")
-        labels = as_labels(y)
-        codes = encode(labels, self.classes)
+        entry = self._entry(name)
+        codes = encode(as_labels(y), self.classes)
         outputs = self.quantifier.outputs(X)
         if outputs.n_items != len(codes):
             raise DataError(f"There are {outputs.n_items} items and {len(codes)} labels; each item needs one.")
-        if outputs.n_items > entry["n"]:
-            raise DataError(f"There are {outputs.n_items} labels of the batch {name!r}, which has {entry['n']} items.")
-        content = sha256(Batch.of_items(self.quantifier, outputs, None).content.encode() + codes.tobytes()).hexdigest()
-        residuals = np.eye(len(self.classes))[codes] - self.scores.of_items(outputs)
-        added = self._late.add(name, content[:32], float(entry["n"]), np.array(entry["mean"]), residuals)
-        if added and "labels" not in self._raised and self._late.log_evidence >= np.log(self.thresholds["labels"]):
+        scores = self.scores.of_items(outputs)
+        contents = label_digests(scores, codes)
+        if items is None:
+            whole = sha256("".join(contents).encode()).hexdigest()
+            names, key = [f"{whole}:{position}" for position in range(len(codes))], "all of them together"
+        else:
+            names = [str(item) for item in items]
+            if len(names) != len(codes) or len(set(names)) < len(names):
+                raise DataError(f"items must name each of the {len(codes)} labelled items, all differently.")
+        new = self._late.new(name, names, contents, key)
+        n_before = self._late.batches.get(name, (0, 0))[1]
+        if n_before + len(new) > entry["n"]:
+            raise DataError(
+                f"There are {n_before + len(new)} labels of the batch {name!r}, which has {entry['n']} items."
+            )
+        if len(new):
+            added = [names[i] for i in new], [contents[i] for i in new]
+            self._late.add(name, *added, float(entry["n"]), np.array(entry["mean"]), scores[new], codes[new], key)
+            self._late.forget({one["batch"] for one in self.results})
+        if "labels" not in self._raised and self._late.log_evidence >= np.log(self.thresholds["labels"]):
             evidence = float(np.exp(min(self._late.log_evidence, 700.0)))
             self._raise([Alarm("labels", "", name, "", evidence, alarm_text("labels"))])
         return self._late.shares(self.classes, self.level)
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        """Return what is kept of a batch."""
+        entry: dict[str, Any] | None = next((one for one in reversed(self.results) if one["batch"] == name), None)
+        if entry is None:
+            known = "is among the oldest, whose sums are not kept" if name in self.seen else "was not seen"
+            raise DataError(f"The batch {name!r} {known}: labels must be of a batch among the last {_HISTORY:,}.")
+        return entry
+
+    def recall(self, batch_id: str) -> WatchResult:
+        """Return the result of a batch that was seen before, with what is known now."""
+        entry = self._entry(str(batch_id))
+        return self._result(entry["batch"], entry["n"], np.array(entry["shares"]), False, ())
+
+    def with_labels(self, result: WatchResult) -> WatchResult:
+        """Return the result of the last batch with what labels say that were added after it."""
+        again = self._result(result.batch, result.n, result.shares, result.counted, result.alarms)
+        return replace(
+            result,
+            evidence=result.evidence | {"labels": again.evidence["labels"]},
+            status=again.status,
+            note=again.note,
+        )
 
     @property
     def labelled(self) -> LabelledShares | None:
@@ -283,7 +327,15 @@ class Monitor:
         elif isinstance(watch, BandWatch):
             was = " to ".join(map(share_text, watch.bands[move.position]))
         evidence = float(np.exp(min(watch.log_evidence, 700.0)))
-        return Alarm(kind, label, name, since, evidence, alarm_text(kind, label, was, since, move.share))
+        p = None if self._since is None else self._since.p_value(first + move.batches_before)
+        return Alarm(kind, label, name, since, evidence, alarm_text(kind, label, was, since, move.share, p), p)
+
+    def _starts(self) -> set[int]:
+        """Return the batches of the present period before which a share may have moved."""
+        first = self._moved.first_batches if self._moved is not None and not self._begun else 0
+        processes = [] if self._moved is None or self._moved.process is None else [(first, self._moved.process)]
+        processes += [] if self._band is None else [(0, process) for process in self._band.processes]
+        return {first, *(more + int(at) for more, process in processes for at in process.at_batch)}
 
     def _items_alarms(self, name: str) -> list[Alarm]:
         if self._items is None or "items" in self._raised or self._items.evidence < self.thresholds["items"]:
@@ -297,6 +349,7 @@ class Monitor:
         if any(alarm.kind in ("moved", "band") for alarm in alarms):
             self._begun, self._period_n = self.n_batches, 0.0
             self._period_total = np.zeros(len(self.classes))
+            self._since = None if self.cells is None else CellsSince(self.cells)
             for watch in (self._moved, self._band):
                 if watch is not None:
                     watch.restart()
@@ -319,7 +372,9 @@ class Monitor:
         evidence = {kind: float(np.exp(min(value, 700.0))) for kind, value in logs.items()}
         if self._items is not None:
             evidence["items"] = self._items.evidence
-        resolution, too_early, note = self._resolution(float((high - low).max() / 2.0))
+        resolution, too_early, note = resolution_of(
+            self._moved, self._band, self.thresholds, self.scale, float((high - low).max() / 2.0)
+        )
         lasting = self._raised | {alarm.kind for alarm in alarms} & set(LASTING)
         if lasting:
             note = " ".join([*(LASTING[kind] for kind in sorted(lasting)), note]).strip()
@@ -343,38 +398,6 @@ class Monitor:
             note,
         )
 
-    def _resolution(self, half_width: float) -> tuple[float, bool, str]:
-        """Return the move that would have been found by now, whether that is too coarse to say anything, and why."""
-        found, limits = [], []
-        if self._moved is not None:
-            if self._moved.centre is None:
-                left = int(self._moved.first - self._moved.first_n)
-                return np.inf, True, f"Nothing can be said yet: the reference still needs {left:,} items."
-            threshold = float(np.log(self.thresholds["moved"]))
-            found.append(self._moved.resolution(threshold))
-            limits.append(self._moved.limit(threshold))
-        if self._band is not None:
-            found.append(self._band.resolution(float(np.log(self.thresholds["band"]))))
-        if not found:
-            early = half_width > _COARSE * self.scale
-            return np.nan, early, "Nothing can be said yet: there are too few items." if early else ""
-        worst = max(found)
-        if worst > _COARSE * self.scale:
-            points = (
-                ""
-                if np.isinf(worst) or worst > 1
-                else f" Only a move of {100 * worst:.0f} points would have been found."
-            )
-            return worst, True, f"Nothing can be said yet: there are too few items.{points}"
-        if limits and limits[0] > self.scale:
-            return (
-                worst,
-                False,
-                f"A move by less than {100 * limits[0]:.1f} points from the beginning on can't be found with so few labelled "
-                "items. Label more, or take the first items of the stream for the reference.",
-            )
-        return worst, False, ""
-
     def state(self) -> dict[str, Any]:
         """Return all that later batches need, as plain values."""
         return {
@@ -391,6 +414,7 @@ class Monitor:
             "moved": None if self._moved is None else self._moved.state(),
             "band": None if self._band is None else self._band.state(),
             "items": None if self._items is None else self._items.state(),
+            "since": None if self._since is None else self._since.state(),
             "labels": self._late.state(),
         }
 
@@ -448,6 +472,7 @@ class Monitor:
             monitor._band.restore(body["band"])
         if monitor._items is not None and monitor.cells is not None:
             monitor._items = CellBlocks.from_state(monitor.cells, body["items"])
+            monitor._since = CellsSince.from_state(monitor.cells, body["since"])
         monitor._late = LateLabels.from_state(monitor.scores, monitor.scale, body["labels"])
         return monitor
 

@@ -7,13 +7,13 @@ of both, is
     E_k(theta) = exp(a theta - b theta^2 / 2),
     a = (S_1 - c (n_1 / v) S) / v,   b = n_1 / v - c n_1^2 / v^2,   1 / c = 1 / s^2 + N / v,
 
-with the variance v of a number, the sum S of all N numbers and the sum S_1 of the n_1 numbers after the change. What came before
-the change tells what e is, so that even a large s costs little once the stream has been watched for a while. theta is mixed over
-N(tau, tau^2 / 4) and N(-tau, tau^2 / 4), or over the positive part of the former: Robbins (1970), Statistical methods related to
-the law of the iterated logarithm. The process is sum_k w_k E_k with weights that add up to 1, those that have not begun counted
-as 1. It is a martingale that starts at 1 where all is unchanged, so that it ever exceeds 1 / alpha with a probability of at most
-alpha (Ville 1939). That is a bound on the whole series of looks, rather than on their average number before a false alarm;
-compare Shin, Ramdas and Rinaldo (2024), E-detectors.
+with the variance v of a number (for each theta the one that bounds its cumulants there, see `MoveSizes`), the sum S of all N
+numbers and the sum S_1 of the n_1 numbers after the change. What came before the change tells what e is, so that even a large s
+costs little once the stream has been watched for a while. theta is mixed over moves of several sizes around the one that is to be
+found fast, as far as there is room for them: a share of 2 % can't fall by 5 points, so that nothing is spent on that. The process
+is sum_k w_k E_k with weights that add up to 1, those that have not begun counted as 1. It is a martingale that starts at 1 where
+all is unchanged, so that it ever exceeds 1 / alpha with a probability of at most alpha (Ville 1939). That is a bound on the whole
+series of looks, rather than on their average number before a false alarm; compare Shin, Ramdas and Rinaldo (2024), E-detectors.
 """
 
 from dataclasses import dataclass, field
@@ -22,15 +22,17 @@ from typing import Any
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
+from headcount.monitor.move_sizes import MoveSizes
 
 __all__ = ["MoveProcess"]
 
-FIRST_WEIGHT = 0.25
+FIRST_WEIGHT = 0.2
 """Weight of a change before the first item: that the share was another one from the beginning."""
-_TAIL = 0.3
-"""Of the other weight, the part (1 + units)^-0.3 is for changes after so many units: small powers cost late changes least."""
-_RELATIVE_SPREAD = 0.5
-"""Standard deviation of moves under each half of the mixture, relative to their mean."""
+_TAIL = 0.2
+"""Of the other weight, the part (1 + units)^-0.2 is for changes after so many units.
+
+The weight of a unit, 0.2 (1 + units)^-1.2, is largest at this power for changes after about exp(1 / 0.2) = 150 units.
+"""
 _DELAY_UNIT = 8.0
 """Weights of starts spread over units of this many v / tau^2 items: about what a fixed test needs for a move by tau."""
 _THIN = 0.25
@@ -51,6 +53,8 @@ class MoveProcess:
         Size tau of a move that is to be found fast.
     one_sided : bool
         Whether only moves upwards count. The mean before the change may then be anything up to 0, and s^2 must be 0.
+    sizes : MoveSizes, optional
+        The moves that are looked for; by default those of normal numbers that may move anywhere.
 
     Notes
     -----
@@ -75,6 +79,7 @@ class MoveProcess:
     error_variance: FloatArray
     scale: float
     one_sided: bool = False
+    sizes: MoveSizes | None = None
     n: float = 0.0
     batch: int = 0
     total: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -89,6 +94,7 @@ class MoveProcess:
 
     def __post_init__(self) -> None:
         m = len(self.variance)
+        self._sizes = self.sizes or MoveSizes.of_normal(self.variance, self.scale, self.one_sided)
         if not len(self.total):
             self.total, self.started, self.log_evidence = np.zeros(m), np.zeros(m), np.zeros(m)
             self.at_total = self.log_weights = self.log_ratios = np.empty((m, 0))
@@ -114,21 +120,30 @@ class MoveProcess:
         """Return the move, from the beginning on, that would have been found by now in the mean; infinite before the first item."""
         if not self.n:
             return np.full(len(self.variance), np.inf)
-        return self._found(self._information(np.array([self.n]))[:, 0], log_threshold)
+        return self._found(self._information(np.array([self.n]))[:, 0, :], log_threshold)
 
     def limit(self, log_threshold: float) -> FloatArray:
         """Return the move that would be found after any number of items from the beginning on; 0 without a shared error."""
         with np.errstate(divide="ignore"):
             information = 1.0 / self.error_variance
-        finite = np.minimum(information, 1e12)
+        finite = np.broadcast_to(np.minimum(information, 1e12)[:, None], self._sizes.moves.shape)
         return np.where(np.isinf(information), 0.0, self._found(finite, log_threshold))
 
     def _found(self, b: FloatArray, log_threshold: float) -> FloatArray:
-        """Return the size of a move from the beginning on whose evidence, at its mean, is the threshold."""
-        m, w2 = self.scale, (_RELATIVE_SPREAD * self.scale) ** 2
-        cost = log_threshold + np.log(2.0) - np.log(FIRST_WEIGHT) + 0.5 * np.log1p(b * w2) + 0.5 * m**2 / w2
-        root: FloatArray = np.sqrt(2.0 * (b + 1.0 / w2) * cost) - m / w2  # a = b theta
-        return root / np.maximum(b, 1e-300)
+        """Return the move from the beginning on whose evidence, at its mean, is the threshold; to where there is more room."""
+        moves, log_weights = self._sizes.moves, self._sizes.log_weights
+        upwards = np.exp(log_weights).sum(axis=1, where=moves > 0.0) >= 0.5
+        sign = np.where(upwards, 1.0, -1.0)[:, None]
+        low, high = np.full(len(moves), -20.0), np.full(len(moves), 20.0)  # logarithms
+        for _ in range(60):
+            middle = (low + high) / 2.0
+            a = b * sign * np.exp(middle)[:, None]
+            evidence = np.log(FIRST_WEIGHT) + _log_sum(log_weights + moves * a - 0.5 * moves**2 * b)
+            low, high = (
+                np.where(evidence < log_threshold, middle, low),
+                np.where(evidence < log_threshold, high, middle),
+            )
+        return np.asarray(np.exp(high), dtype=np.float64)
 
     def _start(self) -> None:
         """Add a start before the next batch, with the weight of the items since the last one."""
@@ -142,30 +157,25 @@ class MoveProcess:
         self.log_weights = np.column_stack([self.log_weights, np.log(weights)])
 
     def _shared(self) -> FloatArray:
-        """Return c, the variance of e given all numbers so far, had nothing changed."""
+        """Return c, the variance of e given all numbers so far, had nothing changed: of each stream, for each move."""
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / (1.0 / self.error_variance + self.n / self.variance), dtype=np.float64)
+            return np.asarray(
+                1.0 / (1.0 / self.error_variance[:, None] + self.n / self._sizes.variance), dtype=np.float64
+            )
 
     def _information(self, after: FloatArray) -> FloatArray:
-        """Return b for starts after which there were so many numbers."""
-        v, c = self.variance[:, None], self._shared()[:, None]
-        return np.asarray(np.maximum(after / v - c * after**2 / v**2, 0.0), dtype=np.float64)
+        """Return b for starts after which there were so many numbers, shape (n_streams, n_starts, n_moves)."""
+        v, c = self._sizes.variance[:, None, :], self._shared()[:, None, :]
+        n = after[None, :, None]
+        return np.asarray(np.maximum(n / v - c * n**2 / v**2, 0.0), dtype=np.float64)
 
     def _log_ratios(self) -> FloatArray:
-        v, c = self.variance[:, None], self._shared()[:, None]
-        after = self.n - self.at_n[None, :]
-        b = self._information(after)
-        a = ((self.total[:, None] - self.at_total) - c * after / v * self.total[:, None]) / v
-        # Of moves theta ~ N(m, w^2): (a + m / w^2)^2 / (2 (b + 1 / w^2)) - m^2 / (2 w^2) - log(1 + b w^2) / 2.
-        m, w2 = self.scale, (_RELATIVE_SPREAD * self.scale) ** 2
-        spread = b + 1.0 / w2
-        least = -0.5 * m**2 / w2 - 0.5 * np.log1p(b * w2)
-        upwards: FloatArray = least + 0.5 * (a + m / w2) ** 2 / spread
-        if self.one_sided:  # of positive moves alone
-            return upwards + _log_normal_cdf((a + m / w2) / np.sqrt(spread)) - _log_normal_cdf(m / np.sqrt(w2))
-        downwards: FloatArray = least + 0.5 * (a - m / w2) ** 2 / spread
-        both: FloatArray = np.logaddexp(upwards, downwards) - np.log(2.0)
-        return both
+        v, c = self._sizes.variance[:, None, :], self._shared()[:, None, :]
+        after = self.n - self.at_n
+        since = (self.total[:, None] - self.at_total)[:, :, None]
+        a = (since - c * after[None, :, None] / v * self.total[:, None, None]) / v
+        moves = self._sizes.moves[:, None, :]
+        return _log_sum(self._sizes.log_weights[:, None, :] + moves * a - 0.5 * moves**2 * self._information(after))
 
     def _thin(self) -> None:
         """Merge old starts into their nearer neighbour. The first and the last one stay."""
@@ -192,6 +202,7 @@ class MoveProcess:
             "error_variance": [None if np.isinf(value) else value for value in self.error_variance.tolist()],
             "scale": self.scale,
             "one_sided": self.one_sided,
+            "sizes": None if self.sizes is None else self.sizes.state(),
             "n": self.n,
             "batch": self.batch,
             "total": self.total.tolist(),
@@ -223,13 +234,14 @@ class MoveProcess:
             error_variance=np.array(errors, dtype=np.float64),
             scale=float(state["scale"]),
             one_sided=bool(state["one_sided"]),
+            sizes=None if state["sizes"] is None else MoveSizes.from_state(state["sizes"]),
             n=float(state["n"]),
             batch=int(state["batch"]),
             at_batch=np.array(state["at_batch"], dtype=np.int64),
         )
 
 
-def _log_normal_cdf(x: Any) -> FloatArray:
-    from scipy.special import log_ndtr
-
-    return np.asarray(log_ndtr(x), dtype=np.float64)
+def _log_sum(logs: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of exponentials over the last axis."""
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)), dtype=np.float64)

@@ -31,6 +31,9 @@ class Alarm:
     evidence : float
         The e-value.
     text : str
+    items_p : float or None
+        Of an alarm of a share: the p-value of the test that the items since then are a mixture of the labelled classes. A small one
+        says that the items have changed, with or without their shares.
     """
 
     kind: str
@@ -39,6 +42,7 @@ class Alarm:
     since: str
     evidence: float
     text: str
+    items_p: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,13 +22,14 @@ from headcount.intervals import why_no_interval
 from headcount.intervals.evidence import evidence_at
 from headcount.intervals.item_vectors import item_vectors
 from headcount.learners import Outputs
+from headcount.monitor.move_sizes import MoveSizes, bounding_variance
 from headcount.protocols import as_samples
 from headcount.quantifiers import Quantifier, SampleItems, Statistics
 
 __all__ = ["ShareScores"]
 
-_TILTS = np.array([-1.5, -1.0, -0.5, 0.5, 1.0, 1.5])
-"""Moves, in units of the scale, for which the variance must bound the cumulants."""
+_MOVES = np.array([-1.5, -1.0, -0.5, 0.5, 1.0, 1.5])
+"""Moves, in units of the scale, for which the variance of a sequence must bound the cumulants."""
 _KNOTS = 21
 """Shares of a class at which its variance is computed; between them it is interpolated."""
 
@@ -117,37 +118,67 @@ class ShareScores:
         That is the smallest v of at least the variance for which log E exp(t (y - E y)) <= v t^2 / 2 at t = theta / v, for moves
         theta of up to 1.5 times the scale: the scores of a good classifier are skewed where a share is near 0 or 1.
         """
-        plain_variance = shares @ self.spread + shares * (1.0 - shares)
-        return np.array([self._bound(j, shares, scale, v) for j, v in enumerate(plain_variance)])
+        return np.array([self._bound(j, shares[None, :], scale) for j in range(self.n_classes)])
 
-    def _bound(self, j: int, shares: FloatArray, scale: float, variance: float) -> float:
-        y = self.labelled[:, j]
-        weights = (shares / np.bincount(self.codes, minlength=self.n_classes))[self.codes]
-        y, weights = y[weights > 0.0], weights[weights > 0.0]
-        centred = y - weights @ y
-        moves = scale * _TILTS
-        variance = max(variance, 1e-6)
+    def _bound(self, j: int, mixtures: FloatArray, scale: float) -> float:
+        """Return the variance of class j's score that holds in each of several mixtures."""
+        weights, y = self._weights(mixtures), self._values(j)
+        plain = max(float(self.plain_variance(shares)[j]) for shares in mixtures)
+        return max(plain, *(bounding_variance(y, weights, weights @ y, float(move)) for move in scale * _MOVES))
 
-        def exceeds(v: float) -> bool:
-            exponents = centred[:, None] * (moves / v)
-            top = exponents.max(axis=0)
-            log_mean = top + np.log(weights @ np.exp(exponents - top))
-            return bool((log_mean > moves**2 / (2.0 * v)).any())
+    def plain_variance(self, shares: FloatArray) -> FloatArray:
+        """Return the variance of an item's score for each class in a mixture with these shares."""
+        variance: FloatArray = shares @ self.spread + shares * (1.0 - shares)
+        return variance
 
-        if not exceeds(variance):
-            return variance
-        low, high = variance, 2.0 * variance
-        while exceeds(high):
-            low, high = high, 2.0 * high
-        while high > 1.01 * low:
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if exceeds(middle) else (low, middle)
-        return high
+    def _values(self, j: int) -> FloatArray:
+        """Return the scores for class j of the labelled items, and of one more of each class, half of it 1 off to either side.
+
+        A mistake that no labelled item shows may be possible, and a large tilt would take the first one for a change.
+        """
+        indicators = np.eye(self.n_classes)[j]
+        return np.concatenate([self.labelled[:, j], indicators - 1.0, indicators + 1.0])
+
+    def _weights(self, mixtures: FloatArray) -> FloatArray:
+        """Return the probability of each of these values in mixtures of the classes, a row a mixture."""
+        each = mixtures / (np.bincount(self.codes, minlength=self.n_classes) + 1.0)
+        return np.concatenate([each[:, self.codes], each / 2.0, each / 2.0], axis=1)
+
+    def moves_from(self, j: int, shares: FloatArray, scale: float) -> MoveSizes:
+        """Return the moves of class j's score that are looked for in a stream with these shares."""
+        weights, y = self._weights(shares[None, :]), self._values(j)
+        return MoveSizes.of_values(y, weights, weights @ y, scale, up=float(1.0 - shares[j]), down=float(shares[j]))
+
+    def moves_beyond(self, j: int, band: tuple[float, float], sign: float, scale: float) -> MoveSizes:
+        """Return the moves of class j's score beyond the upper (sign 1) or lower end (-1) of a band, from any share inside."""
+        low, high = band
+        end, room = (high, 1.0 - high) if sign > 0 else (low, low)
+        at = np.unique([low, high, *np.linspace(0.0, 1.0, _KNOTS)])
+        mixtures = np.array([p for t in at[(at >= low) & (at <= high)] for p in self.compositions(j, float(t))])
+        weights = self._weights(mixtures)
+        return MoveSizes.of_values(
+            sign * self._values(j), weights, np.full(len(weights), sign * end), scale, up=room, down=0.0
+        )
+
+    def moves_in_class(self, j: int, code: int, scale: float) -> MoveSizes:
+        """Return the moves of class j's score that are looked for among items of one class."""
+        weights, y = self._weights(np.eye(self.n_classes)[code][None, :]), self._values(j)
+        return MoveSizes.of_values(y, weights, weights @ y, scale, up=np.inf, down=np.inf)
 
     def error_variance(self, shares: FloatArray) -> FloatArray:
         """Return the variance of the labelled side's error of each class's mean score, in a mixture with these shares."""
-        errors: FloatArray = (shares**2 / self.sizes) @ self.spread
+        errors: FloatArray = shares**2 @ self.class_errors
         return errors
+
+    @cached_property
+    def class_errors(self) -> FloatArray:
+        """Variance of the labelled items' error of the mean scores, a row a class.
+
+        As if one item of each class had been taken for another: a class of which no labelled item was mistaken has a rate of
+        mistakes all the same, which a long stream shows.
+        """
+        sizes = self.sizes[:, None]
+        return np.asarray((self.spread + 1.0 / sizes) / sizes, dtype=np.float64)
 
     def composition(self, j: int, share: float, others: FloatArray) -> FloatArray:
         """Return shares of all classes where class j has this share and the others are in the given ratios."""
@@ -166,8 +197,8 @@ class ShareScores:
         key = (j, scale)
         if key not in self._tables:
             at = np.linspace(0.0, 1.0, _KNOTS)
-            mixtures = [self.compositions(j, float(share)) for share in at]
-            variances = [max(self.variance(p, scale)[j] for p in one) for one in mixtures]
+            mixtures = [np.array(self.compositions(j, float(share))) for share in at]
+            variances = [self._bound(j, one, scale) for one in mixtures]
             errors = [max(self.error_variance(p)[j] for p in one) for one in mixtures]
             self._tables[key] = at, np.array(variances), np.array(errors)
         return self._tables[key]

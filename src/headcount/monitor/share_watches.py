@@ -7,6 +7,7 @@ import numpy as np
 
 from headcount._distributions import normal_quantile
 from headcount._typing import FloatArray
+from headcount.monitor.move_sizes import MoveSizes
 from headcount.monitor.moves import MoveProcess
 from headcount.monitor.sequence import labelled_radius
 from headcount.monitor.share_scores import ShareScores
@@ -78,9 +79,10 @@ class MovedWatch:
     def _begin(self, centre: FloatArray) -> MoveProcess:
         shares = np.clip(centre, 0.0, 1.0)
         shares = shares / shares.sum()
-        variance = self.scores.variance(shares, self.scale)
+        variance = np.maximum(self.scores.plain_variance(shares), 1e-6)
         errors = variance / self.first_n if self.first else self.scores.error_variance(shares)
-        return MoveProcess(variance[self.positions], errors[self.positions], self.scale)
+        sizes = MoveSizes.stacked([self.scores.moves_from(j, shares, self.scale) for j in self.positions])
+        return MoveProcess(variance[self.positions], errors[self.positions], self.scale, sizes=sizes)
 
     def restart(self) -> None:
         """Begin anew with the same reference."""
@@ -195,17 +197,11 @@ class BandWatch:
 
     def restart(self) -> None:
         """Begin anew with the same bands."""
-        self.processes = [
-            MoveProcess(np.array([self._variance(j)]), np.zeros(1), self.scale, one_sided=True)
-            for j, _, _ in self.sides
-        ]
-
-    def _variance(self, j: int) -> float:
-        """Return the largest variance of a score inside the band."""
-        at, variances, _ = self.scores.tables(j, self.scale)
-        low, high = self.bands[j]
-        inside = variances[(at >= low) & (at <= high)]
-        return float(max([*inside, *np.interp([low, high], at, variances)]))
+        self.processes = []
+        for j, sign, _ in self.sides:
+            sizes = self.scores.moves_beyond(j, self.bands[j], sign, self.scale)
+            least = sizes.variance.min(axis=1)
+            self.processes.append(MoveProcess(least, np.zeros(1), self.scale, one_sided=True, sizes=sizes))
 
     def update(self, n: float, mean: FloatArray) -> None:
         """Add a batch."""

@@ -11,7 +11,7 @@ from headcount.exceptions import DataError
 
 __all__ = ["read_state", "state_bytes", "write_state"]
 
-_FORMAT, _VERSION = "headcount watch", 1
+_FORMAT, _VERSION = "headcount watch", 2
 
 
 def state_bytes(body: dict[str, Any]) -> bytes:

@@ -300,11 +300,19 @@ class Tally:
         products = np.asarray(sum(factor * part.products() for factor, part in parts))
         return statistics.with_products(products * mean[:, None, None])
 
-    def keep(self, items: Items, outputs: Outputs, groups: IntArray | None, values: Sequence[Any]) -> None:
+    def keep(
+        self,
+        items: Items,
+        outputs: Outputs,
+        groups: IntArray | None,
+        values: Sequence[Any],
+        drawn: DrawnRows | None = None,
+    ) -> None:
         """Keep some of the items of a batch that was added, if the recipe asks for it."""
         if self.kept is not None:
             rows, codes = self._place(values, groups, outputs.n_items)
-            self.kept.add(items, Posteriors().vectors(outputs), rows[codes])
+            clusters = None if drawn is None else drawn.clusters
+            self.kept.add(items, Posteriors().vectors(outputs), rows[codes], clusters)
 
     def _completed(self, name: str, added: Statistics) -> Statistics:
         """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
