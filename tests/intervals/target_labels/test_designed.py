@@ -101,6 +101,6 @@ def test_what_can_not_be_counted_is_refused():
         estimate(quantifier, new.outputs().take(np.arange(299)), labels=labels, design=new.design)
     with pytest.raises(DataError, match="shares of the population are estimated"):
         estimate(quantifier, new.outputs(), labels=labels, design=new.design, estimand="sample")
+    bayesian = BayesianCC(random_state=0).fit(labelled.outputs(), labelled.y)
     with pytest.raises(DataError, match="Under a survey design there are the intervals of methods"):
-        bayesian = BayesianCC(random_state=0).fit(labelled.outputs(), labelled.y)
         estimate(bayesian, new.outputs(), labels=labels, design=new.design)

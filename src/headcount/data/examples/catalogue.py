@@ -79,7 +79,7 @@ EXAMPLES = {
         "answers of whole households on the tram line, drawn with unequal chances in four regions",
         household_files,
         {
-            "coded_households.csv": "answers of 240 households that were coded by hand (household, region, weight, answer, position)",
+            "coded_households.csv": "answers of 240 households, coded by hand (household, region, weight, answer, position)",
             "new_households.csv": "answers of 320 other households that nobody coded",
             "true_town.csv": "the true shares of the town's people",
         },
