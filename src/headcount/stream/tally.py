@@ -464,14 +464,12 @@ class Tally:
         """Return the tally of all items in one group: what adding them up without groups gives."""
         total = Tally(self.recipe)
         place = total._rows([name])
-        for row in range(len(self)):
-            one = np.array([row])
-            for key, statistics in self.sums.items():
-                total.sums[key].add_at(place, statistics[one])
-            for scale, sums in self.scaled.items():
-                for key, statistics in sums.items():
-                    total._of_scale(scale)[key].add_at(place, statistics[one])
-        nowhere_else = np.zeros(len(self), dtype=np.int64)
+        nowhere_else = np.full(len(self), place[0])
+        for key, statistics in self.sums.items():
+            total.sums[key].add_repeatedly_at(nowhere_else, statistics)
+        for scale, sums in self.scaled.items():
+            for key, statistics in sums.items():
+                total._of_scale(scale)[key].add_repeatedly_at(nowhere_else, statistics)
         if total.design is not None and self.design is not None:
             total.design.merge(self.design, nowhere_else)
         if total.sketch is not None and self.sketch is not None:
