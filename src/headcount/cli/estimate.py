@@ -238,19 +238,19 @@ def _notes(groups: Any) -> list[str]:
 
     if groups.note:
         return [f"There are no intervals, so how sure the shares are is not known: {in_command_words(groups.note)}"]
-    about = (
-        "It is about exactly these items."
-        if groups.estimand == "sample"
-        else "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
-    )
+    effects = groups.design_effects
+    about = "It is about all items that their source might send; for exactly these items it is narrower (--sample)."
+    if groups.estimand == "sample":
+        about = "It is about exactly these items."
+    elif effects is not None:
+        about = "It is about the population that the items were drawn from."
     notes = [
         f"The interval holds the true value in about {100 * groups.level:g} of 100 cases. {about} Method: {groups.method}."
     ]
     if groups.why_no_figures:
         notes.append(in_command_words(groups.why_no_figures))
-    effects = groups.design_effects
-    if effects is not None:
-        notes.append(_design_note(effects))
+    if effects is not None and (said := _design_note(effects)):
+        notes.append(said)
     if groups.assume == "calibrated":
         notes.append(
             "The intervals assume that the classifier's probabilities are calibrated: where they are not, intervals are too "

@@ -236,7 +236,7 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
             converted.append(None if value is None else number_of(value) if kind == "number" else _text(value))
         except (TypeError, ValueError) as error:
             what = (
-                "a number. Name columns of numbers (--features),"
+                "a number. Name a column of numbers,"
                 if kind == "number"
                 else "a text. Name columns of texts,"
             )
