@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -140,22 +141,17 @@ def population_settings() -> Iterator[Setting]:
             yield Setting(name, labelled, new, (0.7, 0.3))
 
 
-def refitted_settings(learners: tuple[str, ...]) -> Iterator[Setting]:
-    for learner in learners:
-        for size, correlation, validation in (
-            (2, 0.5, 5),
-            (5, 0.2, 5),
-            (5, 0.5, 5),
-            (5, 0.5, 0.4),
-            (10, 0.5, 5),
-        ):
-            side = Side(120 if size == 2 else 100 if validation != 5 else 80, size, correlation)
-            name = f"{side.clusters} clusters of {size}, correlation {correlation}"
+def refitted_settings(learner: str) -> Iterator[Setting]:
+    for size, validation in ((2, 5), (5, 5), (5, 0.4), (10, 5)):
+        side = Side(100 if size == 5 and validation != 5 else 120 if size == 2 else 80, size, 0.5)
+        name = f"{side.clusters} clusters of {size}, correlation 0.5"
+        if learner != "forest" or validation == 5:
             yield Setting(name, side, side, (0.7, 0.3), learner, validation)
-        side = Side(100, 5, 0.5)
+    side = Side(100, 5, 0.5)
+    if learner != "forest":
         yield Setting("100 clusters of 5, correlation 0.5", side, side, (0.5, 0.3, 0.2), learner, 5)
-        side = Side(1000, weights="informative")
-        yield Setting("weights 1:4 informative, both sides", side, side, (0.7, 0.3), learner, 5)
+    side = Side(1000, weights="informative")
+    yield Setting("weights 1:4 informative, both sides", side, side, (0.7, 0.3), learner, 5)
 
 
 BLOCKS: dict[str, Callable[[], Iterator[Setting]]] = {
@@ -164,8 +160,8 @@ BLOCKS: dict[str, Callable[[], Iterator[Setting]]] = {
     "weights": weights_settings,
     "strata": strata_settings,
     "population": population_settings,
-    "refitted": lambda: refitted_settings(("logistic regression", "naive Bayes")),
-    "forests": lambda: refitted_settings(("forest",)),
+    "refitted": lambda: chain(refitted_settings("logistic regression"), refitted_settings("naive Bayes")),
+    "forests": lambda: refitted_settings("forest"),
 }
 
 

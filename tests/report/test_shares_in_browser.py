@@ -7,6 +7,7 @@ import base64
 import io
 import time
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
+from headcount.intervals import at_least, mean_of
 from headcount.report.shares_page import page_of_shares
 from headcount.stream import GroupShares
 
@@ -66,6 +68,8 @@ TESTED = SimpleNamespace(p_label_shift=0.31, p_items=0.42)  # the figures of a r
 LONG_NAMES = replace(LONG_NAMES, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 12)
 LONG_SHOPS = estimated([f"Shop {g} near the main station" for g in range(300)], 10)
 LONG_SHOPS = replace(LONG_SHOPS, classes=np.array(LONG_CLASSES), reports=(TESTED,) * 300)
+STARS = replace(estimated([f"2025-{g + 1:02d}" for g in range(9)], 5), classes=np.arange(1, 6), ordered=True)
+STARS = STARS.with_figures([mean_of(STARS.classes, title="stars"), at_least(STARS.classes, 4)], [0.5])
 SHOPS = estimated([f"shop {g} <i>&" for g in range(300)], 10)
 
 
@@ -78,6 +82,7 @@ def pages(tmp_path_factory):
         ("ages", AGES, "wave, age"),
         ("shops", SHOPS, "shop"),
         ("long", LONG_NAMES, "month of day"),
+        ("stars", STARS, "month of day"),
         ("shops with long names", LONG_SHOPS, "shop"),
     ):
         (folder / f"{name}.html").write_text(page_of_shares(groups, title=f"Shares {NASTY}", by=by), "utf-8")
@@ -239,6 +244,28 @@ def test_downloads_hold_all_groups_or_those_shown_in_their_order(months, pages):
     assert set(shown["class"]) == {"class 1", "class 2"}
 
 
+def test_figures_are_sorted_and_saved_and_bars_stack_in_order(browser, pages):
+    show(browser, pages / "stars.html")
+    position = 2 + 5  # after the group, the number of items and the classes
+    for figure, values in enumerate(STARS.figures):
+        click(browser, f"#groups thead th:nth-child({position + figure + 1}) button")
+        shown = [text.removesuffix(" %") for text in column(browser, position + figure) if text]
+        assert [float(text) for text in shown] == sorted(map(float, shown), reverse=True), values.title
+    everything = saved(browser, pages, "#save-all")
+    for figure in STARS.figures:
+        expected = np.repeat(np.array([np.nan if v is None else v for v in figure.value], dtype=float), 5)
+        np.testing.assert_allclose(everything[figure.key], expected, atol=1e-6)
+        assert f"{figure.key}_low" in everything
+    ends = browser.execute_script(
+        "return [...document.querySelectorAll('.stack')].map(stack => [...stack.children].map(part => "
+        "[part.getBoundingClientRect().left, part.getBoundingClientRect().right, getComputedStyle(part).backgroundColor]))"
+    )
+    assert len(ends) == (~np.isnan(STARS.shares[:, 0])).sum()
+    for bar in ends:
+        assert all(abs(one[1] - other[0]) < 0.1 for one, other in pairwise(bar))
+        assert len({colour for *_, colour in bar}) == 5
+
+
 def test_ticks_of_plots_stand_where_their_labels_say(months):
     for one_scale in (True, False):
         if not one_scale:
@@ -278,7 +305,7 @@ def test_many_groups_are_shown_in_part_until_all_are_asked_for(shops):
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1330, "light"), (1300, "light"), (390, "dark")])
-@pytest.mark.parametrize("page", ["months", "weeks", "shops", "long"])
+@pytest.mark.parametrize("page", ["months", "weeks", "shops", "long", "stars"])
 def test_nothing_is_clipped_and_the_page_does_not_scroll_sideways(browser, pages, page, width, theme):
     show(browser, pages / f"{page}.html", width, theme)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width

@@ -1,13 +1,19 @@
 """Survey designs in a stream: the same as with all items at hand, to the bit whatever the split, and refused in a sentence."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from headcount import ACC, PACC, SLD, DyS, EDy, HDy, KDEyML, Outputs, Samples, SurveyDesign, estimate
+from headcount.checks import LabelledItems
+from headcount.checks.item_features import ItemFeatures
+from headcount.desk import compare_tables
 from headcount.exceptions import DataError
+from headcount.modelfile import Columns, Model
+from headcount.quantifiers import Posteriors
 from headcount.stream import DesignColumns, Reading, Recipe, Tally, estimate_groups, tally_files
 
 CLUSTERS, ITEMS = 80, 1500
@@ -228,3 +234,54 @@ def test_memory_grows_with_clusters_and_not_with_items(table, labelled):
     many = tally(quantifier, labelled, [table] * 5, {"cluster": "author"})
     assert many.design.n_clusters == few.design.n_clusters <= 2 * CLUSTERS
     assert many.n_items == 5 * few.n_items
+
+
+def test_items_of_a_cluster_that_are_alike_raise_no_alarm_in_a_stream_either():
+    generator = np.random.default_rng(0)
+
+    def drawn(n_clusters):
+        clusters = np.repeat(np.arange(n_clusters), 10)
+        y = (generator.random(len(clusters)) < 0.5).astype(int)
+        own = 2.0 * generator.standard_normal((n_clusters, 3))[clusters] + generator.standard_normal((len(y), 3))
+        return np.column_stack([generator.standard_normal(len(y)) + 2.0 * y, own]), y, clusters
+
+    alarms, plain, names = [], [], tuple("abcd")
+    for _ in range(6):
+        (X, y, own), (Z, _, author) = drawn(50), drawn(50)
+        table = pd.DataFrame(Z, columns=list(names)).assign(author=author)
+        for design, found in ((SurveyDesign(clusters=own), alarms), (None, plain)):
+            quantifier = PACC(random_state=0).fit(X, y, design=design)
+            columns = None if design is None else DesignColumns(cluster="author")
+            outputs, codes = quantifier.validation_items()
+            features = ItemFeatures(X, names, False)
+            known = LabelledItems(features, y, quantifier.outputs(X).posteriors, None if design is None else own)
+            recipe = Recipe(quantifier, (Posteriors().vectors(outputs), codes), items=known, design=columns)
+            groups = estimate_groups(tally_files([table], Reading(recipe, "numbers", names)))
+            found.append(groups.reports[0].p_items < 0.025)
+    assert sum(alarms) <= 1 < 3 <= sum(plain)
+
+
+def test_tallies_with_designs_can_be_sent_between_processes(table, labelled):
+    design = {"weight": "w", "cluster": "author", "stratum": "region"}
+    one = tally(fitted(PACC(random_state=0), labelled), labelled, [table], design)
+    there = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(estimate_groups(there).low, estimate_groups(one).low)
+    assert pickle.loads(pickle.dumps(estimate_groups(there))).names == ["june", "may"]
+
+
+def test_files_with_a_design_are_compared_like_groups_of_one(table, labelled, tmp_path):
+    quantifier = fitted(PACC(random_state=0), labelled)
+    model = Model(quantifier, Columns("scores", ("neg", "pos"), "y"))
+    design = DesignColumns(weight="w", cluster="author")
+    parts = [table[table["month"] == month] for month in ("may", "june")]
+    paths = [tmp_path / f"{name}.parquet" for name in ("may", "june")]
+    for part, path in zip(parts, paths, strict=True):
+        part.to_parquet(path)
+    files = compare_tables(model, paths, design=design)
+    groups = compare_tables(model, [table], by="month", first="may", second="june", design=design)
+    np.testing.assert_allclose(files.difference.low, groups.difference.low, atol=1e-12)
+    apart = table.assign(author=table["author"] + table["month"])
+    other = compare_tables(model, [apart], by="month", first="may", second="june", design=design)
+    assert np.ptp([files.difference.low[1], files.difference.high[1]]) < np.ptp(
+        [other.difference.low[1], other.difference.high[1]]
+    )

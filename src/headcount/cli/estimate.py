@@ -94,6 +94,8 @@ def estimate(
     if several and target.given:
         raise DataError(f"Labels of new items are of one model's classes; {model} is a folder of models: name one.")
     models = models_in(model, black_box) if several else {"": model_from(model, files, black_box, dask)}
+    for loaded in models.values():
+        asked.check(loaded.classes, loaded.ordered)
     answers: dict[str, tuple[Any, Any]] = {}
     for title, loaded in models.items():
         with progress_bar(f"Reading {title}".strip()) as progress:

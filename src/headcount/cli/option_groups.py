@@ -147,15 +147,7 @@ class Figures:
         from headcount.desk import FiguresAsked
 
         order = None if self.classes is None else class_names(self.classes)
-        asked = FiguresAsked(
-            self.value,
-            _names(self.at_least),
-            _names(self.at_most),
-            self.quantile or (),
-            order,
-        )
-        asked.check()
-        return asked
+        return FiguresAsked(self.value, _names(self.at_least), _names(self.at_most), self.quantile or (), order)
 
 
 def _names(given: list[str] | None) -> list[str]:

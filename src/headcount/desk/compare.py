@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Literal, TypedDict, Unpack, get_args, overload
 
 from headcount.desk.changes import Against, Comparison, Comparisons
-from headcount.desk.estimate import check_level, estimate_tables, file_title, listed_paths, loaded_model, tally_of
+from headcount.desk.estimate import check_design_is_read, check_level, file_title, listed_paths, loaded_model, tally_of
 from headcount.desk.figures import FiguresAsked
 from headcount.exceptions import DataError
 from headcount.intervals import Figure
@@ -82,7 +82,7 @@ def compare_tables(
     Parameters
     ----------
     model, level, estimand, min_items, counts, statistics, design
-        As in `estimate_tables`. A design needs ``by``.
+        As in `estimate_tables`. Clusters may have items in several groups or files: the errors of these are then alike.
     files : path or sequence of paths
         Tables to group, or, without ``by``, the files to compare: two, or with ``against`` two or more.
     by, where
@@ -121,20 +121,12 @@ def compare_tables(
     model = loaded_model(model)
     asked = figures.to_compare(model.classes, model.quantifier.is_ordered)
     if design is not None and design.given:
-        if by is None:
-            raise DataError(
-                "Clusters, weights and strata are counted in groups of one table: name the column of groups with --by."
-            )
-        settings: dict[str, Any] = {"level": level, "estimand": estimand, "counts": counts, "statistics": statistics}
-        groups = estimate_tables(model, paths, by=by, where=where, min_items=min_items, design=design, **settings)
-        if against is not None:
-            return compared(groups, against, (), first, asked)
-        return Comparison(str(first), str(second), compare_groups(groups, str(first), str(second), asked), groups)
+        check_design_is_read(counts, statistics, None)
     if by is None:
         titles = _file_titles(paths)
-        tally = _tally_of_files(model, paths, titles, counts, where, statistics)
+        tally = _tally_of_files(model, paths, titles, counts, where, statistics, design)
     else:
-        titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics)
+        titles, tally = [], tally_of(model, paths, by, counts, where=where, statistics=statistics, design=design)
     estimated = partial(estimate_groups, tally, level=level, estimand=estimand, min_items=max(min_items, 1))
     if against is not None:
         return compared(estimated(), against, titles, first, asked)
@@ -199,11 +191,12 @@ def _tally_of_files(
     counts: bool,
     where: Sequence[str],
     statistics: bool,
+    design: DesignColumns | None,
 ) -> Tally:
     """Return a tally with one group for each file."""
     tallies = []
     for path, title in zip(paths, titles, strict=True):
-        tally = tally_of(model, [path], None, counts, where=where, statistics=statistics)
+        tally = tally_of(model, [path], None, counts, where=where, statistics=statistics, design=design)
         tally.names[:] = [title]
         tallies.append(tally)
     return sum(tallies[1:], tallies[0])

@@ -20,6 +20,7 @@ from headcount.stream.labelled_groups import estimate_labelled_groups
 from headcount.stream.scan import further_answers
 
 __all__ = [
+    "check_design_is_read",
     "check_level",
     "check_tables",
     "database_recipe",
@@ -132,7 +133,7 @@ def estimate_tables(
     source.check()
     kept, label_file = None, None
     if design is not None and design.given:
-        _check_items_are_read(counts, statistics, None, assume, "Weights, strata and clusters")
+        check_design_is_read(counts, statistics, assume)
     if source.given:
         _check_items_are_read(counts, statistics, cluster, assume)
         label_file = None if source.file is None else read_label_file(source)
@@ -172,6 +173,11 @@ def estimate_tables(
     given, notes = labels_of_items(source, kept, label_file)
     survey = None if kept.design is None else kept.design.design(kept.design.n_rows)
     return estimate_labelled_groups(groups, model.quantifier, kept.outputs(), codes, given, notes, survey)
+
+
+def check_design_is_read(counts: bool, statistics: bool, assume: str | None) -> None:
+    """Raise if weights, strata or clusters are given for tables that do not hold one item a row."""
+    _check_items_are_read(counts, statistics, None, assume, "Weights, strata and clusters")
 
 
 def _check_items_are_read(
@@ -314,9 +320,7 @@ def tally_of(
         from headcount.warehouse import tally_statistics
 
         return tally_statistics(files, database_recipe(model), columns.kind, columns.names, by, where)
-    # The check of the items themselves takes those of a group for independent.
-    items = model.labelled_items() if design is None or not design.given else None
-    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, items, design)
+    recipe = Recipe(model.quantifier, model.held_out(), model.only_decides, model.labelled_items(), design)
     if kept is not None and model.learner and columns.kind not in ("scores", "decisions"):
         classifier = getattr(model.quantifier, "classifier_", None)
         if hasattr(

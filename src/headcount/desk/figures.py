@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._labels import class_order, class_positions
 from headcount._typing import AnyArray
-from headcount._validation import quoted
+from headcount._validation import check_ordered, quoted
 from headcount.exceptions import DataError
 from headcount.intervals import Figure, at_least, at_most, check_quantile, mean_of
 from headcount.stream import GroupShares
@@ -47,10 +47,13 @@ class FiguresAsked:
     def __bool__(self) -> bool:
         return self.value is not None or bool(self.at_least or self.at_most or self.quantiles)
 
-    def check(self) -> None:
-        """Raise if a quantile can't be one, before files are read."""
+    def check(self, classes: AnyArray, ordered: bool) -> None:
+        """Raise if any of it can't be asked of these classes, before files are read, which may take long."""
         for q in self.quantiles:
             check_quantile(q)
+        self.figures(classes, ordered)
+        if self.quantiles:
+            check_ordered(classes, ordered or self.order is not None, "A quantile (--quantile)")
 
     def figures(self, classes: AnyArray, ordered: bool) -> tuple[Figure, ...]:
         """Return means and cumulative shares for classes in this order, which means something if ``ordered``."""

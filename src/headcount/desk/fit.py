@@ -91,15 +91,15 @@ def fit_table(
 
     table = TableFile(source)
     asked = [names_asked(given, table.columns) for given in (text, features, drop)]
-    drawn = None if design is None else design.read(table)
-    reads_all = asked[0] is None and asked[1] is None and (asked[2] is not None or "text" not in table.columns)
-    if design is not None and design.names and reads_all:
-        asked[2] = [*(asked[2] or ()), *design.names]
     if design is not None and label in (design.weight, design.cluster):
         what = "weights" if label == design.weight else "clusters"
         raise DataError(
             f"{table.name}: column {label!r} holds the labels and can't hold the {what} too: name another column."
         )
+    drawn = None if design is None else design.read(table)
+    reads_all = asked[0] is None and asked[1] is None and (asked[2] is not None or "text" not in table.columns)
+    if design is not None and design.names and reads_all:
+        asked[2] = [*(asked[2] or ()), *design.names]
     read = read_table(table, label, *asked)
     labels = check_labels(table, read.labels, label, MIN_ITEMS_OF_A_CLASS)
     if shift not in ("any", "mild"):

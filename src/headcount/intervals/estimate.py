@@ -186,8 +186,8 @@ def estimate(
         For the bootstrap.
     design : SurveyDesign, optional
         How the items of X were drawn: weights, strata, clusters, the size of the population. That of the labelled items is given to
-        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`). With labels too,
-        which were drawn out of these items: ``probabilities`` and ``strata`` say how.
+        ``fit``. Either makes intervals count its design effects, which are in the result (`Estimate.design`). Labels may be given
+        too, drawn out of these items as ``probabilities`` and ``strata`` say.
 
     Returns
     -------
@@ -219,6 +219,8 @@ def estimate(
     (True, True)
     """
     if labels is not None:
+        if isinstance(design, TargetErrors):
+            raise TypeError("Labels are of single items, whose design is a SurveyDesign.")
         return _with_labels(
             quantifier, X, samples, labels, probabilities, strata, level, estimand, method, assume, simultaneous, design
         )

@@ -19,10 +19,11 @@ Vectors of cells, 0 or 1, get so many times the root of the class's size added, 
 few, quantiles for few degrees of freedom count the same thing. Other vectors vary by at least what the second number of items would
 add."""
 
-_POOLED_ITEMS = 8.0
-"""Items with the spread of an average class that each class gets for intervals of means, and at most the root of its size.
+_POOLED_RATE, _POOLED_ITEMS = 2.0, 16.0
+"""Items with the spread of an average class that each class gets for intervals of means.
 
-Without them intervals hold in 90 % of cases where nearly all new items are of one end (benchmarks/ordered_intervals.py)."""
+They are so many times the root of its size, but no more than the second number. Without them intervals hold in 90 % of cases where
+nearly all new items are of one end (benchmarks/ordered_intervals.py)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class Evidence:
         are next to 0 for nearly all items of that end, and what the few others add is not in a class's own covariance.
         """
         numbers = np.maximum(self.sizes - 1.0, 0.0)[None, :, None, None]
-        added = np.minimum(np.sqrt(self.sizes), _POOLED_ITEMS)[None, :, None, None]
+        added = np.minimum(_POOLED_RATE * np.sqrt(self.sizes), _POOLED_ITEMS)[None, :, None, None]
         S = (self.S * numbers + added * self.S.mean(axis=1, keepdims=True)) / (numbers + added)
         return replace(self, S=S, spread=np.einsum("mja,mlab,mjb->mlj", self.B, S, self.B))
 

@@ -118,20 +118,26 @@ def _ends_by_covariance(
 
     On the scale from the least value to the greatest, :math:`(\hat m - m)^2 \le a \, m (1 - m)` with :math:`a = z^2 \hat V / \hat m
     (1 - \hat m)`, as in Wilson's interval of a share (1927), so that an interval ends within the scale and has a width at its
-    ends. Few labelled items of a class can't show how small the variance is: a is drawn a little towards those of single classes.
+    ends. Few labelled items of a class can't show how small the variance is: a is drawn a little towards those of single classes,
+    and is as many times larger as those are, on average, than their own variances say.
     """
     least, width = values.min(), float(np.ptp(values))
-    m = np.clip((mean - least) / width, 0.0, 1.0)
-    variance = np.maximum(np.einsum("a,sab,b->s", values, covariances, values), 0.0) / width**2
-    of_classes = _wilson_factors(
-        np.atleast_2d(estimate.shares), np.atleast_2d(estimate.low), np.atleast_2d(estimate.high)
-    )
-    usual = of_classes.mean(axis=1)
+    shares, low, high = (np.atleast_2d(ends) for ends in (estimate.shares, estimate.low, estimate.high))
+    of_classes = _wilson_factors(shares, low, high)
+    usual = of_classes.mean(axis=1, keepdims=True)
     weight = (usual / z**2) ** 2
-    a = (z**2 * variance + weight * usual) / (m * (1.0 - m) + weight)
+
+    def factor(m: FloatArray, variance: FloatArray) -> FloatArray:
+        drawn: FloatArray = (z**2 * variance + weight * usual) / (m * (1.0 - m) + weight)
+        return drawn
+
+    wider = (of_classes / factor(shares, np.diagonal(covariances, axis1=1, axis2=2))).mean(axis=1, keepdims=True)
+    m = np.clip((mean - least) / width, 0.0, 1.0)[:, None]
+    variance = np.maximum(np.einsum("a,sab,b->s", values, covariances, values), 0.0)[:, None] / width**2
+    a = np.maximum(wider, 1.0) * factor(m, variance)
     half = np.sqrt(a * m * (1.0 - m) + a**2 / 4.0)
-    low, high = (m + a / 2.0 - half) / (1.0 + a), (m + a / 2.0 + half) / (1.0 + a)
-    return least + width * np.maximum(low, 0.0), least + width * np.minimum(high, 1.0)
+    ends = [((m + a / 2.0 + side * half) / (1.0 + a))[:, 0] for side in (-1.0, 1.0)]
+    return least + width * np.maximum(ends[0], 0.0), least + width * np.minimum(ends[1], 1.0)
 
 
 def _wilson_factors(shares: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

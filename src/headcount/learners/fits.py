@@ -150,8 +150,8 @@ class Fits:
             check_design(design, len(y), "labelled items")
             if design.fractions is not None:
                 raise DataError(
-                    "The size of a population is of new items: labelled items stand for all items of their class, of which there "
-                    "is no end. Omit population_size and population_clusters (--population-size) where the model is made."
+                    "The size of a population is of new items: labelled items stand for all items of their class, of which "
+                    "there is no end. Omit population_size and population_clusters (--population-size) where the model is made."
                 )
         self.design = design
         self.fit_params = checked_fit_params(fit_params, len(y))

@@ -175,7 +175,7 @@ def sampling_design(
     if survey is not None:
         check_design(survey, n_items, "items")
         each = survey.item_weights / survey.item_weights.mean()
-        sizes = np.bincount(all_strata, each, minlength=n_strata)
+        sizes = np.bincount(all_strata, each, minlength=n_strata).astype(np.float64)
     weights = each[rows] / chances
     weights *= (sizes / np.bincount(stratum, weights=weights, minlength=n_strata))[stratum]
     return SamplingDesign(rows, weights, 1.0 - chances, stratum, all_strata, sizes, counts, each, survey)

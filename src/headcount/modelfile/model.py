@@ -147,7 +147,10 @@ class Model:
         else:
             names = () if self.columns.kind == "text" or X.shape[1] != len(self.columns.names) else self.columns.names
             features = ItemFeatures(X, names, self.columns.kind == "text")
-        return LabelledItems(features, held_out[1][rows], held_out[0][rows])
+        design = self.quantifier.validation_design_
+        same = design is not None and design.clusters is not None and design.n_items == len(held_out[1])
+        clusters = design.item_clusters[rows] if design is not None and same else None
+        return LabelledItems(features, held_out[1][rows], held_out[0][rows], clusters)
 
     def __repr__(self) -> str:
         learner = f" over {self.learner}" if self.learner else ""

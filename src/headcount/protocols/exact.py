@@ -104,6 +104,13 @@ class ExactSums:
             self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
             self.low[rows] += other.low
 
+    def add_repeatedly_at(self, rows: IntArray, other: "ExactSums") -> None:
+        """Add row i of ``other`` to row ``rows[i]``, in place; several may be added to one row."""
+        np.add.at(self.high, rows, other.high)
+        if other.low is not None:
+            self.low = np.zeros(self.shape, dtype=np.int64) if self.low is None else self.low
+            np.add.at(self.low, rows, other.low)
+
     def grown(self, n_rows: int) -> "ExactSums":
         """Return the sums with rows of zeros appended, ``n_rows`` in all."""
         pad = [(0, n_rows - len(self)), *((0, 0) for _ in self.shape[1:])]

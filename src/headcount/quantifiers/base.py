@@ -15,7 +15,16 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from headcount._typing import AnyArray, FloatArray, IntArray, Items, Labels, RandomState
-from headcount._validation import HasMethods, as_items, encode, has_natural_order, labelled_items, learn_classes, quoted
+from headcount._validation import (
+    HasMethods,
+    as_classes,
+    as_items,
+    encode,
+    has_natural_order,
+    labelled_items,
+    learn_classes,
+    quoted,
+)
 from headcount.designs import SurveyDesign
 from headcount.exceptions import DataError
 from headcount.learners import (
@@ -227,6 +236,11 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
                     "Outputs come from a classifier that is trained already: leave classifier=None, or pass the items themselves."
                 )
             self.classes_ = fits.X.classes
+            if self.classes is not None and as_classes(self.classes).tolist() != self.classes_.tolist():
+                raise DataError(
+                    f"The outputs are of the classes {quoted(self.classes_, 10)}, in this order, and the parameter classes names "
+                    f"others or another order ({quoted(self.classes, 10)}): make the outputs in that order, or omit classes."
+                )
             codes = encode(fits.y, self.classes_)
         else:
             validate_data(self, fits.X, skip_check_array=True)

@@ -111,11 +111,17 @@ class DensitiesQuantifier(Quantifier):
     def _learn(self, fits: Fits, codes: IntArray) -> None:
         fit_validated(self, fits, codes)
         weights = self._validation_weights()
-        more = {} if weights is None else {"weights": weights}  # which methods that take none are not called with
-        self._learn_densities(self.validation_outputs_, self.validation_codes_, **more)
+        if weights is None:
+            self._learn_densities(self.validation_outputs_, self.validation_codes_)
+        else:
+            self._learn_weighted_densities(self.validation_outputs_, self.validation_codes_, weights)
 
-    def _learn_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray | None = None) -> None:
-        """Learn the density of each class from validation items, which have weights if ``takes_labelled_weights``."""
+    def _learn_weighted_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray) -> None:
+        """Learn the density of each class from weighted validation items; of methods that declare ``takes_labelled_weights``."""
+        raise NotImplementedError(f"{type(self).__name__} must write _learn_weighted_densities to take weights.")
+
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
+        """Learn the density of each class from validation items."""
         raise NotImplementedError(f"{type(self).__name__} must write _learn_densities, or override _learn.")
 
     @abstractmethod

@@ -181,11 +181,14 @@ class SLD(DensitiesQuantifier):
         """Whether there is a calibration, which is learnt from weighted items, under their weighted shares."""
         return self.uses_validation and self._is_inherited(SLD, "_learn", "_learn_densities", "densities")
 
-    def _learn_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray | None = None) -> None:
-        each = np.ones(len(codes)) if weights is None else weights / weights.mean()
-        self.prior_ = np.bincount(codes, each, minlength=len(self.classes_)) / each.sum()
-        calibration = CALIBRATIONS[str(self.calibration)]
-        self.calibration_ = calibration.learnt(outputs.need("posteriors"), codes, None if weights is None else each)
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
+        self.prior_ = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
+        self.calibration_ = CALIBRATIONS[str(self.calibration)].learnt(outputs.need("posteriors"), codes)
+
+    def _learn_weighted_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray) -> None:
+        self.prior_ = np.bincount(codes, weights, minlength=len(self.classes_)) / weights.sum()
+        each, P = weights / weights.mean(), outputs.need("posteriors")
+        self.calibration_ = CALIBRATIONS[str(self.calibration)].learnt(P, codes, each)
 
     def calibrated(self, outputs: Outputs) -> Outputs:
         """Return outputs whose posteriors hold under ``prior_``: the given ones, or calibrated ones."""

@@ -81,6 +81,11 @@ class Statistics:
         for part, added in zip(self._parts(), other._parts(), strict=True):
             part.add_at(rows, added)
 
+    def add_repeatedly_at(self, rows: IntArray, other: "Statistics") -> None:
+        """Merge sample i of ``other`` into sample ``rows[i]``, in place; several may be merged into one."""
+        for part, added in zip(self._parts(), other._parts(), strict=True):
+            part.add_repeatedly_at(rows, added)
+
     def __len__(self) -> int:
         return len(self._weights)
 

@@ -87,20 +87,27 @@ class SumsQuantifier(Quantifier):
         fit_validated(self, fits, codes)
         folds = None if self.refit else self.validation_folds_  # the published scheme pools the items of all folds
         weights = self._validation_weights()
-        more = {} if weights is None else {"weights": weights}  # which methods that take none are not called with
-        self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds, **more)
+        if weights is None:
+            self._learn_profiles(self.validation_outputs_, self.validation_codes_, folds)
+        else:
+            self._learn_weighted_profiles(self.validation_outputs_, self.validation_codes_, folds, weights)
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         """Learn what the representation is made of from validation items; by default nothing."""
 
-    def _learn_profiles(
-        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
-    ) -> None:
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
         """Learn the profile of each class from validation items, by the same reduction that samples go through.
 
         Later items are scored by all fold classifiers alike, so a profile is the mean of its folds' means, however many items of
-        the class a fold has. Where items have weights, means are weighted.
+        the class a fold has.
         """
+        self._learn_representation(outputs, codes)
+        self._set_profiles(outputs, codes, folds, None)
+
+    def _learn_weighted_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray
+    ) -> None:
+        """Learn weighted means as the profiles; of methods that take weights of labelled items (``takes_labelled_weights``)."""
         self._learn_representation(outputs, codes)
         self._set_profiles(outputs, codes, folds, weights)
 
@@ -161,7 +168,9 @@ class SumsQuantifier(Quantifier):
     @property
     def takes_labelled_weights(self) -> bool:
         """Whether class profiles are weighted means, and nothing else is learnt from validation items."""
-        return self._is_inherited(SumsQuantifier, "_learn", "_learn_profiles", "_learn_representation")
+        return self._is_inherited(
+            SumsQuantifier, "_learn", "_learn_profiles", "_learn_weighted_profiles", "_learn_representation"
+        )
 
     def validation_vectors(self) -> FloatArray:
         """Return the vectors of the validation items; where vectors are made of these items, each is made of the others."""

@@ -11,7 +11,7 @@ _LIGHTNESS = {"light": (0.74, 0.32), "dark": (0.52, 0.9)}
 _CHROMA = 0.13
 _HUES = (80.0, -70.0)
 """Of the lowest and the highest class, in degrees: from amber over red to violet."""
-_DARK_TEXT = 0.66
+_DARK_TEXT = 0.6
 """Lightness from which text on a colour is dark."""
 _FEWEST = 3
 """Classes from which an order can be seen."""

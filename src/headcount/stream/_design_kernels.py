@@ -4,6 +4,8 @@ A weight w is split into a factor between 2^-4 and 2^5 and a power of 2^9, its s
 each scale, so that weights of any size are added up to the same relative precision.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headcount._compile import kernel
@@ -16,7 +18,7 @@ _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_A, _SHIFT_B, _SHIFT_C = np.uint64(30), np.uint64(27), np.uint64(31)
 _FRACTIONS = 2.0**30
-_SPACE, _MINUS, _ZERO = 32, 45, np.uint8(48)
+_SPACE, _MINUS, _ZERO, _MOST_DIGITS = 32, 45, 48, 18
 
 
 @kernel()
@@ -37,18 +39,40 @@ def split_weights(weights: FloatArray, factors: FloatArray, scales: IntArray) ->
     return -1
 
 
+@kernel(inline="always")
+def _hash_of(number: int) -> Any:
+    h = np.uint64(number) * _MIX_B + _MIX_A
+    h = (h ^ (h >> _SHIFT_A)) * _MIX_A
+    h = (h ^ (h >> _SHIFT_B)) * _MIX_B
+    return h ^ (h >> _SHIFT_C)
+
+
 @kernel()
 def hash_texts(offsets: IntArray, data: AnyArray, hashes: AnyArray) -> int:
-    """Hash each text, given as bytes; return the first that is empty or blank, or -1."""
+    """Hash each text, given as bytes; return the first that is empty or blank, or -1.
+
+    A whole number of at most 18 digits, without zeros before it, has the hash of the number (`hash_integers`).
+    """
     blank = -1
     for i in range(hashes.size):
-        h, seen = _FNV_START, False
-        for position in range(offsets[i], offsets[i + 1]):
+        first, last = offsets[i], offsets[i + 1]
+        h, seen, number = _FNV_START, False, np.int64(0)
+        is_negative = last > first + 1 and data[first] == _MINUS
+        digits = first + 1 if is_negative else first
+        is_number = 0 < last - digits <= _MOST_DIGITS and not (data[digits] == _ZERO and last - first > 1)
+        for position in range(first, last):
             byte = data[position]
             seen |= byte != _SPACE
             h = (h ^ np.uint64(byte)) * _FNV_PRIME
+            if position >= digits:
+                digit = np.int64(byte) - _ZERO
+                is_number &= 0 <= digit <= 9
+                number = number * 10 + digit if is_number else number
         if not seen and blank < 0:
             blank = i
+        if is_number:
+            hashes[i] = _hash_of(-number if is_negative else number)
+            continue
         h = (h ^ (h >> _SHIFT_A)) * _MIX_A
         h = (h ^ (h >> _SHIFT_B)) * _MIX_B
         hashes[i] = h ^ (h >> _SHIFT_C)
@@ -66,14 +90,16 @@ def cluster_keys(hashes: AnyArray, places: IntArray, keys: AnyArray) -> None:
 
 
 @kernel()
-def index_keys(known: AnyArray, index: IntArray) -> None:
-    """Enter keys that are all different into an empty index, whose size is a power of 2."""
-    mask = np.uint64(index.size - 1)
-    for row in range(known.size):
-        slot = known[row] & mask
-        while index[slot] != 0:
+def move_keys(old: AnyArray, index: AnyArray) -> None:
+    """Enter the keys of an index into an empty one, whose size is a power of 2; a slot has a key, or 0, and its row."""
+    mask = np.uint64(len(index) - 1)
+    for entry in range(len(old)):
+        if old[entry, 0] == 0:
+            continue
+        slot = old[entry, 0] & mask
+        while index[slot, 0] != 0:
             slot = (slot + np.uint64(1)) & mask
-        index[slot] = row + 1
+        index[slot, 0], index[slot, 1] = old[entry, 0], old[entry, 1]
 
 
 @kernel()
@@ -82,30 +108,29 @@ def find_rows(
     hashes: AnyArray,
     places: IntArray,
     start: int,
-    known: AnyArray,
     known_hashes: AnyArray,
     known_places: IntArray,
     filled: int,
-    index: IntArray,
+    index: AnyArray,
     rows: IntArray,
 ) -> tuple[int, int]:
     """Find the row of each key from ``start`` on, and make rows for new ones while there is room.
 
     Returns the position of the first key that there was no room for, and the number of rows.
     """
-    mask = np.uint64(index.size - 1)
+    mask = np.uint64(len(index) - 1)
     for i in range(start, keys.size):
         key = keys[i]
         slot = key & mask
-        while index[slot] != 0 and known[index[slot] - 1] != key:
+        while index[slot, 0] != 0 and index[slot, 0] != key:
             slot = (slot + np.uint64(1)) & mask
-        if index[slot] == 0:
-            if filled == known.size:
+        if index[slot, 0] == 0:
+            if filled == known_hashes.size:
                 return i, filled
-            known[filled], known_hashes[filled], known_places[filled] = key, hashes[i], places[i]
+            known_hashes[filled], known_places[filled] = hashes[i], places[i]
+            index[slot, 0], index[slot, 1] = key, np.uint64(filled)
             filled += 1
-            index[slot] = filled
-        rows[i] = index[slot] - 1
+        rows[i] = np.int64(index[slot, 1])
     return keys.size, filled
 
 
@@ -156,22 +181,6 @@ def cluster_moments(
 
 @kernel()
 def hash_integers(values: IntArray, hashes: AnyArray) -> None:
-    """Hash whole numbers as the texts that they are written as."""
-    digits = np.empty(20, dtype=np.uint8)
-    ten = np.uint64(10)
+    """Hash whole numbers."""
     for i in range(values.size):
-        h, value = _FNV_START, values[i]
-        rest = np.uint64(value)
-        if value < 0:
-            h = (h ^ np.uint64(_MINUS)) * _FNV_PRIME
-            rest = np.uint64(-(value + 1)) + np.uint64(1)
-        n = 0
-        while n == 0 or rest != 0:
-            digits[n] = _ZERO + np.uint8(rest % ten)
-            rest //= ten
-            n += 1
-        for j in range(n - 1, -1, -1):
-            h = (h ^ np.uint64(digits[j])) * _FNV_PRIME
-        h = (h ^ (h >> _SHIFT_A)) * _MIX_A
-        h = (h ^ (h >> _SHIFT_B)) * _MIX_B
-        hashes[i] = h ^ (h >> _SHIFT_C)
+        hashes[i] = _hash_of(values[i])

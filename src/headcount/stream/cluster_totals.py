@@ -9,13 +9,14 @@ __all__ = ["UNIT_BITS", "ClusterTotals"]
 
 UNIT_BITS = 30
 """Totals are whole numbers of 2^-30: an item adds less than 2^35 for each coordinate, so that 2^28 items of a cluster have room."""
-_FIRST_ROOM = 1 << 10
+_FIRST_SLOTS, _MANY_SLOTS = 1 << 12, 1 << 20
+"""Slots of the first index; an index grows to four times as many, from so many on to twice as many."""
 
 
 class ClusterTotals:
     """Total of the factors, and of the factors times the vectors, of the items of each cluster in each place.
 
-    A place is a group of items, a stratum and a scale of weights, as a number. The table takes about ``28 + 8 (1 + d)`` bytes for
+    A place is a group of items, a stratum and a scale of weights, as a number. The table takes about ``50 + 12 (1 + d)`` bytes for
     each cluster and place, and no more however many items there are.
 
     Parameters
@@ -34,11 +35,10 @@ class ClusterTotals:
 
     def __init__(self, width: int) -> None:
         self.width, self.filled = width, 0
-        self._keys = np.empty(0, dtype=np.uint64)
         self._hashes, self._places = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
         self._totals = np.empty((0, 1 + width), dtype=np.int64)
-        self._index = np.zeros(0, dtype=np.int32)
-        self._resize(_FIRST_ROOM)
+        self._index = np.zeros((0, 2), dtype=np.uint64)
+        self._resize(_FIRST_SLOTS)
 
     def __len__(self) -> int:
         return self.filled
@@ -82,21 +82,22 @@ class ClusterTotals:
         with np.errstate(over="ignore"):  # hashes are computed modulo 2^64, as plain Python too
             run(_design_kernels.cluster_keys, 6.0 * len(hashes), hashes, places, keys)
             while True:
-                known = self._keys, self._hashes, self._places, self.filled, self._index, rows
+                known = self._hashes, self._places, self.filled, self._index, rows
                 done, self.filled = run(_design_kernels.find_rows, 6.0 * len(keys), keys, hashes, places, done, *known)
                 if done == len(keys):
                     break
-                self._resize(2 * len(self._keys))
+                self._resize((2 if len(self._index) >= _MANY_SLOTS else 4) * len(self._index))
         return rows
 
-    def _resize(self, room: int) -> None:
-        """Make room for so many rows, and an index in which two thirds of the slots are free at least a third of the time."""
+    def _resize(self, slots: int) -> None:
+        """Give the index so many slots, and room for as many rows as leave a quarter of them free."""
         from headcount.stream import _design_kernels
 
-        for name in ("_keys", "_hashes", "_places", "_totals"):
+        for name in ("_hashes", "_places", "_totals"):
             old = getattr(self, name)
-            new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
+            new = np.zeros((3 * slots // 4, *old.shape[1:]), dtype=old.dtype)
             new[: self.filled] = old[: self.filled]
             setattr(self, name, new)
-        self._index = np.zeros(2 * room, dtype=np.int32)
-        run(_design_kernels.index_keys, 3.0 * self.filled, self._keys[: self.filled], self._index)
+        index = np.zeros((slots, 2), dtype=np.uint64)
+        run(_design_kernels.move_keys, 3.0 * len(self._index), self._index, index)
+        self._index = index

@@ -160,10 +160,8 @@ class DesignSums:
         strata = [self.strata.setdefault(name, len(self.strata)) for name in other.strata]
         numbers = self._numbered([(int(rows[g]), strata[s], scale) for g, s, scale in other._places])
         np.add.at(self._items, numbers, other._items)
-        for place, number in enumerate(numbers.tolist()):
-            one, here = np.array([place]), np.array([number])
-            self._sums.add_at(here, other._sums[one])
-            self._squares.add_at(here, other._squares[one])
+        self._sums.add_repeatedly_at(numbers, other._sums)
+        self._squares.add_repeatedly_at(numbers, other._squares)
         if self._clusters is not None and other._clusters is not None:
             self._clusters.merge(other._clusters, numbers)
 
@@ -199,8 +197,9 @@ class DesignSums:
         else:
             drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
             weights = self._items * (np.asarray(sizes) / drawn)[stratum]
-        in_order = np.lexsort((scale, stratum))
-        return lambda g: float(weights[in_order[group[in_order] == g]].sum())
+        in_order = np.lexsort((scale, stratum, group))
+        groups = group[in_order]
+        return lambda g: float(weights[in_order[slice(*np.searchsorted(groups, [g, g + 1]))]].sum())
 
     def check(self) -> None:
         """Raise if all items are of one cluster, or if the population is too small."""
@@ -239,10 +238,11 @@ class DesignSums:
         if self._clusters is None and self.columns.weight is not None:
             _, square_second = _extended(self._squares, factor**2)
 
-        in_order = np.lexsort((scale, stratum))  # sums of floats depend on their order
+        in_order = np.lexsort((scale, stratum, group))  # sums of floats depend on their order
+        groups = group[in_order]
 
         def of_group(g: int) -> GroupMoments:
-            at = in_order[group[in_order] == g]
+            at = in_order[slice(*np.searchsorted(groups, [g, g + 1]))]
             items = np.bincount(stratum[at], self._items[at], n_strata).astype(np.float64)
             total, products = first[at].sum(axis=0), second[at].sum(axis=0)
             mean, n = total[1:] / total[0], int(items.sum())

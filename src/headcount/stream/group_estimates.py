@@ -190,4 +190,6 @@ def _checked_items(tally: Tally, rows: IntArray) -> list[ItemFindings] | None:
     labelled, kept = tally.recipe.items, tally.kept
     if labelled is None or kept is None or len(rows) > _MOST_GROUPS_OF_ITEMS:
         return None
-    return [labelled.check(*kept.items(row, len(tally))) for row in rows.tolist()]
+    return [
+        labelled.check(*kept.items(row, len(tally)), clusters=kept.clusters(row, len(tally))) for row in rows.tolist()
+    ]

@@ -111,8 +111,11 @@ def _quantile(groups: "GroupShares", q: float, value: FloatArray, low: FloatArra
     known, bounded = ~np.isnan(value[:, 0]), ~np.isnan(low[:, 0])
     positions = quantile_positions(value, np.where(np.isnan(low), value, low), np.where(np.isnan(high), value, high), q)
     labels = [groups.classes[position].astype(object) for position in positions]
-    ends = [np.where(mask, label, None) for mask, label in zip((known, bounded, bounded), labels, strict=True)]
-    return GroupFigure(f"quantile_{q:g}", "median" if q == _MEDIAN else f"quantile {q:g}", *ends, kind="quantile")
+    shown, lowest, highest = (
+        np.asarray(np.where(mask, label, None)) for mask, label in zip((known, bounded, bounded), labels, strict=True)
+    )
+    title = "median" if q == _MEDIAN else f"quantile {q:g}"
+    return GroupFigure(f"quantile_{q:g}", title, shown, lowest, highest, "quantile")
 
 
 def rounded_texts(mean: float, low: float, high: float) -> tuple[str, str]:

@@ -22,7 +22,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 @dataclass
 class ItemSample:
-    """Items of each group, by the group's row: hashes, contents and vectors.
+    """Items of each group, by the group's row: hashes, contents, vectors, and hashes of clusters (0 where there are none).
 
     >>> sample = ItemSample()
     >>> sample.add(np.array(["a", "b", "c"], dtype=object), np.eye(3), np.array([0, 0, 1]))
@@ -30,11 +30,12 @@ class ItemSample:
     ['a', 'b']
     """
 
-    groups: dict[int, tuple[AnyArray, AnyArray, FloatArray]] = field(default_factory=dict)
+    groups: dict[int, tuple[AnyArray, AnyArray, FloatArray, AnyArray]] = field(default_factory=dict)
 
-    def add(self, items: Any, vectors: FloatArray, rows: IntArray) -> None:
-        """Add items of a batch: texts or rows of numbers, with their vectors and the rows of their groups."""
+    def add(self, items: Any, vectors: FloatArray, rows: IntArray, clusters: AnyArray | None = None) -> None:
+        """Add items of a batch: texts or rows of numbers, with their vectors, the rows of their groups, and hashes of clusters."""
         hashes = _hashes(items)
+        clusters = np.zeros(len(hashes), dtype=np.uint64) if clusters is None else clusters
         contents = np.asarray(items)
         for row in np.unique(rows).tolist():
             here = np.flatnonzero(rows == row)
@@ -42,24 +43,29 @@ class ItemSample:
             if kept is not None and len(kept[0]) >= _MOST_OF_A_GROUP:
                 here = here[hashes[here] < kept[0][-1]]
             if here.size:
-                self._keep(row, (hashes[here], contents[here], vectors[here]))
+                self._keep(row, (hashes[here], contents[here], vectors[here], clusters[here]))
 
     def merge(self, other: "ItemSample", rows: IntArray) -> None:
         """Add another sample, whose groups have these rows here."""
         for row, kept in other.groups.items():
             self._keep(int(rows[row]), kept)
 
-    def _keep(self, row: int, new: tuple[AnyArray, AnyArray, FloatArray]) -> None:
+    def _keep(self, row: int, new: tuple[AnyArray, AnyArray, FloatArray, AnyArray]) -> None:
         old = self.groups.get(row)
         both = new if old is None else tuple(np.concatenate(pair) for pair in zip(old, new, strict=True))
         order = np.argsort(both[0], kind="stable")[: _most(len(self.groups))]
-        self.groups[row] = both[0][order], both[1][order], both[2][order]
+        self.groups[row] = both[0][order], both[1][order], both[2][order], both[3][order]
 
     def items(self, row: int, n_groups: int) -> tuple[AnyArray, FloatArray]:
         """Return the items kept of a group, of so many groups, and their vectors."""
-        _, contents, vectors = self.groups[row]
+        _, contents, vectors, _ = self.groups[row]
         most = _most(n_groups)
         return contents[:most], vectors[:most]
+
+    def clusters(self, row: int, n_groups: int) -> IntArray | None:
+        """Return the clusters of the items kept of a group, as numbers; None where there are none."""
+        hashes = self.groups[row][3][: _most(n_groups)]
+        return np.unique(hashes, return_inverse=True)[1] if hashes.any() else None
 
 
 def _most(n_groups: int) -> int:

@@ -156,7 +156,7 @@ class Reading:
             items = self._items(batch)
             outputs = self._score(batch, items)
             tally.add(outputs, groups, values, drawn=drawn)
-            tally.keep(items, outputs, groups, values)
+            tally.keep(items, outputs, groups, values, drawn)
             keep(outputs)
         elif self.kind in ("decisions", "counts"):
             classes = self.recipe.quantifier.classes_

@@ -300,11 +300,19 @@ class Tally:
         products = np.asarray(sum(factor * part.products() for factor, part in parts))
         return statistics.with_products(products * mean[:, None, None])
 
-    def keep(self, items: Items, outputs: Outputs, groups: IntArray | None, values: Sequence[Any]) -> None:
+    def keep(
+        self,
+        items: Items,
+        outputs: Outputs,
+        groups: IntArray | None,
+        values: Sequence[Any],
+        drawn: DrawnRows | None = None,
+    ) -> None:
         """Keep some of the items of a batch that was added, if the recipe asks for it."""
         if self.kept is not None:
             rows, codes = self._place(values, groups, outputs.n_items)
-            self.kept.add(items, Posteriors().vectors(outputs), rows[codes])
+            clusters = None if drawn is None else drawn.clusters
+            self.kept.add(items, Posteriors().vectors(outputs), rows[codes], clusters)
 
     def _completed(self, name: str, added: Statistics) -> Statistics:
         """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
@@ -456,14 +464,12 @@ class Tally:
         """Return the tally of all items in one group: what adding them up without groups gives."""
         total = Tally(self.recipe)
         place = total._rows([name])
-        for row in range(len(self)):
-            one = np.array([row])
-            for key, statistics in self.sums.items():
-                total.sums[key].add_at(place, statistics[one])
-            for scale, sums in self.scaled.items():
-                for key, statistics in sums.items():
-                    total._of_scale(scale)[key].add_at(place, statistics[one])
-        nowhere_else = np.zeros(len(self), dtype=np.int64)
+        nowhere_else = np.full(len(self), place[0])
+        for key, statistics in self.sums.items():
+            total.sums[key].add_repeatedly_at(nowhere_else, statistics)
+        for scale, sums in self.scaled.items():
+            for key, statistics in sums.items():
+                total._of_scale(scale)[key].add_repeatedly_at(nowhere_else, statistics)
         if total.design is not None and self.design is not None:
             total.design.merge(self.design, nowhere_else)
         if total.sketch is not None and self.sketch is not None:

@@ -99,6 +99,13 @@ _ENTRIES = _must_be(
     tuple,
 )
 _COUNT, _FRACTION = _integer(1, _MOST), _must_be("a fraction between 0 and 1", lambda v: type(v) is float and 0 < v < 1)
+_ORDER = _must_be(
+    "a list of the classes from the lowest to the highest, each once",
+    lambda value: (
+        isinstance(value, list) and len(value) > 1 and len(set(map(str, value))) == len(value) and _is_plain(value)
+    ),
+    tuple,
+)
 _PLAN: Mapping[str, Rule] = {
     "name": lambda value, _: str(value),
     "title": lambda value, _: str(value),
@@ -111,13 +118,6 @@ _PLAN: Mapping[str, Rule] = {
     "ordered": lambda table, name: {key: _ORDER(value, f"{name}, {key}") for key, value in _TABLE(table, name).items()},
     "league": _must_be("true or false", lambda value: isinstance(value, bool)),
 }
-_ORDER = _must_be(
-    "a list of the classes from the lowest to the highest, each once",
-    lambda value: (
-        isinstance(value, list) and len(value) > 1 and len(set(map(str, value))) == len(value) and _is_plain(value)
-    ),
-    tuple,
-)
 _PART = {
     "name": _NAME,
     "kind": _must_be(
@@ -296,8 +296,8 @@ def _variant(entry: dict[str, Any], values: dict[str, Any], where: str) -> Metho
 
 
 def _check(plan: Plan, source: str) -> None:
-    if unknown := sorted(set(plan.ordered) - set(plan.data_sets)):
-        raise DataError(f"{source}, ordered: {quoted(unknown)} is not among the data sets of the plan.")
+    if elsewhere := sorted(set(plan.ordered) - set(plan.data_sets)):
+        raise DataError(f"{source}, ordered: {quoted(elsewhere)} is not among the data sets of the plan.")
     for measure in plan.measures:
         check_comparable(get_error(measure))
         if get_error(measure).of != "shares":

@@ -43,6 +43,10 @@ class ArrowTable:
             yield as_asked(part.select(list(kinds)), kinds)
 
 
+_BYTES_OF_PLACES = 4
+"""Bytes a value of a Parquet column below which its values are places among the distinct ones; texts themselves take more."""
+
+
 class ParquetTable:
     """A Parquet file, read by Arrow: DuckDB does not know the time zones that Arrow and pandas write into it."""
 
@@ -67,13 +71,29 @@ class ParquetTable:
             "copy or export it again."
         )
 
+    def _repeated(self, names: Sequence[str]) -> list[str]:
+        """Return those columns whose values repeat, so that they were written as places among the distinct ones."""
+        if not names:
+            return []
+        found, metadata = [], self._opened().metadata
+        for index in range(metadata.num_columns):
+            name = metadata.schema.column(index).path
+            chunks = [metadata.row_group(group).column(index) for group in range(metadata.num_row_groups)]
+            size, values = (
+                sum(getattr(one, what) for one in chunks) for what in ("total_uncompressed_size", "num_values")
+            )
+            if name in names and size < _BYTES_OF_PLACES * values:
+                found.append(name)
+        return found
+
     def batches(self, kinds: Mapping[str, str], rows: int) -> Iterator[Any]:
         """Read some columns; groups come as places among the distinct ones, as they are mostly written."""
         import pyarrow as pa
 
         check_kinds(self.name, self.schema, kinds)
         texts = {field.name for field in self.schema if pa.types.is_string(field.type)}
-        file = self._opened([name for name, kind in kinds.items() if kind == "group" and name in texts])
+        repeated = self._repeated([name for name, kind in kinds.items() if kind == "key" and name in texts])
+        file = self._opened([*repeated, *(name for name, kind in kinds.items() if kind == "group" and name in texts)])
         try:
             for columns in file.iter_batches(rows, columns=list(kinds), use_threads=True):
                 yield as_asked(columns, kinds)

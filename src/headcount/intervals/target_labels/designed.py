@@ -136,7 +136,7 @@ def _target_errors(
 
 
 def _removed(parts: Pooled) -> tuple[float, FloatArray]:
-    """Return 1 / (1 - a), where the part a of the labelled items was taken out of all, and the sizes of classes as they are."""
+    """Return 1 / (1 - a), if the part a was taken out of the mean of all items, and the sizes of classes before that."""
     factor = max(float(np.sqrt(parts.within)), 1.0)
     sizes: FloatArray = parts.sizes * factor**2
     return factor, sizes

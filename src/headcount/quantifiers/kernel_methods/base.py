@@ -23,9 +23,17 @@ class MeansToItems(SumsQuantifier):
     value_with_itself: ClassVar[float]
     """The kernel or distance between an item and itself."""
 
-    def _learn_profiles(
-        self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None, weights: FloatArray | None = None
+    def _learn_profiles(self, outputs: Outputs, codes: IntArray, folds: IntArray | None = None) -> None:
+        super()._learn_profiles(outputs, codes, folds)
+        self._count_items_themselves(codes)
+
+    def _learn_weighted_profiles(
+        self, outputs: Outputs, codes: IntArray, folds: IntArray | None, weights: FloatArray
     ) -> None:
-        super()._learn_profiles(outputs, codes, folds, weights)
+        super()._learn_weighted_profiles(outputs, codes, folds, weights)
+        self._count_items_themselves(codes)
+
+    def _count_items_themselves(self, codes: IntArray) -> None:
+        """Let each item's kernel or distance with itself count, where the means are those of no classes."""
         if not self.solver.is_possible(self.M_):
             self.M_ = self.M_ + np.diag((self.value_with_itself - self.M_.diagonal()) / np.bincount(codes))

@@ -132,7 +132,7 @@ class EDy(MeansToItems):
     @property
     def takes_labelled_weights(self) -> bool:
         """Whether the means over validation items are weighted."""
-        return self._is_inherited(EDy, "_learn", "_learn_profiles", "_learn_representation")
+        return self._is_inherited(EDy, "_learn", "_learn_weighted_profiles", "_learn_representation")
 
     def _learn_representation(self, outputs: Outputs, codes: IntArray) -> None:
         require_two_each(codes, self.classes_, type(self).__name__)

@@ -117,7 +117,10 @@ class KDEyML(DensitiesQuantifier):
         """Whether the densities are weighted means of kernels."""
         return self._is_inherited(KDEyML, "_learn", "_learn_densities", "densities")
 
-    def _learn_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray | None = None) -> None:
+    def _learn_weighted_densities(self, outputs: Outputs, codes: IntArray, weights: FloatArray) -> None:
+        self._learn_densities(outputs, codes)  # the design keeps the weights of the points
+
+    def _learn_densities(self, outputs: Outputs, codes: IntArray) -> None:
         self.points_, self.ends_ = sorted_points(outputs.need("posteriors"), codes, len(self.classes_))
 
     def densities(self, outputs: Outputs) -> FloatArray:
