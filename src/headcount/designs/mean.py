@@ -89,6 +89,7 @@ def survey_mean(values: Any, design: SurveyDesign) -> SurveyMean:
 
     Examples
     --------
+    >>> from headcount import SurveyDesign
     >>> income = [20.0, 24.0, 31.0, 45.0, 38.0, 52.0]
     >>> survey_mean(income, SurveyDesign(weights=[1, 1, 1, 2, 2, 2], clusters=["a", "a", "b", "b", "c", "c"]))
     Means of 6 items in 3 clusters, 2 degrees of freedom
