@@ -21,11 +21,13 @@ INCLUDED_PAGES = {
     "studies/gap.md": "studies/gap.md",
     "studies/league.md": "studies/league.md",
     "studies/league-published.md": "studies/league-published.md",
+    "studies/ordinal-league.md": "studies/ordinal-league.md",
+    "studies/stars-by-quarter.md": "studies/stars-by-quarter.md",
 }
 """Page of the site -> the file elsewhere in the repository that it is made from."""
 INCLUDED_FILES = {
     path: path
-    for pattern in ("*.toml", "gap*.py", "league*.py", "league*.csv", "*/*.svg")
+    for pattern in ("*.toml", "gap*.py", "league*.py", "league*.csv", "ordinal-*.csv", "stars*.*", "*/*.svg")
     for file in (ROOT / "studies").glob(pattern)
     for path in [file.relative_to(ROOT).as_posix()]
 }

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 from headcount import ACC, CC, ELM, MLPE, PACC, PCC, SLD, HDy, NewtonLogisticRegression, SVMperf, TermWeights
 from headcount.desk import fit_table, scored_model
-from headcount.learners import BoostedTrees, Vote
+from headcount.learners import BoostedTrees, FrankHall, Vote
 from headcount.modelfile import Columns, Model, save_model
 from tests.attack.forge import Members, changed_bytes, changed_members, members_of, mutated_content, resealed
 from tests.attack.trial import Trial
@@ -86,6 +86,7 @@ _MAKERS: dict[str, Callable[[Path], tuple[Any, pd.DataFrame]]] = {
     "mixed columns": _mixed,
     "scores": _scored,
     "vote": _numbers(PACC(Vote([_lr(), GaussianNB()]), random_state=0)),
+    "cuts": _numbers(PACC(FrankHall(GaussianNB()), random_state=0), 3),
     "pipeline": _numbers(HDy(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0)),
     "extra trees": _numbers(CC(ExtraTreesClassifier(3, max_depth=3, random_state=0)), 3),
     "margins": _numbers(ACC(LinearSVC(random_state=0), random_state=0), 3),

@@ -12,8 +12,8 @@ from headcount.exceptions import DataError
 from tests.conftest import blobs, frozen, scored_items
 from tests.laws.test_quantifiers import METHODS, every_method, limit_classes, make
 
-NEEDS_TWO = {"EDy", "MMDy", "KDEyCS", "QuaNet", "QuantifierSearch"}
-"""The first three compare the labelled items of a class with each other, the others divide them; they say so of a single one."""
+NEEDS_TWO = {"CvMy", "EDy", "EDyMAP", "MMDy", "KDEyCS", "QuaNet", "QuantifierSearch"}
+"""The first five compare the labelled items of a class with each other, the others divide them; they say so of a single one."""
 
 
 def shares_or_sentence(quantifier, X, y, new):

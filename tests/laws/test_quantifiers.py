@@ -28,19 +28,28 @@ def skip_without_torch(quantifier):
 
 METHODS = [*dict.fromkeys(method.quantifier for method in list_methods()), QuantifierSearch]
 OVER_A_CLASSIFIER = [q for q in METHODS if "classifier" in q._get_param_names()]
-RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("BayesianCC", "MLPE", "QuaNet")]
-"""BayesianCC never takes few items for a proof; MLPE ignores the items; QuaNet's regression from samples to shares is not exact."""
+RECOGNISES_SHARES = [q for q in METHODS if q.__name__ not in ("BayesianCC", "EDyMAP", "MLPE", "QuaNet")]
+"""EDyMAP draws shares towards even ones.
+BayesianCC never takes few items for a proof; MLPE ignores the items; QuaNet's regression from samples to shares is not exact."""
 STREAMED = [q for q in METHODS if issubclass(q, SumsQuantifier | DensitiesQuantifier)]
 """Methods of the two families; a stream refuses the others."""
 SCORED = [q for q in STREAMED if "features" not in q().needs]
 """Methods over a classifier's outputs, which may be streamed as columns of posteriors; the others read the items' own features."""
 CROSS_FITTED = [q for q in STREAMED if "validation" in q._get_param_names()]
 """Methods that learn in folds by default; of SLD, with a calibration."""
-EQUIVARIANT = [q for q in METHODS if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy", "BayesianCC", "Ensemble", "T50")]
+ORDERED = [q for q in METHODS if q is not QuantifierSearch and q().needs_order]
+"""Methods that depend on the order of the classes: they refuse labels that are texts without ``classes``."""
+EQUIVARIANT = [
+    q
+    for q in METHODS
+    if q.__name__ not in ("QuaNet", "KDEyHD", "MMDy", "BayesianCC", "Ensemble", "T50") and q not in ORDERED
+]
 """QuaNet reads items sorted by their posteriors, first class first: renaming the classes trains another network. The points of
 KDEyHD, the frequencies of MMDy and the draws of BayesianCC and Ensemble are drawn class by class, so that classes in
 another order have others. T50 looks for the threshold above which half of the second class's items are."""
 
+REVERSED = {"PDFOrd": 0.05}
+"""A score on the edge of two bins belongs to the upper one, whatever the order."""
 TWO_CLASSES_ONLY = {method.name for method in list_methods() if method.classes == "two"}
 COUNTS_ITEMS = {"SELSE"}
 """Methods for which unequal sampling weights are worth fewer items than their sum: a repeated item is a count, not a weight."""
@@ -95,9 +104,14 @@ def make(quantifier, classifier=None):
     return quantifier(**{name: value for name, value in parameters.items() if name in accepted})
 
 
+def with_order(q, names):
+    """Tell a method that needs it that the classes are in this order."""
+    return q.set_params(classes=list(names)) if q.needs_order else q
+
+
 def fitted_on_scores(quantifier, names, n=400, seed=0):
     codes, P = scored_items(n, len(names), seed)
-    return make(quantifier, frozen(names)).fit(P, np.asarray(names)[codes])
+    return with_order(make(quantifier, frozen(names)), names).fit(P, np.asarray(names)[codes])
 
 
 def draw_samples(n_items, seed=0):
@@ -182,9 +196,30 @@ def test_a_classifier_may_have_unsorted_classes(quantifier):
     codes, P = scored_items(300, k, seed=5)
     names = np.array(["b", "c", "a"] if k == 3 else ["b", "a"])
     plain = make(quantifier, frozen(range(k))).fit(P, codes)
-    unsorted = make(quantifier, frozen(names)).fit(P, names[codes])
+    unsorted = with_order(make(quantifier, frozen(names)), names).fit(P, names[codes])
     assert unsorted.classes_.tolist() == names.tolist()
     np.testing.assert_allclose(unsorted.predict(P[:80]), plain.predict(P[:80]), atol=1e-12)
+
+
+@pytest.mark.parametrize("quantifier", ORDERED)
+def test_text_labels_need_an_order(quantifier):
+    X, y = blobs(120, 3, seed=1)
+    names = np.array(["low", "mid", "top"])
+    with pytest.raises(DataError, match="only in alphabetical order: pass the classes from lowest to highest"):
+        make(quantifier).fit(X, names[y])
+    expected = make(quantifier).fit(X, y).predict(X)
+    given = make(quantifier).set_params(classes=names.tolist()).fit(X, names[y])
+    np.testing.assert_allclose(given.predict(X), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("quantifier", ORDERED)
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_reversing_the_order_reverses_the_shares(quantifier, n_classes):
+    codes, P = scored_items(300, n_classes, seed=5)
+    plain = make(quantifier, frozen(range(n_classes))).fit(P, codes)
+    turned = make(quantifier, frozen(range(n_classes))).fit(P[:, ::-1], n_classes - 1 - codes)
+    tolerance = REVERSED.get(quantifier.__name__, 1e-6)
+    np.testing.assert_allclose(turned.predict(P[:100, ::-1])[::-1], plain.predict(P[:100]), atol=tolerance)
 
 
 @with_classes(EQUIVARIANT)

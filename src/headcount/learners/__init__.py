@@ -7,6 +7,7 @@ from headcount.learners.fits import Fit, FitCache, Fits
 from headcount.learners.fold_classifiers import FoldClassifiers
 from headcount.learners.linear import NewtonLinearSVC, NewtonLogisticRegression
 from headcount.learners.neural import CNNClassifier
+from headcount.learners.ordinal import ContinuationRatio, FrankHall
 from headcount.learners.outputs import Need, Outputs
 from headcount.learners.scoring import require, score
 from headcount.learners.svmperf import SVMperf, svmperf_path
@@ -28,10 +29,12 @@ __all__ = [
     "BlackBox",
     "BoostedTrees",
     "CNNClassifier",
+    "ContinuationRatio",
     "Fit",
     "FitCache",
     "Fits",
     "FoldClassifiers",
+    "FrankHall",
     "LogLinearCalibration",
     "Need",
     "NewtonLinearSVC",

@@ -9,11 +9,12 @@ from headcount.quantifiers.densities import Convergence, DensitiesQuantifier
 from headcount.quantifiers.elm import ELM
 from headcount.quantifiers.hdy import HDy
 from headcount.quantifiers.histograms import Histograms
-from headcount.quantifiers.kernel_methods import EDy, KDEyCS, KDEyHD, KDEyML, MMDy
+from headcount.quantifiers.kernel_methods import CvMy, EDy, KDEyCS, KDEyHD, KDEyML, MMDy
 from headcount.quantifiers.matching import SORD, DMy, DyS
 from headcount.quantifiers.meta import Ensemble, MedianQuantifier, OneVsRest
 from headcount.quantifiers.mlpe import MLPE
 from headcount.quantifiers.on_features import DMx, EDx, HDx, ReadMe
+from headcount.quantifiers.ordinal import OSLD, ACOrd, EDyMAP, PDFOrd
 from headcount.quantifiers.pacc import PACC
 from headcount.quantifiers.pcc import PCC
 from headcount.quantifiers.quanet import QuaNet
@@ -45,6 +46,7 @@ __all__ = [
     "MLPE",
     "MS",
     "MS2",
+    "OSLD",
     "PACC",
     "PCC",
     "RLLS",
@@ -54,10 +56,12 @@ __all__ = [
     "SMM",
     "SORD",
     "T50",
+    "ACOrd",
     "BayesianCC",
     "Cells",
     "ContinuousSweep",
     "Convergence",
+    "CvMy",
     "DMx",
     "DMy",
     "Decisions",
@@ -65,6 +69,7 @@ __all__ = [
     "DyS",
     "EDx",
     "EDy",
+    "EDyMAP",
     "Ensemble",
     "HDx",
     "HDy",
@@ -78,6 +83,7 @@ __all__ = [
     "MedianQuantifier",
     "Method",
     "OneVsRest",
+    "PDFOrd",
     "Posteriors",
     "QuaNet",
     "Quantifier",

@@ -83,6 +83,8 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
     """Whether the estimate stays right when the class shares differ from those in training."""
     max_classes: ClassVar[int | None] = None
     """The most classes that the method is defined for; None: any number."""
+    needs_order: ClassVar[bool] = False
+    """Whether the estimate depends on the order of the classes, which labels that are texts do not tell."""
     brings_learner: ClassVar[bool] = False
     """Whether the method is defined by a learner of its own, so that scores of another classifier are of no use to it."""
     learnt_shapes: ClassVar[Mapping[str, tuple[str | int | None, ...]]] = {}
@@ -251,9 +253,20 @@ class Quantifier(BaseEstimator, metaclass=ABCMeta):
                 f"hold {len(self.classes_)} ({quoted(self.classes_)}). Use PACC or SLD, merge classes, or fit each class "
                 f"against the rest: OneVsRest({type(self).__name__}()).fit(X, y)."
             )
+        self._check_order()
         self._check_design(fits.design)
         self._learn(fits, codes)
         return self
+
+    def _check_order(self) -> None:
+        """Raise if the method depends on the order of the classes, and these are only in alphabetical order."""
+        if (
+            self.needs_order and len(self.classes_) > 2 and not self.is_ordered
+        ):  # in either order two classes are neighbours
+            raise DataError(
+                f"{type(self).__name__} depends on the order of the classes, but {quoted(self.classes_)} are only in alphabetical "
+                "order: pass the classes from lowest to highest, classes=[...]."
+            )
 
     def _check_design(self, design: SurveyDesign | None) -> None:
         """Raise if the labelled items have a design that this method can't count."""

@@ -235,11 +235,7 @@ def _array_of(values: Sequence[Any], kind: str, place: Callable[[int], str], fir
         try:
             converted.append(None if value is None else number_of(value) if kind == "number" else _text(value))
         except (TypeError, ValueError) as error:
-            what = (
-                "a number. Name a column of numbers,"
-                if kind == "number"
-                else "a text. Name columns of texts,"
-            )
+            what = "a number. Name a column of numbers," if kind == "number" else "a text. Name columns of texts,"
             raise DataError(f"{place(row)}: {str(value)[:40]!a} is not {what} or mend the value.") from error
     return pa.array(converted, pa.string() if kind != "number" else None if list in types else pa.float64())
 

@@ -154,7 +154,7 @@ def test_wrong_parameters_are_refused_with_a_sentence():
     for wrong in (
         DyS(frozen([0, 1]), bins=1),
         DyS(frozen([0, 1]), distance="L2"),
-        DMy(frozen([0, 1]), distance="l1"),
+        DMy(frozen([0, 1]), distance="L1"),
         DMy(frozen([0, 1]), bins=(8, 16)),
         SORD(frozen([0, 1]), steps=1),
     ):

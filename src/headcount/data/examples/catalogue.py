@@ -71,7 +71,7 @@ EXAMPLES = {
             "true_positions.csv": "the true positions, by wave, by region and by age",
         },
         (
-            "headcount fit coded_answers.csv --text answer --label position --classes against,unsure,for -o tram.headcount",
+            "headcount fit coded_answers.csv --text answer --label position --ordered against,unsure,for -o tram.headcount",
             "headcount estimate tram.headcount new_answers.csv --by wave --html tram.html",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Codecs of classifiers that are made of others: votes, folds, calibrated, frozen and piped ones."""
+"""Codecs of classifiers that are made of others: votes, ordered decompositions, folds, calibrated, frozen and piped ones."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +32,17 @@ def check_vote(vote: Any) -> None:
         check_classifier(member, vote.classes_)
         need(hasattr(member, "predict_proba"), "a member of a vote has no posteriors")
     check_same_width([vote, *vote.members_])
+
+
+def check_decomposition(made: Any) -> None:
+    """Raise unless there is a classifier of two classes, with posteriors, for each cut between the classes."""
+    k = check_labels(made.classes_)
+    need(isinstance(made.members_, list) and len(made.members_) == k - 1, "a decomposition lacks a classifier of a cut")
+    for member in made.members_:
+        check_classifier(member, (0, 1))
+        need(hasattr(member, "predict_proba"), "a classifier of a cut has no posteriors")
+        need(list(member.classes_) == [0, 1], "a classifier of a cut has its classes in another order")
+    check_same_width([made, *made.members_])
 
 
 @dataclass(frozen=True)
@@ -185,6 +196,18 @@ FITTED = EstimatorCodec(
 )
 CODECS = (
     EstimatorCodec("vote", "headcount.learners.vote:Vote", Learnt(("classes_", "members_")), check_vote),
+    EstimatorCodec(
+        "cuts of Frank and Hall",
+        "headcount.learners.ordinal:FrankHall",
+        Learnt(("classes_", "members_")),
+        check_decomposition,
+    ),
+    EstimatorCodec(
+        "continuation ratios",
+        "headcount.learners.ordinal:ContinuationRatio",
+        Learnt(("classes_", "members_")),
+        check_decomposition,
+    ),
     _FoldsCodec("fold classifiers", "headcount.learners.fold_classifiers:FoldClassifiers"),
     FITTED,
     _CalibrationCodec("calibrated classifier", "sklearn.calibration:CalibratedClassifierCV"),

@@ -183,7 +183,8 @@ def _check_numbers(quantifier: Any) -> None:
 
 def _check_presence(quantifier: Any) -> None:
     """Raise unless a method of this library has what each of its fits learns."""
-    needed = learnt_names(type(quantifier)) | set(_NEEDED.get(type(quantifier).__name__, ()))
+    needed = learnt_names(type(quantifier))
+    needed |= {name for base in type(quantifier).__mro__ for name in _NEEDED.get(base.__name__, ())}
     _check_has(quantifier, needed)
     if isinstance(quantifier, SumsQuantifier) and quantifier.solver.uses_profiles:
         _check_has(quantifier, {"M_"})

@@ -56,6 +56,10 @@ class MeansToPoints(MadeOfItems):
         """Return the vectors of the items that are the points, each without itself."""
         return self._means(outputs, positions(codes))
 
+    def coordinates(self, P: FloatArray) -> FloatArray:
+        """Return what distances are taken of: the posteriors themselves."""
+        return P
+
     def _means(self, outputs: Outputs, own: IntArray | None = None) -> FloatArray:
-        P = outputs.need(self.needs)
+        P = self.coordinates(outputs.need(self.needs))
         return means_to_classes(P, self.points, self.ends, self.kind, self.scale, own, self.weights)

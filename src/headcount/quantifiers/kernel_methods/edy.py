@@ -11,6 +11,7 @@ from headcount.quantifiers.base import DEFAULT_VALIDATION
 from headcount.quantifiers.catalogue import register_method
 from headcount.quantifiers.kernel_methods.base import MeansToItems
 from headcount.quantifiers.kernel_methods.class_means import MeansToPoints
+from headcount.quantifiers.kernel_methods.coordinates import MeanEarthMovers
 from headcount.quantifiers.kernel_methods.points import (
     EUCLIDEAN,
     MANHATTAN,
@@ -24,6 +25,7 @@ from headcount.quantifiers.kernel_methods.solvers import QuadraticMatch
 __all__ = ["EDy"]
 
 _KINDS = {"manhattan": MANHATTAN, "euclidean": EUCLIDEAN}
+_EARTH_MOVERS = "emd"
 
 
 @register_method(
@@ -53,8 +55,9 @@ class EDy(MeansToItems):
     classifier : estimator, default=None
         Any scikit-learn classifier; None means `NewtonLogisticRegression`. Without ``predict_proba`` it is calibrated by Platt's
         method. With a ``FrozenEstimator`` all data given to ``fit`` is the validation part.
-    distance : {"manhattan", "euclidean"}, default="manhattan"
-        Between vectors of posteriors; with two classes both give the same shares.
+    distance : {"manhattan", "euclidean", "emd"}, default="manhattan"
+        Between vectors of posteriors; with two classes all give the same shares. "emd" is the earth mover's distance, for ordered
+        classes: with it EDy had the best mean score of thirteen published methods on twelve ordinal tables.
     validation : int, float or splitter, default=5
         Folds or a held-out fraction, as for :class:`PACC`.
     refit : bool, default=False
@@ -62,7 +65,8 @@ class EDy(MeansToItems):
     random_state : int, RandomState, Generator or None, default=None
         For the split.
     classes : sequence of labels, optional
-        The classes in order, where they have one; by default sorted.
+        The classes in order, where they have one; by default sorted. With "emd" they are needed for more than two classes whose
+        labels are texts.
 
     Attributes
     ----------
@@ -76,6 +80,8 @@ class EDy(MeansToItems):
     References
     ----------
     Castaño, Alonso, González and del Coz (2022). An equivalence analysis of binary quantification methods. AAAI.
+    Castaño, González, González and del Coz (2022). Matching distributions algorithms based on the earth mover's distance for
+    ordinal quantification. IEEE Transactions on Neural Networks and Learning Systems.
     Kawakubo, du Plessis and Sugiyama (2016). Computationally efficient class-prior estimation under class balance change using
     energy distance. IEICE Transactions on Information and Systems 99.
 
@@ -106,7 +112,7 @@ class EDy(MeansToItems):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **MeansToItems._parameter_constraints,
-        "distance": [StrOptions(set(_KINDS))],
+        "distance": [StrOptions({*_KINDS, _EARTH_MOVERS})],
     }
 
     def __init__(
@@ -123,11 +129,19 @@ class EDy(MeansToItems):
         self.distance = distance
 
     @property
+    def needs_order(self) -> bool:  # type: ignore[override]
+        """Whether the distance knows the order of the classes."""
+        return bool(self.distance == _EARTH_MOVERS)
+
+    @property
     def representation(self) -> MeansToPoints:  # type: ignore[override]
         """Mean distances to the points."""
         if not hasattr(self, "points_"):
             return MeansToPoints(np.empty((0, 0)), np.zeros(1, dtype=np.int64), 0)
-        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance], weights=sorted_weights(self))
+        weights = sorted_weights(self)
+        if self.distance == _EARTH_MOVERS:
+            return MeanEarthMovers(self.points_, self.ends_, weights)
+        return MeansToPoints(self.points_, self.ends_, _KINDS[self.distance], weights=weights)
 
     @property
     def takes_labelled_weights(self) -> bool:

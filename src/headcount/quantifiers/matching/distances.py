@@ -10,12 +10,12 @@ import numpy as np
 
 from headcount._threads import in_chunks
 from headcount._typing import FloatArray
-from headcount.simplex import mixture_least_squares
+from headcount.simplex import mixture_least_absolute, mixture_least_squares
 
 __all__ = ["DISTANCES", "distance", "nearest_shares"]
 
 DISTANCES = ("hellinger", "topsoe", "probsymm", "l2", "l1")
-"""Names of distances; "l1" is for two classes."""
+"""Names of distances."""
 
 _SAMPLES_PER_CHUNK = 128
 _MAX_ITER = 200
@@ -55,6 +55,8 @@ def nearest_shares(name: str, q: FloatArray, M: FloatArray) -> FloatArray:
     if name == "l2":
         return mixture_least_squares(M, q)
     q, M = np.ascontiguousarray(q), np.ascontiguousarray(M)
+    if name == "l1" and M.shape[1] > 2:
+        return mixture_least_absolute(M, q)
     if name == "l1":
         from headcount.quantifiers.matching import _median_kernels
 

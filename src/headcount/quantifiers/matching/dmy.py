@@ -39,8 +39,9 @@ class DMy(SumsQuantifier):
     most that of PACC; with ten classes PACC's was less. With about thirty items of a class the bins are poorly known: take
     ``cdf=True``, which is about as good as PACC there. "l2" is for distribution functions; on histograms it was mostly the worst.
 
-    The interval is that of the equation whose solution minimises the distance: for "l2" the normal equations, for the others those
-    of the weighted sum of squares that they equal near the minimum. It counts that the profiles are learnt.
+    The interval is that of the equation whose solution minimises the distance: for "l2", and in place of "l1", the normal
+    equations, for the others those of the weighted sum of squares that they equal near the minimum. It counts that the profiles are
+    learnt.
 
     Memory: ``n_classes * bins`` numbers for each sample, and as many 32-bit codes as classes for each item.
 
@@ -51,7 +52,8 @@ class DMy(SumsQuantifier):
         method. With a ``FrozenEstimator`` all data given to ``fit`` is the validation part.
     bins : int, default=8
         The number of bins of each histogram.
-    distance : {"hellinger", "topsoe", "probsymm", "l2"}, default="hellinger"
+    distance : {"hellinger", "topsoe", "probsymm", "l2", "l1"}, default="hellinger"
+        With ``cdf`` "l1" is the sum of the earth mover's distances between the histograms of each class (HDy with EMD).
     cdf : bool, default=False
         Whether distribution functions are compared instead of histograms.
     validation : int, float or splitter, default=5
@@ -94,7 +96,7 @@ class DMy(SumsQuantifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SumsQuantifier._parameter_constraints,
         "bins": integers_from(2),
-        "distance": [StrOptions(set(DISTANCES) - {"l1"})],
+        "distance": [StrOptions(set(DISTANCES))],
         "cdf": ["boolean"],
     }
 

@@ -39,7 +39,7 @@ class NearestHistograms(Solver):
 
     def __init__(self, histograms: ClassHistograms, distance: str, cdf: bool) -> None:
         self.histograms, self.distance, self.cdf = histograms, distance, cdf
-        self.squares = distance == "l2"
+        self.squares = distance in ("l1", "l2")  # the least sum of absolute differences has no equation
 
     def compared(self, frequencies: FloatArray) -> FloatArray:
         """Return the histograms, or distribution functions in their place."""

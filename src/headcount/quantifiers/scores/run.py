@@ -1,5 +1,6 @@
 """RUN: regularised unfolding, the likelihood of cells of items with a penalty on shares that are not smooth."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -70,6 +71,29 @@ class ConfidenceCells(Cells):
         return (" + ".join([f"decision * {self.n_bins}", *reached]),)
 
 
+def _tikhonov(vectors: str) -> Any:
+    """Return ACC or PACC with Tikhonov's penalty, at a strength in the middle of the published ones."""
+    return RUN(vectors=vectors, loss="squares", strength=1e-3)
+
+
+@register_method(
+    "PACC drawn to smooth shares (Tikhonov)",
+    "Bunse et al. 2024",
+    name="OPACC",
+    group="matching",
+    needs="posteriors, validation part, an order",
+    preset=partial(_tikhonov, "posteriors"),
+    aliases=("o-PACC",),
+)
+@register_method(
+    "ACC drawn to smooth shares (Tikhonov)",
+    "Bunse et al. 2024",
+    name="OACC",
+    group="matching",
+    needs="decisions, validation part, an order",
+    preset=partial(_tikhonov, "decisions"),
+    aliases=("o-ACC",),
+)
 @register_method(
     "regularised unfolding",
     "Blobel 1985",
@@ -175,6 +199,11 @@ class RUN(SumsQuantifier):
         self.loss = loss
         self.vectors = vectors
         self.n_bins = n_bins
+
+    @property
+    def needs_order(self) -> bool:  # type: ignore[override]
+        """Whether the penalty takes differences of neighbouring classes."""
+        return bool(self.strength > 0.0 and self.penalty != "norm")
 
     @property
     def representation(self) -> Representation:  # type: ignore[override]
