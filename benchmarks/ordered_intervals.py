@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from headcount import ACC, PACC, SLD, DMy, EDy, estimate
+from headcount import ACC, PACC, SLD, ACOrd, DMy, EDy, EDyMAP, PDFOrd, estimate
 from headcount.learners import Fits, NewtonLogisticRegression
 
 SEED = 25_1120
@@ -29,7 +29,11 @@ METHODS: dict[str, Any] = {
     "SLD": lambda classifier, **options: SLD(classifier, calibration="bcts", **options),
     "DMy": DMy,
     "EDy": EDy,
+    "ACOrd": ACOrd,
+    "PDFOrd": PDFOrd,
+    "EDyMAP": EDyMAP,
 }
+_USUAL = "PACC,ACC,SLD,DMy,EDy"
 LEARNERS: dict[str, Any] = {
     "lr": NewtonLogisticRegression,
     "nb": GaussianNB,
@@ -128,7 +132,7 @@ def run(
     def one(simulation: int) -> list[tuple[Any, ...]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of logistic regressions that did not converge
-            return simulate(k, learner, methods or list(METHODS), labels, separation, simulation)
+            return simulate(k, learner, methods or _USUAL.split(","), labels, separation, simulation)
 
     parts = joblib.Parallel(n_jobs=jobs)(joblib.delayed(one)(simulation) for simulation in range(simulations))
     return coverage([record for part in parts for record in part], simulations)
@@ -138,7 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--classes", type=int, default=5)
     parser.add_argument("--learner", choices=sorted(LEARNERS), default="lr")
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", default=_USUAL, help=f"of {', '.join(METHODS)}")
     parser.add_argument("--simulations", type=int, default=400)
     parser.add_argument("--labels", type=int, default=40, help="labelled items of each class")
     parser.add_argument("--separation", type=float, default=1.0)

@@ -191,7 +191,7 @@ def item_alarms(world: World, seed: int, blocks: int, streams: range) -> list[li
             for _ in range(min(blocks, 64) if changed else blocks):
                 counts = generator.multinomial(BLOCK_ITEMS, world.shares(world.share) @ world.profiles).astype(float)
                 if changed and n >= 5_000:
-                    counts[generator.choice(unsure, 25)] += 1.0
+                    np.add.at(counts, generator.choice(unsure, BLOCK_ITEMS // 20), 1.0)
                 process.update(np.bincount(codes, counts, minlength=cells.n_cells), counts @ P)
                 n += BLOCK_ITEMS
                 if process.evidence >= np.exp(threshold("items")):

@@ -27,7 +27,6 @@ __all__ = [
     "check_label_lengths",
     "check_ordered",
     "class_codes",
-    "class_numbers",
     "encode",
     "has_natural_order",
     "integers_from",
@@ -252,16 +251,6 @@ def as_classes(classes: Any) -> AnyArray:
 def has_natural_order(classes: AnyArray) -> bool:
     """Whether sorting puts the classes in a meaningful order: numbers, booleans and dates, but not texts."""
     return classes.dtype.kind in "biufmM"
-
-
-def class_numbers(classes: Any) -> list[float] | None:
-    """Return classes that are numbers as such; None if they are not.
-
-    >>> class_numbers([1, 2, 3]), class_numbers(["1", "2"])
-    ([1, 2, 3], None)
-    """
-    numbers = [plain(label) for label in classes]
-    return numbers if all(type(number) in (int, float) for number in numbers) else None
 
 
 def check_ordered(classes: AnyArray, ordered: bool, what: str) -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from benchmarks.design_worlds import Side, draw
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -351,3 +353,33 @@ def test_clusters_raise_no_alarm():
         plain.append(check(PACC(LogisticRegression(), random_state=0).fit(X, y), Z).verdict != "trust")
     assert sum(alarms) <= 1
     assert sum(plain) >= 3
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), RandomForestClassifier(30, min_samples_leaf=5, random_state=0)])
+def test_clusters_raise_no_alarm_with_other_learners_and_a_new_class_is_found(learner):
+    """10 simulations each; `benchmarks.designs_check` has more."""
+    generator = np.random.default_rng(1)
+    side, alarms, found = Side(60, 10, 0.5), [], []
+    for _ in range(10):
+        labelled = draw(generator, side, [0.5, 0.5], "labelled", wide=True)
+        new = draw(generator, side, [0.7, 0.3], "new", wide=True)
+        quantifier = PACC(learner, random_state=0).fit(labelled.X, labelled.y, design=labelled.design)
+        alarms.append(check(quantifier, new.X, design=new.design).verdict != "trust")
+        unseen = new.X + np.outer(new.design.clusters < 20, [0.0, 4.0, 0.0])
+        found.append(check(quantifier, unseen, design=new.design).verdict != "trust")
+    assert sum(alarms) <= 1
+    assert sum(found) >= 7
+
+
+def test_weights_that_depend_on_the_items_raise_no_alarm():
+    """Labelled items with a large first feature were drawn four times as often, new ones were not."""
+    generator = np.random.default_rng(3)
+    alarms, plain = [], []
+    for _ in range(15):
+        labelled = draw(generator, Side(1200, weights="informative"), [0.5, 0.5], "labelled", wide=True)
+        new = draw(generator, Side(800), [0.7, 0.3], "new", wide=True)
+        quantifier = PACC(GaussianNB(), random_state=0)
+        alarms.append(check(quantifier.fit(labelled.X, labelled.y, design=labelled.design), new.X).verdict != "trust")
+        plain.append(check(quantifier.fit(labelled.X, labelled.y), new.X).verdict != "trust")
+    assert sum(alarms) <= 1
+    assert sum(plain) >= 2

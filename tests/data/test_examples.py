@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from headcount.cli.app import app
 from headcount.data.examples import EXAMPLES
 from headcount.data.examples.conversations import conversation_files
+from headcount.data.examples.households import household_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
 from headcount.data.examples.stays import stay_files
@@ -65,6 +66,23 @@ def test_files_are_the_same_each_time_and_truth_counts_the_new_items(name):
         sizes[row["group"]] += int(row["true_count"])
     for row in truth:
         assert float(row["true_share"]) == pytest.approx(int(row["true_count"]) / sizes[row["group"]], abs=1e-4)
+
+
+def test_members_of_a_household_are_alike_and_weights_are_those_of_the_town():
+    files = household_files(2000, 2000)
+    assert files == household_files(2000, 2000)
+    assert files != household_files(2000, 2000, seed=1)
+    coded = read(files["coded_households.csv"])
+    households = {}
+    for row in coded:
+        households.setdefault(row["household"], []).append(row)
+    assert all(len({row["region"] for row in rows}) == 1 for rows in households.values())
+    pairs = [rows[0]["position"] == rows[1]["position"] for rows in households.values()]
+    assert sum(pairs) / len(pairs) == pytest.approx(0.6 + 0.4 * 0.34, abs=0.03)
+    weights = {row["region"]: float(row["weight"]) for row in read(files["new_households.csv"])}
+    assert weights == {"centre": 1.6, "north": 1.2, "east": 0.8, "harbour": 0.4}
+    shares = [float(row["true_share"]) for row in read(files["true_town.csv"])]
+    assert shares == [0.4, 0.175, 0.425]
 
 
 def test_a_topic_of_november_is_in_no_labelled_ticket():
@@ -123,7 +141,7 @@ def test_examples_are_written_by_name_and_reviews_without_one(tmp_path, monkeypa
     [
         (
             ["ticket"],
-            "There is no example 'ticket'; there are reviews, tickets, survey, tests, judges, stays. For a folder",
+            "There is no example 'ticket'; there are reviews, tickets, survey, households, tests, judges, stays. For a folder",
         ),
         (["cats", "."], "There is no example 'cats'"),
         (["tests", "taken"], "taken is a file: name a folder"),

@@ -357,3 +357,15 @@ def slope_of_three(quantifier, outputs, authors, months, same):
     thirds = (np.arange(len(months)) % 4) % 3
     names = authors if same else authors + 1000 * thirds
     return trend(estimate(quantifier, outputs, Samples.from_groups(thirds), design=SurveyDesign(clusters=names)))
+
+
+def test_effective_sizes_are_kept_where_vectors_are_taken_at_other_shares():
+    generator = np.random.default_rng(13)
+    quantifier = fitted(generator, SLD(calibration="bcts"), size=10, correlation=0.8)
+    _, outputs, clusters = clustered(generator, 60, 10, 0.8, 0.3)
+    answer = estimate(quantifier, outputs, design=SurveyDesign(clusters=clusters))
+    known = answer.evidence_for(0.95)
+    assert (known.sizes < 0.7 * answer.evidence.sizes).all()
+    moved = known.at((known.inside() + 0.5) / 2.0)
+    np.testing.assert_array_equal(moved.sizes, known.sizes)
+    np.testing.assert_array_equal(moved.n, known.n)

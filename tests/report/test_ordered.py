@@ -96,7 +96,7 @@ def test_plots_have_a_panel_for_stacked_shares_and_for_each_figure(ending):
         text = content.decode()
         for words in ("in the order of the classes", "mean stars", "at least 4", "median"):
             assert words in text
-        assert all(colour in text for colour in ordered_colours(5))
+        assert all(colour in text for colour in ordered_colours(5, "both"))
         nominal = plot_shares(grouped(ordered=False), "svg").decode()
         assert COLOURS[0] in nominal
         assert "in the order of the classes" not in nominal

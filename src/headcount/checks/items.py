@@ -32,7 +32,7 @@ from headcount.checks.item_features import ItemFeatures, equal_items, fill_missi
 from headcount.checks.low_confidence import mixture_inverse, student_dof
 from headcount.simplex import mixture_least_squares
 
-__all__ = ["MOST_ITEMS", "ItemFindings", "ItemTest", "LabelledItems", "item_test"]
+__all__ = ["MOST_ITEMS", "ItemFindings", "ItemTest", "LabelledItems", "chosen_items", "item_test"]
 
 MOST_ITEMS = 2_000
 """Items of each side that are used at most: more cost time, and 1,000 find what matters."""
@@ -106,6 +106,20 @@ class ItemTest:
     statistic: float = float("nan")
     differs: list[int] = field(default_factory=list)
     copies: float = 0.0
+
+
+def chosen_items(
+    n: int, weights: FloatArray | None, generator: np.random.Generator, most: int = MOST_ITEMS
+) -> IntArray:
+    """Return which of n items are tested, in order: at random, so many at most.
+
+    Where they have weights, an item of weight w is kept with chance w / max w: those that are kept stand for equal parts of the
+    population, as the test takes them to.
+    """
+    rows = generator.permutation(n)
+    if weights is not None:
+        rows = rows[generator.random(n) < weights[rows] / weights.max()]
+    return np.sort(rows[:most])
 
 
 def item_test(

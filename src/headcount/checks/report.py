@@ -9,7 +9,7 @@ from sklearn.utils import _safe_indexing
 
 from headcount._typing import AnyArray, FloatArray, Items
 from headcount.checks.item_features import item_features
-from headcount.checks.items import MOST_ITEMS, ItemFindings, LabelledItems
+from headcount.checks.items import ItemFindings, LabelledItems, chosen_items
 from headcount.checks.label_shift import LabelledScores, labelled_scores
 from headcount.checks.labelled_cells import LabelledCells
 from headcount.checks.verdict import Findings, verdict_of
@@ -151,7 +151,9 @@ def _check_items(
 ) -> ItemFindings:
     """Test the items themselves, of each side as many as are used at most."""
     generator = np.random.default_rng(0)
-    own, new = (np.sort(generator.permutation(n)[:MOST_ITEMS]) for n in (len(known.codes), outputs.n_items))
+    of_labelled, of_new = (None if one is None else one.weights for one in (known.design, design))
+    own = chosen_items(len(known.codes), of_labelled, generator)
+    new = chosen_items(outputs.n_items, of_new, generator)
     features = item_features(known.items, own)
     if features is None:
         return ItemFindings()

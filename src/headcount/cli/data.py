@@ -89,7 +89,8 @@ def info(
 @app.command()
 def example(
     name: Annotated[
-        str, typer.Argument(help="reviews, tickets, survey, tests or stays; a folder alone: reviews.")
+        str,
+        typer.Argument(help="reviews, tickets, survey, households, tests, judges or stays; a folder alone: reviews."),
     ] = "reviews",
     folder: Annotated[
         Path | None,
@@ -98,8 +99,9 @@ def example(
 ) -> None:
     """Write a made-up example: labelled items, unlabelled ones, and their true shares.
 
-    reviews: reviews of a device over a year; tickets: support tickets by topic; survey: open answers on a tram line; tests:
-    tests for an infection by week and site; stays: comments of hotel guests with stars.
+    reviews: reviews of a device over a year; tickets: support tickets by topic; survey: open answers on a tram line;
+    households: such answers by household, with weights; tests: tests for an infection by week and site; judges: conversations that
+    language models judged; stays: comments of hotel guests with stars.
 
     Example: headcount data example .
 

@@ -89,10 +89,11 @@ def survey_mean(values: Any, design: SurveyDesign) -> SurveyMean:
 
     Examples
     --------
+    >>> from headcount import SurveyDesign
     >>> income = [20.0, 24.0, 31.0, 45.0, 38.0, 52.0]
     >>> survey_mean(income, SurveyDesign(weights=[1, 1, 1, 2, 2, 2], clusters=["a", "a", "b", "b", "c", "c"]))
     Means of 6 items in 3 clusters, 2 degrees of freedom
-      38.3333, standard error 6.394, 95 % interval 10.8217 to 65.8449, design effect 1.77
+      38.3333, standard error 5.796, 95 % interval 13.394 to 63.2727, design effect 1.43
     """
     given = np.asarray(values)
     if given.dtype.kind not in "fiub" or given.ndim not in (1, 2) or not np.isfinite(given).all():

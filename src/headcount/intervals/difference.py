@@ -75,7 +75,7 @@ def difference(
 
     Examples
     --------
-    >>> import headcount
+    >>> import headcount, numpy as np
     >>> from headcount.intervals import at_least, mean_of
     >>> generator = np.random.default_rng(0)
     >>> def draw(shares, n):

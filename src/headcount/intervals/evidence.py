@@ -85,7 +85,8 @@ class Evidence:
 
     def at(self, inside: FloatArray) -> "Evidence":
         """Return the evidence of one sample with its ratio vectors taken at other shares inside the simplex."""
-        return _evidence(self.vectors.at(int(self.index[0]), inside), self.shares, self.n, self.within)
+        moved = _evidence(self.vectors.at(int(self.index[0]), inside), self.shares, self.n, self.within)
+        return replace(moved, sizes=self.sizes)  # under a design they are effective ones
 
     def with_pooled_spread(self) -> "Evidence":
         """Return the same with the covariance of each class as if a few more of its items had the spread of an average class.

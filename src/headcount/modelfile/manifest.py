@@ -13,7 +13,7 @@ from headcount.modelfile.columns import Columns
 if TYPE_CHECKING:
     from headcount.modelfile.model import Model
 
-__all__ = ["VERSION", "check_member", "checked", "columns_of", "described", "sealed"]
+__all__ = ["VERSION", "check_member", "checked", "class_numbers", "columns_of", "described", "sealed"]
 
 FORMAT, VERSION = "headcount-model", 3
 _READ = (1, 2, VERSION)
@@ -26,8 +26,9 @@ _RANKED = {"method": str, "learner": str, "ae": float, "behind": float, "p_best"
 
 def described(model: "Model", written: str) -> dict[str, Any]:
     """Return everything about a model except the fitted quantifier, as plain data."""
-    from headcount._validation import class_numbers, plain
+    from headcount._validation import plain
 
+    classes = [plain(label) for label in model.classes]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -37,15 +38,24 @@ def described(model: "Model", written: str) -> dict[str, Any]:
         "method": model.method,
         "learner": model.learner,
         "parameters": model.parameters,
-        "classes": [plain(label) for label in model.classes],
+        "classes": classes,
         "ordered": model.ordered,
-        "values": class_numbers(model.classes),
+        "values": class_numbers(classes),
         "columns": _described_columns(model.columns),
         "source": model.source,
         "seed": model.seed,
         "ranking": model.ranking,
         "skipped": model.skipped,
     }
+
+
+def class_numbers(classes: list[Any]) -> list[float] | None:
+    """Return classes that are numbers as they are, None if some are not.
+
+    >>> class_numbers([1, 2, 3]), class_numbers(["1", "2"])
+    ([1, 2, 3], None)
+    """
+    return classes if all(type(label) in (int, float) for label in classes) else None
 
 
 def _described_columns(columns: Columns) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
-from headcount.checks import ItemFeatures, LabelledItems, item_features
+from headcount.checks import ItemFeatures, LabelledItems, chosen_items, item_features
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of
@@ -131,8 +131,9 @@ class Model:
         items = getattr(self.quantifier, "validation_items_", None)
         if items is None or self.reference is not None or self.columns.kind not in _SCORED_HERE:
             return None
-        n = len(self.quantifier.validation_codes_)
-        rows = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_ITEMS])
+        n, design = len(self.quantifier.validation_codes_), self.quantifier.validation_design_
+        weights = None if design is None else design.weights
+        rows = chosen_items(n, weights, np.random.default_rng(0), _MOST_ITEMS)
         found = item_features(items, rows)
         return None if found is None else (rows, found.X)
 

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headcount._validation import class_numbers
 from headcount.exceptions import FileFormatError
 from headcount.modelfile.archive import BODY, NODES, json_nodes, schema_of, unpacked
 from headcount.modelfile.arrays import array_from
 from headcount.modelfile.columns import Columns
-from headcount.modelfile.manifest import columns_of, described
+from headcount.modelfile.manifest import class_numbers, columns_of, described
 
 __all__ = ["ModelSummary", "read_summary"]
 
@@ -45,8 +44,8 @@ class ModelSummary:
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of the classes means something; of files that do not say so, whether they are numbers."""
-        return bool(self.description.get("ordered", class_numbers(self.classes) is not None))
+        """Whether the order of the classes means something."""
+        return bool(self.description["ordered"])
 
     @property
     def source(self) -> dict[str, Any]:
@@ -97,16 +96,25 @@ def read_summary(path: str | Path) -> ModelSummary:
     if NODES in members:
         if not _agrees(json_nodes(members[NODES], path), members, manifest):
             raise FileFormatError(f"{path} is damaged: manifest and quantifier do not agree. Make the model again.")
-        return ModelSummary(columns, {name: value for name, value in manifest.items() if name != "members"})
+        return ModelSummary(columns, _description(manifest))
     from headcount.modelfile.earlier_summary import is_plain
 
     if is_plain(schema_of(members[BODY], path), members[BODY], manifest):
-        return ModelSummary(columns, {name: value for name, value in manifest.items() if name != "members"})
+        return ModelSummary(columns, _description(manifest))
     from headcount.modelfile.files import load_model
 
     model = load_model(path)
     versions = {name: manifest.get(name) for name in ("headcount", "libraries")}
     return ModelSummary(columns, described(model, model.written) | versions)
+
+
+def _description(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what a manifest says of the model; whether its classes are ordered, which earlier ones do not say, is told from it."""
+    description = {name: value for name, value in manifest.items() if name != "members"}
+    numbers = class_numbers(manifest["classes"])
+    parameters = manifest.get("parameters")
+    given = isinstance(parameters, dict) and parameters.get("classes") is not None
+    return {"ordered": given or numbers is not None, "values": numbers} | description
 
 
 def _agrees(nodes: list[Any], members: dict[str, bytearray], manifest: dict[str, Any]) -> bool:

@@ -98,6 +98,7 @@ class SmoothPrevalence(Protocol):
 
     Examples
     --------
+    >>> from headcount.protocols import jaggedness
     >>> stars = [1, 2, 3, 4, 5] * 100
     >>> smooth, any_shares = (
     ...     SmoothPrevalence(part, n_samples=100, sample_size=50, random_state=0).draw(stars)[1] for part in (0.2, 1.0)

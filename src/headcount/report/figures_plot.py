@@ -23,6 +23,7 @@ def draw_stacked(axes: Any, groups: GroupShares, colours: list[str]) -> None:
         axes.bar(x, shares[:, j], _BAR_WIDTH, bottom=bottom, color=colour, linewidth=0)
         bottom += shares[:, j]
     axes.set_ylim(0.0, 1.0)
+    axes.set_axisbelow(True)
 
 
 def draw_figure(axes: Any, groups: GroupShares, figure: GroupFigure, ordered: list[int]) -> None:

@@ -6,8 +6,10 @@ from headcount.stream import GroupShares
 
 __all__ = ["colour_rules", "is_scale", "ordered_colours"]
 
-_LIGHTNESS = {"light": (0.74, 0.32), "dark": (0.52, 0.9)}
-"""Of the lowest and the highest class (OKLab, 0 to 1), by theme: higher classes stand out more from the page."""
+_LIGHTNESS = {"light": (0.74, 0.32), "dark": (0.52, 0.9), "both": (0.76, 0.46)}
+"""Of the lowest and the highest class (OKLab, 0 to 1), by theme: higher classes stand out more from the page.
+
+"both" is for plots, which are transparent and stand on light and dark pages."""
 _CHROMA = 0.13
 _HUES = (80.0, -70.0)
 """Of the lowest and the highest class, in degrees: from amber over red to violet."""
@@ -34,7 +36,7 @@ def ordered_colours(k: int, theme: str = "light") -> list[str]:
 def colour_rules(k: int) -> dict[str, str]:
     """Return CSS declarations of the colours ``--c0`` .. of k classes, and ``--t0`` .. of text on them, by theme."""
     rules = {}
-    for theme in _LIGHTNESS:
+    for theme in ("light", "dark"):
         declared = []
         for i, colour in enumerate(ordered_colours(k, theme)):
             lightness = _point(i / max(k - 1, 1), theme)[0]

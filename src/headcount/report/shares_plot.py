@@ -86,7 +86,7 @@ def _panels(groups: GroupShares) -> Any:
     main = int(is_scale(groups))
     _draw(panels[main], groups)
     if main:
-        draw_stacked(panels[0], groups, ordered_colours(len(groups.classes)))
+        draw_stacked(panels[0], groups, ordered_colours(len(groups.classes), "both"))
         panels[0].set_title("in the order of the classes", loc="left", color=_GREY, fontsize=10)
         _style(panels[0], 1.0)
     order = order_of(groups)
@@ -210,7 +210,7 @@ def _small_multiples(groups: GroupShares) -> Any:
 def _colours(groups: GroupShares, classes: list[int]) -> list[str]:
     """Return the colours of these classes: of a scale where classes are ordered."""
     if is_scale(groups):
-        scale = ordered_colours(len(groups.classes))
+        scale = ordered_colours(len(groups.classes), "both")
         return [scale[j] for j in classes]
     return list(COLOURS[: len(classes)])
 

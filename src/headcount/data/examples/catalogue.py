@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headcount.data.examples.conversations import conversation_files
+from headcount.data.examples.households import household_files
 from headcount.data.examples.infections import infection_files
 from headcount.data.examples.reviews import example_files
 from headcount.data.examples.stays import stay_files
@@ -70,8 +71,22 @@ EXAMPLES = {
             "true_positions.csv": "the true positions, by wave, by region and by age",
         },
         (
-            "headcount fit coded_answers.csv --text answer --label position --classes against,unsure,for -o tram.headcount",
+            "headcount fit coded_answers.csv --text answer --label position --ordered against,unsure,for -o tram.headcount",
             "headcount estimate tram.headcount new_answers.csv --by wave --html tram.html",
+        ),
+    ),
+    "households": Example(
+        "answers of whole households on the tram line, drawn with unequal chances in four regions",
+        household_files,
+        {
+            "coded_households.csv": "answers of 240 households, coded by hand (household, region, weight, answer, position)",
+            "new_households.csv": "answers of 320 other households that nobody coded",
+            "true_town.csv": "the true shares of the town's people",
+        },
+        (
+            "headcount fit coded_households.csv --text answer --label position --cluster household --weight weight "
+            "--stratum region -o town.headcount",
+            "headcount estimate town.headcount new_households.csv --cluster household --weight weight --stratum region",
         ),
     ),
     "tests": Example(

@@ -10,7 +10,7 @@ __all__ = ["SURVEY_SEED", "survey_files"]
 
 SURVEY_SEED = 2023
 POSITIONS = ("against", "unsure", "for")
-_ANSWERS = {
+ANSWERS = {
     "against": (
         "far too expensive", "the money is needed for schools", "years of building sites in front of my shop",
         "the bus is good enough", "they will cut down the old trees", "we lose all the parking on {street}",
@@ -31,15 +31,15 @@ _ANSWERS = {
         "better than more cars",
     ),
 }  # fmt: skip
-_ASIDES = (
+ASIDES = (
     "I live near {street}", "I work in {quarter}", "we moved here two years ago", "I mostly cycle", "I drive to work",
     "my neighbours talk about nothing else", "I read about it in the paper", "there was a leaflet in the post",
 )  # fmt: skip
-_SLOTS = {
+SLOTS = {
     "street": ("Mill Road", "the High Street", "Station Road", "the ring road", "Castle Street"),
     "quarter": ("the north", "Eastfield", "the old town", "Harbour Side", "the new estate"),
 }
-_PHRASE_SHARES = {
+PHRASE_SHARES = {
     "against": (0.25, 0.20, 0.15, 0.40),
     "unsure": (0.20, 0.20, 0.20, 0.40),
     "for": (0.15, 0.20, 0.25, 0.40),
@@ -49,7 +49,7 @@ _AGES = ("18-34", "35-54", "55+")
 _AGE_SHARES = (0.25, 0.35, 0.40)
 """Shares of age groups among those who answer; the young answer less often than they are in the town."""
 _WEIGHTS = {"18-34": 1.28, "35-54": 1.0, "55+": 0.82}
-_REGIONS = ("centre", "north", "east", "harbour")
+REGIONS = ("centre", "north", "east", "harbour")
 _REGION_SHARES = (0.3, 0.3, 0.2, 0.2)
 _CODED = (0.34, 0.33, 0.33)
 """Shares of positions among the answers that were coded by hand: about as many of each."""
@@ -69,12 +69,12 @@ def survey_files(n_coded: int = 900, n_wave: int = 600, seed: int = SURVEY_SEED)
     (['coded_answers.csv', 'new_answers.csv', 'true_positions.csv'], 21)
     """
     generator = Random(seed)  # of the standard library: the same for all versions
-    writer = Writer(generator, _SLOTS, slip=0.15)
+    writer = Writer(generator, SLOTS, slip=0.15)
     coded = [_person(1, _CODED, generator, writer) for _ in range(n_coded)]
     new = [_person(wave, shares, generator, writer) for wave, shares in _WAVES.items() for _ in range(n_wave)]
     names = ("person", "wave", "age", "region", "weight", "answer")
     groupings = [(str(row[0]), row[-1]) for row in new]
-    for column, values in ((2, _REGIONS), (1, _AGES)):
+    for column, values in ((2, REGIONS), (1, _AGES)):
         groupings += [(value, row[-1]) for value in sorted(values) for row in new if row[column] == value]
     return {
         "coded_answers.csv": csv_text((*names, "position"), ((f"A{i:04}", *row) for i, row in enumerate(coded, 1))),
@@ -88,10 +88,10 @@ def _person(
 ) -> tuple[int, str, str, float, str, str]:
     """Draw wave, age, region, weight, answer and position of a person."""
     age = generator.choices(_AGES, _AGE_SHARES)[0]
-    region = generator.choices(_REGIONS, _REGION_SHARES)[0]
+    region = generator.choices(REGIONS, _REGION_SHARES)[0]
     weights = [share * factor for share, factor in zip(shares, _AGE_LEAN[age], strict=True)]
     position = generator.choices(POSITIONS, weights)[0]
-    kinds = (*(_ANSWERS[name] for name in POSITIONS), _ASIDES)
-    phrases = writer.several(_ANSWERS[position], kinds, _PHRASE_SHARES[position], generator.randrange(2, 6))
+    kinds = (*(ANSWERS[name] for name in POSITIONS), ASIDES)
+    phrases = writer.several(ANSWERS[position], kinds, PHRASE_SHARES[position], generator.randrange(2, 6))
     weight = round(_WEIGHTS[age] * generator.uniform(0.9, 1.1), 2)
     return wave, age, region, weight, writer.with_slips(", ".join(phrases)), position

@@ -63,7 +63,7 @@ def check_black_box(box: Any) -> None:
 
 
 class _DesignCodec:
-    """How the validation items were drawn."""
+    """How the validation items were drawn. Labelled items have no finite population; what earlier files say of one is not read."""
 
     tag = "survey design"
     path = "headcount.designs.design:SurveyDesign"
@@ -71,14 +71,14 @@ class _DesignCodec:
 
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return the arrays that there are, and the number of items."""
-        known = {name: getattr(instance, name) for name in (*self._ARRAYS, "population_size", "fractions")}
+        known = {name: getattr(instance, name) for name in self._ARRAYS}
         return {"n_items": instance.n_items} | {name: value for name, value in known.items() if value is not None}
 
     def make(self, fields: Any) -> Any:
         """Make the design from checked arrays."""
         from headcount.designs.design import SurveyDesign
 
-        n_items, sizes = fields.get("n_items"), fields.get("population_size")
+        n_items = fields.get("n_items")
         need(type(n_items) is int and n_items > 0, "a survey design is of no number of items")
         weights, strata, clusters = (fields.get(name) for name in self._ARRAYS)
         need(any(one is not None for one in (weights, strata, clusters)), "a survey design is empty")
@@ -88,17 +88,7 @@ class _DesignCodec:
         for name, codes in (("strata", strata), ("clusters", clusters)):
             if codes is not None:
                 check_integers(codes, name, (n_items,), 0, 2**40)
-        if sizes is not None:
-            check_floats(sizes, "population_size", (None,))
-            most = 1 if strata is None else int(strata.max()) + 1
-            need(len(sizes) >= most and bool((sizes > 0.0).all()), "a survey design has strata of no size")
-        fractions = fields.get("fractions")  # earlier files have none: they are those of the sizes
-        if fractions is not None:
-            check_floats(fractions, "fractions", (None,))
-            most = 1 if strata is None else int(strata.max()) + 1
-            within = bool(((fractions >= 0.0) & (fractions <= 1.0)).all())
-            need(len(fractions) >= most and within, "a survey design has fractions that are none")
-        return SurveyDesign._coded(weights, strata, clusters, sizes, n_items, fractions)
+        return SurveyDesign._coded(weights, strata, clusters, None, n_items)
 
 
 class _CalibrationCodec:
