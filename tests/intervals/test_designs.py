@@ -11,6 +11,7 @@ from headcount import (
     SLD,
     DyS,
     EDy,
+    EDyMAP,
     HDy,
     KDEyCS,
     KDEyML,
@@ -369,3 +370,18 @@ def test_effective_sizes_are_kept_where_vectors_are_taken_at_other_shares():
     moved = known.at((known.inside() + 0.5) / 2.0)
     np.testing.assert_array_equal(moved.sizes, known.sizes)
     np.testing.assert_array_equal(moved.n, known.n)
+
+
+@pytest.mark.parametrize("method", [PACC, EDyMAP, SLD])
+def test_multiplying_all_weights_by_a_number_changes_nothing(method):
+    generator = np.random.default_rng(14)
+    options = {"calibration": "bcts"} if method is SLD else {}
+    quantifier = fitted(generator, method(**options))
+    _, outputs, clusters = clustered(generator, 60, 5, 0.5, 0.3)
+    weights = generator.choice([0.5, 1.0, 3.0], 300)
+    one, other = (
+        estimate(quantifier, outputs, design=SurveyDesign(weights=w, clusters=clusters))
+        for w in (weights, 2e6 * weights)
+    )
+    np.testing.assert_allclose(one.shares, other.shares, atol=1e-6)
+    np.testing.assert_allclose(one.low, other.low, atol=1e-6)

@@ -118,7 +118,7 @@ def check(
     cells, sample, effective = known.cells(), as_samples(None, outputs.n_items), None
     if design is not None:
         check_design(design, outputs.n_items, "items")
-        sample = sample if design.weights is None else sample.weighted(design.weights)
+        sample = sample if design.weights is None else sample.weighted(design.weights, mean_one=True)
         P = Posteriors().vectors(outputs)
         effect = cells.design_effect(cells.representation.codes(_one_classifier(outputs, P)), P, design)
         effective = np.array([outputs.n_items / effect])

@@ -200,7 +200,7 @@ def _change_texts(change: float, low: float, high: float, is_share: bool, digits
     """Return a change and its interval for people to read: of a share in points, of a mean as numbers.
 
     >>> _change_texts(0.051, -0.01, 0.12, True, 1), _change_texts(0.051, -0.01, 0.12, False, 1)
-    (('+5.1 points', '-1.0 to +12.0'), ('+0.051', '-0.010 to +0.120'))
+    (('+5.1 points', '-1.0 to +12.0'), ('+0.05', '-0.01 to +0.12'))
     """
     if is_share:
         shown = [f"{100 * value:+z.{digits}f}" for value in (change, low, high)]

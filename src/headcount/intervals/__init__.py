@@ -1,13 +1,10 @@
 """Shares with intervals that count the uncertainty of both sides: the sample's items and the labelled ones."""
 
 from headcount.intervals.borrowing import LEAST_GROUPS, BorrowedStrength, borrow_strength
-from headcount.intervals.designs import DesignErrors, SampleErrors, TargetErrors, independent_errors
 from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
-from headcount.intervals.evidence import Evidence
 from headcount.intervals.family import Differences, differences
 from headcount.intervals.figures import Figure, at_least, at_most, class_values, mean_of
-from headcount.intervals.fixed_vectors import FixedVectors, fixed_vectors
 from headcount.intervals.result import Estimate, check_quantile
 from headcount.intervals.target_labels import Contradiction, LabelledEstimate
 from headcount.intervals.trend import Trend, trend
@@ -24,19 +21,14 @@ __all__ = [
     "BorrowedStrength",
     "Contradiction",
     "CumulativeShares",
-    "DesignErrors",
     "Difference",
     "Differences",
     "Estimate",
-    "Evidence",
     "Figure",
-    "FixedVectors",
     "LabelledEstimate",
     "MeanEstimate",
     "QuantileEstimate",
-    "SampleErrors",
     "ShareEstimate",
-    "TargetErrors",
     "Trend",
     "at_least",
     "at_most",
@@ -46,8 +38,6 @@ __all__ = [
     "difference",
     "differences",
     "estimate",
-    "fixed_vectors",
-    "independent_errors",
     "mean_of",
     "quantile_positions",
     "trend",

@@ -392,7 +392,7 @@ def _reduced(quantifier: Quantifier, X: Any, samples: Any, design: SurveyDesign 
     known = as_samples(samples, outputs.n_items)
     if design is not None:
         check_design(design, outputs.n_items, "items")
-        known = known if design.weights is None else known.weighted(design.weights)
+        known = known if design.weights is None else known.weighted(design.weights, mean_one=True)
     more = {"products": True} if isinstance(quantifier, SumsQuantifier) and quantifier.has_interval else {}
     return _Target(quantifier.reduce(outputs, known, **more), outputs, known)
 

@@ -211,14 +211,22 @@ class Samples:
 
         return cls(indices, a.indptr + b.indptr, joined("weights"), a.names, joined("counts"))
 
-    def weighted(self, weights: FloatArray) -> "Samples":
+    def weighted(self, weights: FloatArray, mean_one: bool = False) -> "Samples":
         """Return the same samples with the weight of each item of the pool, times those they have.
+
+        With ``mean_one`` they are divided by their mean in each sample, so that their sum is its size.
 
         >>> Samples([0, 1, 1], [0, 1, 3]).weighted(np.array([2.0, 5.0])).weights.tolist()
         [2.0, 5.0, 5.0]
+        >>> Samples([0, 1], [0, 2]).weighted(np.array([1.0, 3.0]), mean_one=True).weights.tolist()
+        [0.5, 1.5]
         """
         self.check_pool(len(weights))
         each = weights[self.indices] if self.weights is None else weights[self.indices] * self.weights
+        if mean_one:
+            sample = np.repeat(np.arange(len(self)), self.sizes)
+            totals = np.bincount(sample, each, len(self))
+            each = each * (self.sizes / np.where(totals > 0.0, totals, 1.0))[sample]
         return Samples._trusted(self.indices, self.indptr, self.bound, each, self.names, self.counts)
 
     @property

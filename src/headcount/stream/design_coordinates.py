@@ -7,7 +7,8 @@ import numpy as np
 from headcount._typing import FloatArray
 from headcount.checks import LabelledCells
 from headcount.exceptions import DataError
-from headcount.intervals import FixedVectors, fixed_vectors, why_no_interval
+from headcount.intervals import why_no_interval
+from headcount.intervals.fixed_vectors import FixedVectors, fixed_vectors
 from headcount.learners import Outputs
 from headcount.quantifiers import Posteriors, Quantifier
 from headcount.stream.design_sums import GroupMoments

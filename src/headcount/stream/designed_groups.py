@@ -6,7 +6,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from headcount._typing import FloatArray, IntArray
-from headcount.intervals import Evidence, SampleErrors, TargetErrors, independent_errors
+from headcount.intervals.designs import SampleErrors, TargetErrors, independent_errors
+from headcount.intervals.evidence import Evidence
 from headcount.stream.design_coordinates import DesignCoordinates
 from headcount.stream.design_sums import DesignSums, GroupMoments
 from headcount.stream.groups import group_label
