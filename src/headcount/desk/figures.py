@@ -10,7 +10,8 @@ from headcount._labels import class_order, class_positions
 from headcount._typing import AnyArray
 from headcount._validation import check_ordered, quoted
 from headcount.exceptions import DataError
-from headcount.intervals import Figure, at_least, at_most, check_quantile, mean_of
+from headcount.intervals import Figure, at_least, at_most, mean_of
+from headcount.intervals.result import check_quantile
 from headcount.stream import GroupShares
 
 __all__ = ["FiguresAsked"]

@@ -5,7 +5,7 @@ from headcount.intervals.difference import Difference, difference
 from headcount.intervals.estimate import estimate, why_no_interval
 from headcount.intervals.family import Differences, differences
 from headcount.intervals.figures import Figure, at_least, at_most, class_values, mean_of
-from headcount.intervals.result import Estimate, check_quantile
+from headcount.intervals.result import Estimate
 from headcount.intervals.target_labels import Contradiction, LabelledEstimate
 from headcount.intervals.trend import Trend, trend
 from headcount.intervals.value_means import (
@@ -33,7 +33,6 @@ __all__ = [
     "at_least",
     "at_most",
     "borrow_strength",
-    "check_quantile",
     "class_values",
     "difference",
     "differences",

@@ -8,7 +8,8 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray
 from headcount._validation import check_ordered, plain
-from headcount.intervals import Figure, at_most, check_quantile, quantile_positions
+from headcount.intervals import Figure, at_most, quantile_positions
+from headcount.intervals.result import check_quantile
 
 if TYPE_CHECKING:
     from headcount.stream.group_shares import GroupShares
