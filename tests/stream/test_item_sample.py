@@ -35,3 +35,14 @@ def test_the_sample_depends_neither_on_order_nor_on_batches(monkeypatch):
 def test_many_groups_have_fewer_items_each():
     sample = sample_of([(np.arange(2000.0)[:, None], np.zeros(2000, dtype=int))])
     assert [len(contents(sample, 0, n)) for n in (1, 20, 100, 10_000)] == [1000, 1000, 200, 50]
+
+
+def test_weighted_items_are_kept_as_often_as_they_weigh():
+    generator = np.random.default_rng(0)
+    items, weights = generator.standard_normal((40_000, 2)), np.repeat([1.0, 4.0], 20_000)
+    marks = np.column_stack([weights, weights])
+    sample = ItemSample()
+    for part in np.array_split(generator.permutation(40_000), 7):
+        sample.add(items[part], marks[part], np.zeros(len(part), dtype=np.int64), weights=weights[part])
+    _, kept = sample.items(0, 1)
+    assert abs((kept[:, 0] == 4.0).mean() - 0.8) < 0.05  # 1,000 items: standard error 0.013

@@ -8,7 +8,8 @@ import numpy as np
 
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount._validation import plain
-from headcount.checks import ItemFeatures, LabelledItems, chosen_items, item_features
+from headcount.checks import ItemFeatures, LabelledItems, item_features
+from headcount.checks.items import chosen_items
 from headcount.learners import Outputs
 from headcount.learners.fold_classifiers import first_classifier
 from headcount.learners.scoring import name_of

@@ -41,6 +41,13 @@ class DrawnRows:
     stratum: IntArray | None
     clusters: AnyArray | None
 
+    @property
+    def weights(self) -> FloatArray | None:
+        """The weights; None where all weigh the same."""
+        if self.factors is None or self.scales is None:
+            return None
+        return np.asarray(self.factors * np.exp2(9.0 * self.scales), dtype=np.float64)
+
     def multiples(self) -> IntArray | None:
         """Return the weights as whole numbers of 2^-12; None where all weigh the same.
 

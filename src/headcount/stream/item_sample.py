@@ -32,9 +32,22 @@ class ItemSample:
 
     groups: dict[int, tuple[AnyArray, AnyArray, FloatArray, AnyArray]] = field(default_factory=dict)
 
-    def add(self, items: Any, vectors: FloatArray, rows: IntArray, clusters: AnyArray | None = None) -> None:
-        """Add items of a batch: texts or rows of numbers, with their vectors, the rows of their groups, and hashes of clusters."""
+    def add(
+        self,
+        items: Any,
+        vectors: FloatArray,
+        rows: IntArray,
+        clusters: AnyArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
+        """Add items of a batch: texts or rows of numbers, with their vectors and the rows of their groups.
+
+        Items may have hashes of clusters, and weights: the sample is then one of items of equal weight, because those with the
+        smallest hash over weight are kept (sequential Poisson sampling, Ohlsson 1998).
+        """
         hashes = _hashes(items)
+        if weights is not None:
+            hashes = (hashes.astype(np.float64) + 1.0) / weights
         clusters = np.zeros(len(hashes), dtype=np.uint64) if clusters is None else clusters
         contents = np.asarray(items)
         for row in np.unique(rows).tolist():

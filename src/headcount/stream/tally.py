@@ -311,8 +311,8 @@ class Tally:
         """Keep some of the items of a batch that was added, if the recipe asks for it."""
         if self.kept is not None:
             rows, codes = self._place(values, groups, outputs.n_items)
-            clusters = None if drawn is None else drawn.clusters
-            self.kept.add(items, Posteriors().vectors(outputs), rows[codes], clusters)
+            clusters, weights = (None, None) if drawn is None else (drawn.clusters, drawn.weights)
+            self.kept.add(items, Posteriors().vectors(outputs), rows[codes], clusters, weights)
 
     def _completed(self, name: str, added: Statistics) -> Statistics:
         """Return statistics with the products that this tally adds up, where those of items without folds follow from counts."""
