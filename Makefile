@@ -135,6 +135,7 @@ bench: $(VENV)/.bench  ## measure speed against other libraries: docs/performanc
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.svmperf
 	$(BIN)/python -m benchmarks.neural
 	$(BIN)/python -m benchmarks.stream
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stream_designs
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.desk
 	$(BIN)/python -m benchmarks.look
 

@@ -23,7 +23,7 @@ from headcount.desk import estimate_tables, scored_model
 from headcount.stream import DesignColumns
 
 ROWS, CSV_ROWS, CHUNK = 8_000_000, 2_000_000, 1_000_000
-ROUNDS = 7
+ROUNDS = 5
 LEAST = {"weight": 0.8, "stratum": 0.8, "few": 1 / 3, "own": 1 / 3, "named": 1 / 3, "any": 1 / 3, "all": 1 / 3}
 DESIGNS = {
     "without": ("no design", None),

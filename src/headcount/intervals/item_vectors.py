@@ -348,6 +348,7 @@ class _ComparedVectors(_RatioVectors):
         added = 0.0 if solver.squares else _CELL_ITEMS
         self.sizes = sizes + added * len(counts) / self.partitions
         self.table = np.ascontiguousarray(solver.compared((counts + added).T / self.sizes[:, None]).T)
+        self._by_cell: dict[bytes, FloatArray] = {}
 
     def _cells_of(self, outputs: Outputs) -> Iterator[tuple[slice, FloatArray]]:
         """Yield cells of blocks of items, so that many items need no more memory than a block."""
@@ -392,8 +393,11 @@ class _ComparedVectors(_RatioVectors):
     def target(self, s: int, outputs: Outputs) -> FloatArray:
         width = self.representation.width(self.table.shape[1])
         if isinstance(self.representation, Cells) and width <= _MOST_CELLS:
-            each = self.representation.coarsened(np.eye(width))
-            return _of_cells(self.representation, self._vectors(self.solver.compared(each), s), outputs)
+            key = self.inside[s].tobytes()
+            if key not in self._by_cell:  # a stream asks for the same ones batch by batch
+                each = self.representation.coarsened(np.eye(width))
+                self._by_cell = {key: self._vectors(self.solver.compared(each), s)}
+            return _of_cells(self.representation, self._by_cell[key], outputs)
         vectors = np.empty((outputs.n_items, self.directions.shape[1]))
         for rows, cells in self._cells_of(outputs):
             vectors[rows] = self._vectors(self.solver.compared(cells), s)

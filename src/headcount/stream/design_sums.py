@@ -132,8 +132,8 @@ class DesignSums:
         if drawn.stratum is not None:
             cell = cell.astype(np.int64) * n_strata + drawn.stratum
         if drawn.scales is not None:
-            least = int(drawn.scales.min())
-            n_scales = int(drawn.scales.max()) - least + 1
+            least, most = drawn.scale_range
+            n_scales = most - least + 1
             if n_scales > 1:
                 cell = cell.astype(np.int64) * n_scales + (drawn.scales - least)
         counts = np.bincount(cell, minlength=len(rows) * n_strata * n_scales)

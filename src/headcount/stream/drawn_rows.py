@@ -1,6 +1,7 @@
 """`DrawnRows`: weights, strata and clusters of the rows of a batch, read from its columns."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,13 @@ class DrawnRows:
     strata: list[str]
     stratum: IntArray | None
     clusters: AnyArray | None
+
+    @cached_property
+    def scale_range(self) -> tuple[int, int]:
+        """Least and greatest scale; 0 without weights."""
+        if self.scales is None or not len(self.scales):
+            return 0, 0
+        return int(self.scales.min()), int(self.scales.max())
 
     @property
     def weights(self) -> FloatArray | None:

@@ -483,7 +483,7 @@ def _by_scale(codes: IntArray, drawn: DrawnRows | None) -> tuple[IntArray, list[
     """Return each item's position among groups times scales of weights, and the scales."""
     if drawn is None or drawn.scales is None or not len(codes):
         return codes, [0]
-    least, most = int(drawn.scales.min()), int(drawn.scales.max())
+    least, most = drawn.scale_range
     if least == most:
         return codes, [least]
     n = most - least + 1
