@@ -7,31 +7,25 @@ Weights are split into a factor and a scale (`_design_kernels`), so that sums of
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from headcount._interpreted import run
 from headcount._typing import AnyArray, FloatArray, IntArray
 from headcount.designs import ClusterErrors, DesignMoments
 from headcount.exceptions import DataError
 from headcount.quantifiers import Statistics
 from headcount.quantifiers.representations import sum_weighted
-from headcount.stream.cluster_totals import UNIT_BITS, ClusterTotals
+from headcount.stream.cluster_totals import ClusterTotals
 from headcount.stream.design_columns import DesignColumns
 from headcount.stream.drawn_rows import DrawnRows
+from headcount.stream.placed_clusters import PlacedClusters, scale_factor
 
-__all__ = ["DesignSums", "GroupMoments", "scale_factor"]
+__all__ = ["DesignSums", "GroupMoments"]
 
 _ITEMS_PER_CALL = 1 << 17
 """Items whose sums have room in 64 bits."""
 _SQUARE_BITS = 35
 """Sums of squared factors, each below 2^10, are whole numbers of 2^-35."""
-
-
-def scale_factor(scale: Any) -> Any:
-    """Return what a factor of this scale is multiplied by to be a weight."""
-    return np.exp2(9.0 * np.asarray(scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +76,6 @@ class DesignSums:
 
     def __init__(self, columns: DesignColumns, n_vectors: int, n_more: int = 0) -> None:
         self.columns, self.n_vectors, self.n_more = columns, n_vectors, n_more
-        self.n_groups = 0
         self.strata: dict[str, int] = {}
         self._places: dict[tuple[int, int, int], int] = {}
         """Number of each group, stratum and scale."""
@@ -152,7 +145,6 @@ class DesignSums:
         if n > len(self._items):
             self._items = np.pad(self._items, (0, n - len(self._items)))
             self._sums, self._squares = self._sums.grown(n), self._squares.grown(n)
-            self.n_groups = max(self.n_groups, 1 + max(group for group, _, _ in keys))
         return numbers
 
     def merge(self, other: "DesignSums", rows: IntArray) -> None:
@@ -206,7 +198,7 @@ class DesignSums:
         self.population()
         if self._clusters is None:
             return
-        clusters = _Clusters(self._clusters, *self._arrays(), len(self.strata))
+        clusters = PlacedClusters(self._clusters, *self._arrays(), len(self.strata))
         if clusters.is_one:
             raise DataError(
                 f"All items are in one cluster (column {self.columns.cluster!r}): how much clusters differ can't be told from one. "
@@ -217,7 +209,7 @@ class DesignSums:
         """Return the hash of a cluster that lies in several strata, and the names of two of these; None if there is none."""
         if self._clusters is None or self.columns.stratum is None:
             return None
-        hashes, strata = _Clusters(self._clusters, *self._arrays(), len(self.strata)).by_hash()
+        hashes, strata = PlacedClusters(self._clusters, *self._arrays(), len(self.strata)).by_hash()
         twice = np.flatnonzero((hashes[1:] == hashes[:-1]) & (strata[1:] != strata[:-1]))
         if not twice.size:
             return None
@@ -232,7 +224,7 @@ class DesignSums:
         drawn = np.array(list(self.stratum_items().values()), dtype=np.float64)
         parts = None if sizes is None else drawn / sizes
         first, second = _extended(self._sums, factor)
-        clusters = None if self._clusters is None else _Clusters(self._clusters, group, stratum, scale, n_strata)
+        clusters = None if self._clusters is None else PlacedClusters(self._clusters, group, stratum, scale, n_strata)
         totals_of = None if clusters is None else clusters.moments()
         square_second = second
         if self._clusters is None and self.columns.weight is not None:
@@ -258,71 +250,6 @@ class DesignSums:
             return GroupMoments(moments, n, covariance, kish)
 
         return of_group
-
-
-class _Clusters:
-    """Totals of the clusters of each group and stratum, with the scales of weights added up."""
-
-    def __init__(
-        self, clusters: ClusterTotals, group: IntArray, stratum: IntArray, scale: IntArray, n_strata: int
-    ) -> None:
-        self._n_strata, self.n_groups = n_strata, int(group.max(initial=-1)) + 1
-        self._hashes, places = clusters.hashes, clusters.places
-        self._cells = (group * n_strata + stratum)[places]
-        self._totals, self._unit = clusters.exact_totals, 2.0**-UNIT_BITS
-        largest = int(scale.max(initial=0))
-        self._factor = float(scale_factor(largest))
-        if (scale != largest).any():  # a cluster has a row for each scale of its weights
-            order = np.lexsort((scale[places], self._hashes, self._cells))
-            self._hashes, self._cells = self._hashes[order], self._cells[order]
-            new = (self._hashes[1:] != self._hashes[:-1]) | (self._cells[1:] != self._cells[:-1])
-            starts = np.flatnonzero(np.append(True, new))
-            relative = scale_factor(scale - largest)[places[order]] * self._unit
-            self._totals = np.add.reduceat(self._totals[order] * relative[:, None], starts, axis=0)
-            self._hashes, self._cells, self._unit = self._hashes[starts], self._cells[starts], 1.0
-
-    def by_hash(self) -> tuple[AnyArray, IntArray]:
-        """Return hash and stratum of all clusters, in the order of hashes."""
-        order = np.argsort(self._hashes)
-        return self._hashes[order], self._cells[order] % self._n_strata
-
-    @property
-    def is_one(self) -> bool:
-        """Whether there is one cluster only."""
-        return bool((self._hashes == self._hashes[:1]).all())
-
-    def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the number of clusters of each group and stratum, and the first and second moments of their totals."""
-        from headcount.stream import _design_kernels
-
-        d, n_cells = self._totals.shape[1], self.n_groups * self._n_strata
-        counts = np.zeros(n_cells, dtype=np.int64)
-        first, second = (np.zeros((n_cells, width, 2), dtype=np.int64) for width in (d, d * (d + 1) // 2))
-        arrays = self._totals, self._unit, self._cells, counts, first, second
-        run(_design_kernels.cluster_moments, float(self._totals.size * d), *arrays)
-        rows, columns = np.tril_indices(d)
-        full = np.empty((n_cells, d, d))
-        full[:, rows, columns] = full[:, columns, rows] = _joined(second) * self._factor**2
-        shape = (self.n_groups, self._n_strata)
-        return (
-            counts.astype(np.float64).reshape(shape),
-            (_joined(first) * self._factor).reshape(*shape, d),
-            full.reshape(*shape, d, d),
-        )
-
-    def of_group(self, g: int) -> tuple[AnyArray, IntArray, FloatArray]:
-        """Return hash, stratum and total of each cluster of a group, in the order of hashes."""
-        rows = np.flatnonzero(self._cells // self._n_strata == g)
-        rows = rows[np.lexsort((self._cells[rows], self._hashes[rows]))]
-        totals = self._totals[rows] * (self._unit * self._factor)
-        return self._hashes[rows], self._cells[rows] % self._n_strata, np.asarray(totals, dtype=np.float64)
-
-
-def _joined(limbs: IntArray) -> FloatArray:
-    """Return the floats of sums of ones and of fractions of 2^-30."""
-    carried = limbs[..., 1] >> UNIT_BITS
-    floats: FloatArray = (limbs[..., 0] + carried) + (limbs[..., 1] - (carried << UNIT_BITS)) * 2.0**-UNIT_BITS
-    return floats
 
 
 def _extended(statistics: Statistics, factor: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -56,8 +56,9 @@ class DrawnRows:
             return None
         return np.asarray(self.factors * np.exp2(9.0 * self.scales), dtype=np.float64)
 
+    @cached_property
     def multiples(self) -> IntArray | None:
-        """Return the weights as whole numbers of 2^-12; None where all weigh the same.
+        """The weights as whole numbers of 2^-12; None where all weigh the same.
 
         A sketch of items counts whole numbers. Relative to each other, weights of 1 are then exact to 1 in 8,000.
         """

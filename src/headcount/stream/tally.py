@@ -28,9 +28,10 @@ from headcount.quantifiers import (
 )
 from headcount.stream.design_columns import DesignColumns
 from headcount.stream.design_coordinates import DesignCoordinates
-from headcount.stream.design_sums import DesignSums, scale_factor
+from headcount.stream.design_sums import DesignSums
 from headcount.stream.drawn_rows import DrawnRows
 from headcount.stream.item_sample import ItemSample
+from headcount.stream.placed_clusters import scale_factor
 from headcount.stream.sketch import Sketch
 
 __all__ = ["InvalidScoresError", "Recipe", "Tally", "first_invalid_row"]
@@ -242,7 +243,7 @@ class Tally:
             )
         rows, codes = self._place(values, groups, outputs.n_items)
         if drawn is not None:
-            self._add_design(rows, codes, drawn, lambda c: c.of_outputs(outputs))
+            self._add_design(lambda c: c.of_outputs(outputs), rows, codes, drawn)
         codes_of_scales, scales = _by_scale(codes, drawn)
         samples = Samples._grouped(codes_of_scales, len(rows) * len(scales))
         counts = counts if drawn is None else drawn.factors
@@ -256,20 +257,11 @@ class Tally:
                 self._add_to_sketch(np.ascontiguousarray(pool.need("posteriors").T), rows[codes], drawn)
 
     def _add_design(
-        self,
-        rows: IntArray,
-        codes: IntArray,
-        drawn: DrawnRows,
-        coordinates: Callable[[DesignCoordinates], FloatArray | None],
-    ) -> bool:
-        """Add the coordinates of items to what variances need; return whether there are any."""
-        if self.design is None or self.recipe.coordinates is None:
-            return True
-        C = coordinates(self.recipe.coordinates)
-        if C is None:
-            return False
-        self.design.add(C, rows, codes, drawn)
-        return True
+        self, coordinates: Callable[[DesignCoordinates], FloatArray], rows: IntArray, codes: IntArray, drawn: DrawnRows
+    ) -> None:
+        """Add the coordinates of items to what variances need."""
+        if self.design is not None and self.recipe.coordinates is not None:
+            self.design.add(coordinates(self.recipe.coordinates), rows, codes, drawn)
 
     def _add_sums(self, name: str, rows: IntArray, added: Statistics, scales: Sequence[int]) -> None:
         """Add statistics of groups, of which those of each scale of weights alternate."""
@@ -338,8 +330,8 @@ class Tally:
         invalid = int(_columns.first_invalid(C))
         if invalid >= 0:
             raise InvalidScoresError(invalid, [float(value) for value in C[:, invalid]])
-        if drawn is not None and not self._add_design(rows, codes, drawn, lambda c: c.of_columns(C)):
-            self._add_design(rows, codes, drawn, lambda c: c.of_outputs(self._outputs_of(C)))
+        if drawn is not None:
+            self._add_design(lambda c: self._coordinates_of(C, c), rows, codes, drawn)
         codes_of_scales, scales = _by_scale(codes, drawn)
         n_groups = len(rows) * len(scales)
         factors = None if drawn is None else drawn.factors
@@ -363,6 +355,11 @@ class Tally:
             for _ in range(self.recipe.n_folds):
                 self._add_to_sketch(C, rows[codes], drawn)
 
+    def _coordinates_of(self, C: FloatArray, coordinates: DesignCoordinates) -> FloatArray:
+        """Return the coordinates of a batch of posteriors, a row each class, through outputs only where that is needed."""
+        found = coordinates.of_columns(C)
+        return coordinates.of_outputs(self._outputs_of(C)) if found is None else found
+
     def _outputs_of(self, C: FloatArray) -> Outputs:
         """Return posteriors stored by class as outputs whose largest posterior decides."""
         P = np.ascontiguousarray(C.T)
@@ -371,7 +368,7 @@ class Tally:
     def _add_to_sketch(self, C: FloatArray, rows: IntArray, drawn: DrawnRows | None) -> None:
         quantifier: Any = self.recipe.quantifier
         if self.sketch is not None:
-            multiples = None if drawn is None else drawn.multiples()
+            multiples = None if drawn is None else drawn.multiples
             self.sketch.add(quantifier.sketched_columns(C), rows.astype(np.int32), multiples)
 
     def statistics(self, rows: IntArray) -> Statistics | SampleItems:
