@@ -158,7 +158,7 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
     free = evidence.shares + evidence.centre - _on_simplex(evidence.centre)
     spreads = _class_spreads(evidence)
     groups, rest, moved = _drawn(free, spreads, evidence.n)
-    shares = _on_simplex(moved)
+    shares = _nearest_shares(evidence, moved - free) if k > 2 else _on_simplex(moved)
     own = _target_errors(spreads, shares, evidence.n)
     errors = _errors(own, groups, rest)
     labelled = _labelled_errors(spreads, shares, evidence.sizes)
@@ -183,11 +183,29 @@ def borrow_strength(estimate: Estimate) -> BorrowedStrength:
         np.maximum(np.clip(high, 0.0, 1.0), shares),
         estimate.level,
         np.asarray(np.trace(rest, axis1=1, axis2=2) / (k - 1), dtype=np.float64),
-        _on_simplex((1.0 / k + sum_zero_basis(k) @ groups.mean)[None])[0],
+        _nearest_mean(evidence, 1.0 / k + sum_zero_basis(k) @ groups.mean),
         _full(groups.covariance),
         _full(groups.error),
         estimate,
     )
+
+
+def _nearest_shares(evidence: Evidence, moves: FloatArray) -> FloatArray:
+    """Return the shares whose mixture is nearest to the mean vectors of the groups after these moves of their free shares.
+
+    Shares of classes that are hardly told apart may be far outside the simplex: the nearest point of it by their own distance,
+    which takes all shares for equally certain, is then far from what the items say.
+    """
+    z = evidence.z + (evidence.G @ moves[:, :, None])[:, :, 0]
+    if len(evidence.G) == 1:
+        return mixture_least_squares(evidence.G[0], z)
+    return np.concatenate([mixture_least_squares(G, one[None]) for G, one in zip(evidence.G, z, strict=True)])
+
+
+def _nearest_mean(evidence: Evidence, mean: FloatArray) -> FloatArray:
+    """Return the shares whose mixture is nearest to that of free shares."""
+    shares: FloatArray = mixture_least_squares(evidence.G[0], (evidence.G[0] @ mean)[None])[0]
+    return shares
 
 
 def _checked(estimate: Any) -> Evidence:
